@@ -210,7 +210,7 @@ and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor
 them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
 
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
-their inverse dynamics are from those of Pinocchio, MuJoCo and Drake.
+their inverse dynamics are from those of Pinocchio, MuJoCo and Drake, closed chains and floating bases included.
 
 What closes loops, and which joints are driven, stands in a file beside it:
 

@@ -9,14 +9,15 @@ carried by what stands for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from robots import inertia
+from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError
 from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
-from robots.types import BASE, IDENTITY, JointKind, Vector
+from robots.types import BASE, IDENTITY, JointKind, Number, Vector
 
 COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
     "x": ("prismatic", (1.0, 0.0, 0.0)),
@@ -76,15 +77,19 @@ def closed(
 
     links += [replace(link, parent=index(link.parent)) for link in platform.links]
     loops = [replace(cut, a=index(cut.a), b=index(cut.b)) for cut in platform.joined]
-    actuated = list(platform.actuated)
+    actuated, drives = list(platform.actuated), list(map(direct, platform.actuated))
     for instance, body in zip(instances, bodies or [BASE] * len(instances), strict=True):
         limb, start = limbs[instance.limb], len(links)
-        if limb.drives:
-            raise JointError(f"limb {limb.name}: got drives at a platform whose coordinates follow; expected joints")
+        if limb.couplings:
+            raise JointError(
+                f"limb {limb.name}: got couplings at a platform whose coordinates follow; expected none: its joints "
+                "follow from the coordinates already"
+            )
         links += [_mounted(link, instance, start) for link in limb.links]
         for cut in limb.cuts:
             loops.append(_cut(cut, instance, start, index(body)))
         actuated += [f"{instance.name}.{joint}" for joint in limb.actuated]
+        drives += [_driving(drive, instance, start) for drive in limb.drives or map(direct, limb.actuated)]
     stated = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
     stand_ins = tuple(f"{NAME}_{entry}" for entry in COORDINATES)
     return Mechanism.chain(
@@ -92,6 +97,7 @@ def closed(
         tuple(links),
         tuple(actuated),
         tuple(loops),
+        tuple(drives) if any(limbs[instance.limb].drives for instance in instances) else (),
         independent=(*stated, *platform.independent),
         coordinates=stand_ins,
     )
@@ -129,6 +135,47 @@ def _mounted(link: Link, instance: Instance, start: int) -> Link:
         body=f"{instance.name}.{link.body}",
         parent=BASE if at_base else start + link.parent,
         placement=_within(instance.base, link.placement) if at_base else link.placement,
+    )
+
+
+DIRECT = "drive"
+"""How drives of joints end that have none of their own, beside others that have."""
+
+
+def direct(joint: str) -> Drive:
+    """The drive of a joint that a motor moves without a gear."""
+    return Drive(f"{joint}.{DIRECT}", ((joint, 1.0),))
+
+
+@dataclass(frozen=True)
+class _OfInstance:
+    """The position of a drive as a function of the joints of its limb, where these have the names of an instance."""
+
+    position: Callable[[Mapping[str, Number]], Number]
+    name: str
+
+    def __call__(self, positions: Mapping[str, Number]) -> Number:
+        start = f"{self.name}."
+        return self.position(
+            {joint.removeprefix(start): x for joint, x in positions.items() if joint.startswith(start)}
+        )
+
+
+def _driving(drive: Drive, instance: Instance, start: int) -> Drive:
+    """A drive of a limb where an instance has it."""
+
+    def spinning(spin: Spin) -> Spin:
+        if spin.carrier != BASE:
+            return replace(spin, carrier=start + spin.carrier)
+        x, y, z = (sum(a * b for a, b in zip(row, spin.axis, strict=True)) for row in instance.base.rotation)
+        return replace(spin, axis=(x, y, z))
+
+    return replace(
+        drive,
+        name=f"{instance.name}.{drive.name}",
+        ratios=tuple((f"{instance.name}.{joint}", ratio) for joint, ratio in drive.ratios),
+        spins=tuple(map(spinning, drive.spins)),
+        position=None if drive.position is None else _OfInstance(drive.position, instance.name),
     )
 
 

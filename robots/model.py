@@ -125,8 +125,8 @@ class Limb:
     `actuated` names the driven joints. A limb is solved for as many rows of its tips as it has independent joints, the
     same everywhere; with `every_row` for all of them by a pseudo-inverse, for limbs that no choice of rows serves.
     `independent` names the joints in which the motion of a chain is given, where those are not the actuated ones.
-    With `drives`, these are the actuators, and `actuated` are the joints that they move. `couplings` are for chains
-    alone; a joint that follows another is neither independent nor actuated, nor does any joint follow it.
+    With `drives`, these are the actuators, and `actuated` are the joints that they move. A joint that follows another
+    by one of the `couplings` is neither independent nor actuated, nor does any joint follow it.
     `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
     that could carry or rub. `forces` act on links from outside. Raises DriveError for drives that do not fit, and
     JointError for such couplings and coordinates.
@@ -168,8 +168,6 @@ class Limb:
                 yield f"joint {entry.joint!r} follows {entry.of!r}, which follows another; expected one that does not"
             if entry.joint in (*self.actuated, *self.independent):
                 yield f"joint {entry.joint!r} follows {entry.of!r}; expected it neither actuated nor independent"
-        if self.couplings and self.tips:
-            yield "got couplings in a limb at a platform; expected them in chains"
 
     def _coordinate_problems(self) -> Iterator[str]:
         joints = [link.joint for link in self.links]

@@ -49,15 +49,27 @@ def import_robot(
     numbers.
     """
     name = os.fspath(path)
-    data, warnings = _xml(read_bytes(name, MAX_XML), name)
-    if (expanded := _expanded(data, name)) is not data:
-        data, name = expanded, f"{name} expanded"  # whose lines messages tell
+    data, name, warnings = _read(name)
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
         description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
     return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
+
+
+def tree_of(path: str | os.PathLike[str], base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
+    data, name, _ = _read(os.fspath(path))
+    return parse_tree(data, name, base, inertias)
+
+
+def _read(name: str) -> tuple[bytes, str, tuple[Problem, ...]]:
+    """What a parser of XML can read of a file, what messages call that, and warnings. Raises InputError."""
+    data, warnings = _xml(read_bytes(name, MAX_XML), name)
+    if (expanded := _expanded(data, name)) is not data:
+        return expanded, f"{name} expanded", warnings  # whose lines messages tell
+    return data, name, warnings
 
 
 def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:

@@ -154,7 +154,8 @@ class _RobotReader:
             setting = Setting(limb, instance, homes.get(body, home))
             guess = np.array([float(stated.get(name, 0.0)) for name in names])
             given = (limb.independent or limb.actuated) if mechanism.is_chain and platform is None else ()
-            values, left = assembly.close(setting, guess, [names.index(name) for name in given])
+            held = (*given, *(entry.joint for entry in limb.couplings))
+            values, left = assembly.close(setting, guess, [names.index(name) for name in held])
             if left > checks.GAP:
                 got = f"loops that stay open by {left:.3g} from there"
                 hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
@@ -293,8 +294,6 @@ class _RobotReader:
                 if entry.joint in getattr(section, key):
                     at = getattr(section, key).index(entry.joint)
                     self.report((*path, key, at), entry.joint, "no joint that follows another", "Remove it.")
-            if section.tips:
-                self.report(place, Got("a coupling in a limb at a platform"), "couplings in chains", "Remove it.")
             yield Coupling(entry.joint, entry.of, self.values.number(entry.ratio, (*place, "ratio")))
 
     def _ratings(self, mechanism: Mechanism) -> Iterator[Rating]:
@@ -459,13 +458,16 @@ class _RobotReader:
     def _check_coupled(
         self, platform: CoupledPlatform, limbs: Mapping[str, Limb], instances: Sequence[Instance]
     ) -> None:
-        """Report what limbs of a platform whose coordinates follow may not have, and too few actuators."""
-        for name, limb in limbs.items():
-            if limb.drives or self.file.limbs[name].drives:
-                hint = "Name the joints that are driven under actuated, with their armature."
-                self.report(("limbs", name, "drives"), Got("drives"), "none beside a platform with coordinates", hint)
+        """Report couplings in limbs of a platform whose coordinates follow, and too few actuators."""
+        for name in limbs:
+            if self.file.limbs[name].couplings:
+                hint = "Their joints follow from the coordinates already."
+                rule = "couplings beside mobility, or in chains"
+                self.report(
+                    ("limbs", name, "couplings"), Got("a coupling in a limb at a platform with coordinates"), rule, hint
+                )
         order = list(limbs.values())
-        driven = len(platform.actuated) + sum(len(order[instance.limb].actuated) for instance in instances)
+        driven = len(platform.actuated) + sum(len(order[instance.limb].actuators) for instance in instances)
         given = len(platform.coordinates) + len(platform.independent)
         if not self.report.problems and driven < given:
             got = f"{given} coordinates that are given and {driven} actuators"

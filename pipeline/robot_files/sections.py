@@ -204,7 +204,7 @@ class LimbSection(Section):
         description="rough positions of joints [rad or m], from which loops are closed; joints count from there",
     )
     couplings: Annotated[tuple[CouplingSection, ...], Field(max_length=MAX_LINKS)] = Field(
-        default=(), description="joints of a chain that follow others: gears, belts, fingers of a gripper"
+        default=(), description="joints that follow others: gears, belts, fingers of a gripper"
     )
     coordinates: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints of a chain that stand for the pose of a platform: nothing is there"

@@ -27,11 +27,16 @@ RANK = 1e-8
 
 @dataclass(frozen=True)
 class Setting:
-    """A limb in numbers, where it is mounted, and the pose of the platform."""
+    """A limb in numbers, where it is mounted, and the pose of the platform.
+
+    `counted` says that joints that follow others are at zero with these, so that they have to keep their ratios; where
+    positions are rough ones of a file, followers are held.
+    """
 
     limb: Limb
     instance: Instance
     home: Frame
+    counted: bool = False
 
     def poses(self, values: np.ndarray) -> dict[int, Pose]:
         """Poses of the bodies for positions of the joints of the tree."""
@@ -46,7 +51,11 @@ class Setting:
     def residual(self, values: np.ndarray) -> np.ndarray:
         """How far every condition of every cut joint is from closed."""
         at = self.poses(values)
-        return np.array([x for cut in self.limb.cuts for x in _conditions(cut, at)])
+        kept = list[float]()
+        for entry in self.limb.couplings if self.counted else ():
+            follower, of = self.limb.index(entry.joint), self.limb.index(entry.of)
+            kept.append(float(values[follower] - float(entry.ratio) * values[of]))
+        return np.array([*(x for cut in self.limb.cuts for x in _conditions(cut, at)), *kept])
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Derivatives of the residual over the joints, by central differences."""

@@ -176,7 +176,7 @@ def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, flo
     for instance in mechanism.instances:
         limb = mechanism.limbs[instance.limb]
         ways = list(_way(mechanism.platform.home, home)) if asked.home is not None else [home]
-        settings = [Setting(limb, instance, pose) for pose in ways]
+        settings = [Setting(limb, instance, pose, counted=True) for pose in ways]
         positions, left = _assembled(settings, limb, dict(rough.get(instance.name, ())))
         if left > CLOSED:
             hint = "Give positions of more joints, nearer to where they are."

@@ -113,6 +113,10 @@ def _constraints(mechanism: Mechanism) -> tuple[Array, list[int]]:
         lengths = {k: (r, p / scale) for k, (r, p) in at.items()}
         for closure in (*limb.tips, *limb.loops):
             rows.append(_rows(closure, limb, lengths, first, origin, width, scale))
+        for entry in limb.couplings:
+            row = np.zeros((1, width))
+            row[0, first + limb.index(entry.joint)], row[0, first + limb.index(entry.of)] = -1.0, float(entry.ratio)
+            rows.append(row)
         driven += [first + k for k, link in enumerate(limb.links) if link.joint in limb.actuated]
         first += len(limb.links)
     return np.concatenate(rows), driven

@@ -132,7 +132,8 @@ def _differentiated(limb: Limb, drive: Drive, at: Scalars, rates: Scalars) -> tu
         )
     nodes: list[Any] = list(at)
     value = drive.position(dict(zip((link.joint for link in limb.links), nodes, strict=True)))
-    slopes = [tangent([value], {node: graph.lift(1.0)})[0] for node in nodes]
+    still: dict[Any, Scalar] = dict.fromkeys(nodes, 0.0)  # of joints that a loop solves for, each has to be told
+    slopes = [tangent([value], {**still, node: graph.lift(1.0)})[0] for node in nodes]
     changes = tangent(slopes, {node: graph.lift(rate) for node, rate in zip(nodes, rates, strict=True)})
     return value, array(slopes), array(changes)
 

@@ -53,6 +53,9 @@ class Embedding:
         result = np.array(np.zeros((len(self.limb.links), len(position))), dtype=object)
         for joint, k in position.items():
             result[joint, k] = 1.0
+        for entry in self.limb.couplings:
+            if (joint := self.limb.index(entry.joint)) not in position:
+                result[joint, position[self.limb.index(entry.of)]] = entry.ratio
         for k in range(len(position)):
             self._answer(result[:, k], [np.zeros(1)] * len(self.clusters))
         return array(result)

@@ -8,13 +8,13 @@ in spatial axes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robots.model import Frame, Link
+from robots.model import Frame, Limb, Link
 from robots.types import BASE
 from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, rotation, turned
@@ -57,6 +57,20 @@ def state_at(link: Link, value: Scalar) -> JointState:
         return JointState(value=value)
     sine, cosine = sincos(value)
     return JointState(cosine, sine, value) if kind.slides else JointState(cosine, sine)
+
+
+def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -> list[JointState]:
+    """The states of the joints of a tree after a step of each; joints that follow others are where these put them.
+
+    A step of a turn is exact to first order alone, so that ratios would not last through several. What is followed is
+    within half a turn of its reference.
+    """
+    result = [state.moved(link, step) for state, link, step in zip(states, limb.links, steps, strict=True)]
+    for entry in limb.couplings:
+        follower, of = limb.index(entry.joint), limb.index(entry.of)
+        value = result[of].position(limb.links[of]) * entry.ratio
+        result[follower] = state_at(limb.links[follower], value)
+    return result
 
 
 def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:

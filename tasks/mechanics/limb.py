@@ -29,7 +29,7 @@ from tasks.mechanics.continuation.steps import packed, unpacked_states
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import Tips
 from tasks.mechanics.field import Field
-from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions
+from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions, stepped
 from tasks.mechanics.loops import LimbChoice
 
 ITERATIONS = 20
@@ -107,9 +107,15 @@ class Solved:
     given: Mapping[int, Scalar] = field(default_factory=dict)
 
     def position(self, limb: Limb, joint: int) -> Scalar:
-        """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose."""
+        """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose.
+
+        That of a joint that follows another is the ratio times that of the other, how far that may be.
+        """
         if joint in self.given:
             return self.given[joint]
+        for entry in limb.couplings:
+            if limb.index(entry.joint) == joint:
+                return self.position(limb, limb.index(entry.of)) * entry.ratio
         return self.states[joint].position(limb.links[joint])
 
 
@@ -228,7 +234,7 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
         for d in step:
             longest = where(abs(d) > longest, abs(d), longest)
         scale = STEP_LIMIT / where(longest > STEP_LIMIT, longest, STEP_LIMIT)
-        return [state.moved(link, d * scale) for state, link, d in zip(states, links, step, strict=True)]
+        return stepped(limb, states, (d * scale for d in step))
 
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         states = unpacked_states(limb, flat)

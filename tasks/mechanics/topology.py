@@ -17,7 +17,17 @@ from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TRANSLATION, TWIST
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import Tips
-from tasks.mechanics.kinematics import HOME, JointState, Pose, inverse_pose, joined_pose, mount_pose, path, poses
+from tasks.mechanics.kinematics import (
+    HOME,
+    JointState,
+    Pose,
+    inverse_pose,
+    joined_pose,
+    mount_pose,
+    path,
+    poses,
+    stepped,
+)
 from tasks.mechanics.loops import (
     NO_BLOCKS,
     Block,
@@ -52,7 +62,7 @@ def choose(mechanism: Mechanism, limb_index: int) -> LimbChoice:
         # a platform that cannot shift everywhere turns about its own origin, not about the mount frame of a limb
         arm = base.rotation.T @ mount_pose(mechanism.platform.home).rotation @ mount.position
     generic = _generic_configurations(limb, home, base.rotation, mobility, arm)
-    before = _loop_choices(limb, [states for states, _ in generic])
+    before = _without_followers(limb, _loop_choices(limb, [states for states, _ in generic]))
     return replace(before, tip_rows=_tip_rows(limb, before, generic))
 
 
@@ -69,14 +79,8 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
             for each in starts
         ]
     made = _loop_choices(limb, generic if limb.loops else [])
-    followers = {coupling.joint for coupling in limb.couplings}
-    independent = {limb.links[i].joint for i in made.independent}
-    if solved := sorted(({coupling.of for coupling in limb.couplings} | followers) - independent):
-        raise TopologyError(
-            f"chain {limb.name}: got couplings of {', '.join(solved)}, which loops determine; expected joints that are "
-            "independent of loops; actuate them, or leave out the coupling or a joint of the loop"
-        )
-    found, wanted = independent - followers, set(mechanism.freedoms)
+    free = _without_followers(limb, made, "chain").independent
+    found, wanted = {limb.links[i].joint for i in free}, set(mechanism.freedoms)
     if found != wanted:
         missing, spare = sorted(found - wanted), sorted(wanted - found)
         remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
@@ -85,6 +89,18 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
             f"{len(found)}, as many as it has freedoms; {remedy} in its independent or its actuated joints"
         )
     return made
+
+
+def _without_followers(limb: Limb, choice: LimbChoice, kind: str = "limb") -> LimbChoice:
+    """The choice without independent joints that follow others. Raises TopologyError where loops determine them."""
+    followers = {limb.index(coupling.joint) for coupling in limb.couplings}
+    coupled = followers | {limb.index(coupling.of) for coupling in limb.couplings}
+    if solved := sorted(limb.links[i].joint for i in coupled - set(choice.independent)):
+        raise TopologyError(
+            f"{kind} {limb.name}: got couplings of {', '.join(solved)}, which loops determine; expected joints that "
+            "are independent of loops; actuate them, or leave out the coupling or a joint of the loop"
+        )
+    return replace(choice, independent=tuple(i for i in choice.independent if i not in followers))
 
 
 def _loop_choices(limb: Limb, configurations: Sequence[Sequence[JointState]]) -> LimbChoice:
@@ -296,20 +312,34 @@ def _assembled(
     states = list(start) or [HOME] * len(limb.links)
     if not (limb.loops or limb.tips):
         return states
+    ways = _coupled_ways(limb) if limb.tips else None
     for _ in range(50):
         residual, matrix = _all_rows(limb, states, target)
         if np.abs(residual).max() < 1e-13:
             break
         if held:
             matrix[:, list(held)] = 0.0
-        step = np.linalg.lstsq(matrix, -residual, rcond=1e-9)[0]
-        states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
+        step = np.linalg.lstsq(matrix if ways is None else matrix @ ways, -residual, rcond=1e-9)[0]
+        if ways is None:
+            states = [state.moved(link, float(d)) for state, link, d in zip(states, limb.links, step, strict=True)]
+        else:
+            states = stepped(limb, states, map(float, ways @ step))
     if np.abs(residual).max() > 1e-9:
         raise TopologyError(
             f"limb {limb.name} does not close near its reference pose: residual {np.abs(residual).max():.2g}; "
             "check lengths, joint axes and mount frames"
         )
     return states
+
+
+def _coupled_ways(limb: Limb) -> np.ndarray | None:
+    """All joints over those that follow no other one (joint, joint); None where none follows."""
+    if not limb.couplings:
+        return None
+    ways = np.eye(len(limb.links))
+    for entry in limb.couplings:
+        ways[limb.index(entry.joint)] = float(entry.ratio) * ways[limb.index(entry.of)]
+    return ways[:, np.abs(ways).max(axis=0) > 0.0]
 
 
 def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose | None) -> tuple[np.ndarray, np.ndarray]:

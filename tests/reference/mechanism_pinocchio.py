@@ -64,7 +64,7 @@ class ClosedMechanism:
                     bodies[start + k] = bodies[start + k]._replace(parent=start + link.parent)
         self.bodies = tuple(bodies)
         self.tree = tree_pinocchio(bodies, gravity)
-        self.cuts = self._cuts()
+        self.cuts, self.couplings = self._cuts(), self._couplings()
         self.seat = self._frame("platform", self.platform, np.eye(3), np.zeros(3))
         self.data = self.tree.model.createData()
         self.motors = [
@@ -121,11 +121,27 @@ class ClosedMechanism:
         pin.forwardKinematics(model, data, self.tree.inner(q), self.tree.inner(qd), np.zeros(self.size))
         pin.computeJointJacobians(model, data)
         pin.updateFramePlacements(model, data)
-        parts = [_closure(model, data, cut) for cut in self.cuts]
+        parts = [self._outer(_closure(model, data, cut)) for cut in self.cuts]
+        parts += [(row[None, :], np.array([row @ q]), np.zeros(1)) for row in self.couplings]
         jacobian, _, _, drift = _state(model, data, self.seat)
-        parts.append((jacobian[[3, 4, 5, 0, 1, 2]], np.zeros(6), drift[[3, 4, 5, 0, 1, 2]]))
+        parts.append((jacobian[[3, 4, 5, 0, 1, 2]][:, slots], np.zeros(6), drift[[3, 4, 5, 0, 1, 2]]))
         rows, value, acceleration = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return rows[:, slots], value, acceleration
+        return rows, value, acceleration
+
+    def _outer(self, rows: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        """Rows over the joints in the order of q."""
+        return rows[0][:, list(self.tree.slot)], *rows[1:]
+
+    def _couplings(self) -> list[Array]:
+        """Rows of joints that follow others."""
+        rows = []
+        for each, start in zip(self.mechanism.instances, self.first, strict=False):
+            limb = self._limb(each)
+            for entry in limb.couplings:
+                row = np.zeros(self.size)
+                row[start + limb.index(entry.joint)], row[start + limb.index(entry.of)] = -1.0, float(entry.ratio)
+                rows.append(row)
+        return rows
 
     def _limb(self, instance: Any) -> Any:
         return self.mechanism.limbs[instance.limb]

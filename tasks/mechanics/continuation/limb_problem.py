@@ -99,7 +99,8 @@ class LimbProblem:
         """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
         first = self.start.choice.independent[0]
         looped = any(first in loop.joints for loop in self.start.choice.loops)
-        return self.limb.links[first].parent == BASE and not looped
+        followed = any(self.limb.index(entry.of) == first for entry in self.limb.couplings)
+        return self.limb.links[first].parent == BASE and not looped and not followed
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -32,7 +32,7 @@ from tasks.mechanics.continuation.steps import (
     unpacked_states,
 )
 from tasks.mechanics.embedding import Tips
-from tasks.mechanics.kinematics import HOME, JointState, Pose
+from tasks.mechanics.kinematics import HOME, JointState, Pose, stepped
 
 ROUNDS = 200  # of one start
 ROUTE_ROUNDS = 1000  # of one route: a joint may turn over while the platform hardly moves
@@ -64,7 +64,7 @@ def followed(
         fresh = path.fresh > 0.5
         base = unpacked_states(limb, chosen(path.fresh > 1.5, home, path.states))
         steps = [value * path.share for value in path.step]
-        states = [state.moved(link, d) for state, link, d in zip(base, limb.links, steps, strict=True)]
+        states = stepped(limb, base, steps)
         going, place = path.going > 0.5, path.place
         if problem.way is not None:
             place = where(going, path.place + path.stride, path.place)
@@ -104,7 +104,7 @@ def followed(
         )
         following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
         closed = every([accepted, there, facing, regular(tips)])
-        found = packed(limb, [s.moved(link, d) for s, link, d in zip(states, limb.links, newton, strict=True)])
+        found = packed(limb, stepped(limb, states, newton))
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
         done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)
         following = chosen(closed, done.flat(), following)

@@ -22,7 +22,7 @@ from robots.formats.templates import fill
 from robots.formats.variants import Variant
 from robots.model import NO_PLATFORM, Mechanism, Robot
 from robots.status import Status
-from tasks import inverse_dynamics, inverse_kinematics
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics
 from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
@@ -52,6 +52,66 @@ def test_a_tripod_from_a_sketch_moves_as_that_of_the_catalogue() -> None:
         ]
         ways = [each.position[:, 0, k] - zero for each, k, zero in zip((found, expected), slides, at_home, strict=True)]
         np.testing.assert_allclose(*ways, atol=1e-12)
+
+
+SPINS = "[{inertia: 2e-5, carrier: tube, axis: [0, 0, 1], SPIN}]"
+DRIVES = f"    drives: [{{name: motor, ratios: {{slide: 300}}, spins: {SPINS}}}]\n"
+CURVED = "    drives: [{name: motor, position: 300 * slide + 40 * slide ** 2 + 0.5 * tilt ** 2}]\n"
+
+
+def test_gears_beside_coordinates_are_the_armature_that_they_make() -> None:
+    """Motors behind gears in the legs, a wrist without: forces by the ratio, rotors by its square."""
+    geared = WRIST.replace("    reference:", DRIVES.replace(", SPIN", "") + "    reference:")
+    plain = WRIST.replace("moments: [0.01, 0.01, 0.001]}}", "moments: [0.01, 0.01, 0.001]}, armature: 1.8}")
+    description = parse_robot(geared, "g")
+    assert read_back(description) == description
+    robots = [Robot.of(entry.family, {"height": 0.52}) for entry in (description, parse_robot(plain, "p"))]
+    assert robots[0].mechanism.actuators == ("hinge.drive", "leg1.motor", "leg2.motor", "leg3.motor")
+    q, qd, qdd = np.random.default_rng(4).uniform(-1, 1, (3, 6, 4)) * np.array([0.05, 0.2, 0.2, 0.5])
+    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, full=True) for robot in robots)
+    ratios = np.array([1.0, 300.0, 300.0, 300.0])
+    np.testing.assert_allclose(ours.force * ratios, theirs.force, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(ours.velocity, theirs.velocity * ratios, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(forward_dynamics(robots[0], q=q, qd=qd, force=ours.force), qdd, rtol=1e-8, atol=1e-8)
+
+
+def test_a_spinning_rotor_turns_with_the_leg_that_carries_it() -> None:
+    """Power of the motors is the change of energy, the gyroscopic part of the rotors included."""
+    text = TRIPOD.replace("    reference:", DRIVES.replace("SPIN", "coupling: 1") + "    reference:")
+    text = text.replace("axis: [0, 0, 1]", "axis: [0, 1, 0]").replace("inertia: 2e-5", "inertia: 2e-2")
+    robot, step = Robot.of(parse_robot(text, "r").family, {}), 1e-4
+    times = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) * step
+    random = np.random.default_rng(5)
+    start, rate, change = random.uniform(-1, 1, (3, 3)) * np.array([[0.05, 0.2, 0.2], [0.5, 1.0, 1.0], [1.0, 2.0, 2.0]])
+    q = start + times[:, None] * rate + 0.5 * times[:, None] ** 2 * change
+    qd = rate + times[:, None] * change
+    terms = equations_of_motion(robot, q=q, qd=qd, gravity=(0.0, 0.0, 0.0))
+    energy = 0.5 * np.einsum("ni,nij,nj->n", qd, terms.mass, qd)
+    found = inverse_dynamics(robot, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0), full=True)
+    growth = (energy @ np.array([1.0, -8.0, 0.0, 8.0, -1.0])) / (12.0 * step)
+    np.testing.assert_allclose(found.force @ found.velocity, growth, rtol=1e-7)
+    calm = robot_without(text, "coupling: 1")
+    assert abs(inverse_dynamics(calm, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0)) - found.force).max() > 1e-6
+
+
+def robot_without(text: str, words: str) -> Robot:
+    return Robot.of(parse_robot(text.replace(words, "coupling: 0"), "r").family, {})
+
+
+def test_a_drive_along_a_curve_beside_coordinates() -> None:
+    """The speed of each motor is the slope of its expression times the rates of its own leg, and powers agree."""
+    text = TRIPOD.replace("    reference:", CURVED + "    reference:")
+    robots = [Robot.of(parse_robot(each, "c").family, {}) for each in (text, TRIPOD)]
+    q, qd, qdd = np.random.default_rng(6).uniform(-1, 1, (3, 4, 3)) * np.array([0.05, 0.2, 0.2])
+    joints = inverse_kinematics(robots[0], q=q, qd=qd, qdd=qdd)
+    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, full=True) for robot in robots)
+    names = [link.joint for link in robots[0].mechanism.limbs[0].links]
+    for k, leg in enumerate(("leg1", "leg2", "leg3")):
+        slide, tilt = (names.index(f"{leg}.{name}") for name in ("slide", "tilt"))
+        (s, sd), (t, td) = ((joints.position[:, 0, i], joints.velocity[:, 0, i]) for i in (slide, tilt))
+        np.testing.assert_allclose(ours.velocity[:, k], (300.0 + 80.0 * s) * sd + t * td, rtol=1e-10)
+    powers = [np.einsum("nk,nk->n", each.force, each.velocity) for each in (ours, theirs)]
+    np.testing.assert_allclose(*powers, rtol=1e-9)
 
 
 def test_a_platform_of_several_bodies_is_read_back() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from benchmarks.imports import imported
+from benchmarks.imports.table import imported
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from robots.formats.checks import check_loops
@@ -48,8 +49,52 @@ def test_a_loop_is_closed_and_driven_by_its_actuator(tmp_path: Path) -> None:
     data.qpos[:] = solved.position[0, :3]
     mujoco.mj_kinematics(model, data)
     ends = [data.xpos[k] + data.xmat[k].reshape(3, 3) @ point for k, point in ((2, [0.5, 0.1, 0]), (3, [0, 0.3, 0]))]
-    np.testing.assert_allclose(*ends, atol=1e-12)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
     assert np.isfinite(inverse_dynamics(robot, q=np.array([0.3]), qd=np.ones(1), qdd=np.ones(1))).all()
+
+
+CONNECT = '<connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0.1 0"/>'
+PIN = '<geom fromto="0 0 0 0 0.3 0"/>'
+PINNED = (
+    PIN + '<body name="eye" pos="0 0.3 0" euler="0.3 0.1 0.2"><joint name="p" pos="0.01 0 0" axis="AXIS"/>'
+    '<geom type="sphere" size="0.03"/></body>'
+)
+LOOPS = {
+    "connect": (CONNECT, PIN),
+    "weld": ('<weld name="w" body1="coupler" body2="eye"/>', PINNED),
+    "weld at an anchor": ('<weld name="w" body1="eye" body2="coupler" anchor="0.02 0.1 0.03"/>', PINNED),
+    "weld of sites": ('<weld name="w" site1="s" site2="t"/>', PINNED),
+    "inactive beside": (CONNECT + '<weld active="false" body1="crank" body2="rocker"/>', PIN),
+}
+
+
+@pytest.mark.parametrize(("equality", "end"), LOOPS.values(), ids=list(LOOPS))
+def test_forces_of_a_closed_chain_are_those_of_mujoco(equality: str, end: str, tmp_path: Path) -> None:
+    """Positions, rates and accelerations keep the equalities of MuJoCo, and forces balance along what they allow."""
+    turned = Rotation.from_euler("XYZ", [0.3, 0.1, 0.2])
+    end = end.replace("AXIS", " ".join(map(repr, turned.inv().apply([0.0, 0.0, 1.0]).tolist())))
+    text = FOUR_BAR.replace(CONNECT, equality).replace(PIN, end)
+    if "site1" in equality:
+        quaternion = " ".join(map(repr, np.roll(turned.inv().as_quat(), 1).tolist()))
+        text = text.replace('0.5 0.1 0"/></body>', '0.5 0.1 0"/><site name="s" pos="0.5 0.1 0"/></body>')
+        text = text.replace(
+            "</body></body>\n  </worldbody>", f'<site name="t" quat="{quaternion}"/></body></body>\n</worldbody>'
+        )
+    found = imported(written(tmp_path, text))
+    assert found.refused == ""
+    assert found.error is not None
+    assert found.error < 1e-9
+    (limb,) = import_robot(tmp_path / "m.xml").description.template.limbs
+    assert [cut.kind for cut in limb.loops] == ["spherical" if "connect" in equality else "fixed"]
+
+
+@pytest.mark.parametrize("ratio", ["0 -0.5 0 0 0", "0.2 1.5 0 0 0"])
+def test_joints_that_follow_are_those_of_mujoco(ratio: str, tmp_path: Path) -> None:
+    found = imported(
+        written(tmp_path, ARM.replace("0 -0.5 0 0 0", ratio).replace('name="lift"', 'name="lift" ref="0.1"'))
+    )
+    assert found.error is not None
+    assert found.error < 1e-12
 
 
 def test_an_open_loop_is_closed_from_its_pose(tmp_path: Path) -> None:

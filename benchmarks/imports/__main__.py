@@ -1,0 +1,26 @@
+"""`python -m benchmarks.imports` prints the table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.imports.table import files, imported, table
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "files", nargs="*", type=Path, help="URDF, SDF or MJCF files; default: those of installed packages"
+    )
+    parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
+    stated = parser.parse_args(arguments)
+    for line in table(imported(path, not stated.no_compare) for path in stated.files or files()):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,39 @@
+"""What an engine says of the tree of a file: forces of all its joints, followers and joints of loops too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.formats.tree import Tree
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+Forces = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Forces (joint,) on all joints of a tree, from their positions, rates and accelerations."""
+
+Conditions = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""What loops and couplings leave open (row,), and how that follows rates of all joints (row, joint), at positions."""
+
+
+@dataclass(frozen=True)
+class Spanning:
+    """A tree in another engine; `conditions` where it has loops and couplings of the file as well."""
+
+    forces: Forces
+    conditions: Conditions | None = None
+
+
+def rotors(tree: Tree) -> np.ndarray:
+    """Inertias of drives as seen at the joints (joint,)."""
+    return np.array([float(link.armature) for link in tree.links])
+
+
+def following(tree: Tree) -> np.ndarray:
+    """All joints of a tree over those that follow no other (joint, free)."""
+    result = np.array([[float(name == other) for other in tree.free] for name in tree.joints])
+    for entry in tree.couplings:
+        result[tree.joints.index(entry.joint), tree.free.index(entry.of)] = float(entry.ratio)
+    return result

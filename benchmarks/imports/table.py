@@ -1,0 +1,188 @@
+"""The table of imports: each file, what became of it, and its largest difference from another engine."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg import null_space
+
+from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot, tree_of
+from robots.formats.tree import Base, Tree
+from robots.model import Robot
+from tasks import inverse_dynamics, inverse_kinematics
+
+PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
+"""Distributions that bring robots, by their names on PyPI."""
+
+STATES = 8
+SEED = 20240501
+SPREAD = 0.6
+"""Sizes of positions, rates and accelerations at random states [rad or m, and per second]."""
+
+NEAR = 0.1
+"""The same of closed chains, whose loops end somewhere."""
+
+CLOSED = 1e-9
+"""What loops of another engine are open by, at most [m, or cosine]."""
+
+RANK = 1e-9
+
+AHEAD = 1e-5
+"""Time [s] over which changes of slopes are measured."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One file: what became of it."""
+
+    path: Path
+    joints: int = 0
+    told: str = ""
+    warnings: int = 0
+    error: float | None = None
+    refused: str = ""
+
+    @property
+    def row(self) -> str:
+        """Its row of the table."""
+        name = f"{self.path.parent.name}/{self.path.name}"
+        if self.refused:
+            return f"| {name} | refused |  |  | {self.refused} |"
+        error = "not compared" if self.error is None else f"{self.error:.1e}"
+        return f"| {name} | accepted | {self.joints} | {error} | {self.told or f'{self.warnings} warnings'} |"
+
+
+def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
+    """URDF files, and XML files of MuJoCo, of the packages that are installed."""
+    for package in packages:
+        try:
+            listed = metadata.files(package) or []
+        except metadata.PackageNotFoundError:
+            continue
+        for entry in sorted(map(str, listed)):
+            path = Path(str(metadata.distribution(package).locate_file(entry)))
+            if "random_urdfs" in path.parts:  # a thousand blocks
+                continue
+            if path.suffix in (".urdf", ".sdf") or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
+                yield path
+
+
+def imported(path: Path, compare: bool = True) -> Import:
+    """One file: as it is, else with repaired inertias, else with a floating base."""
+    first = ""
+    choices: Sequence[tuple[str, Base, bool]] = (
+        ("", "fixed", False),
+        ("repaired", "fixed", True),
+        ("floating base", "floating", False),
+        ("floating base, repaired", "floating", True),
+    )
+    for stated, base, repair in choices:
+        try:
+            robot = import_robot(path, base=base, repair=repair)
+        except InputError as error:
+            first = first or str(error).splitlines()[0].partition(": got ")[2]
+            continue
+        count = len(robot.description.template.limbs[0].links)
+        error_ = _error(path, base, repaired=repair) if compare else None
+        return Import(path, count, stated, len(robot.warnings), error_)
+    return Import(path, refused=first)
+
+
+def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
+    """The largest difference of joint forces from another engine, relative to the largest force of the state."""
+    tree = tree_of(path, base, "as they are")
+    peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
+    if peer is None:
+        return None
+    if tree.loops:
+        return None if repaired else _error_of_loops(path, base, tree, peer)
+    robot, along = Robot.of(tree.description().family, {}), following(tree)
+    q, qd, qdd = np.random.default_rng(SEED).uniform(-SPREAD, SPREAD, (3, STATES, len(tree.free)))
+    ours = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY)
+    moving = (values @ along.T for values in (q, qd, qdd))
+    theirs = np.array([along.T @ peer.forces(*moment) for moment in zip(*moving, strict=True)])
+    return _largest(ours - theirs, theirs)
+
+
+def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float | None:
+    """The same of a closed chain: what forces of the actuators leave of those of the tree, along what loops allow.
+
+    What they allow is the engine's where it has loops; else, as of Drake, rates of all joints are our own.
+    """
+    description = import_robot(path, base=base, parameters=False).description
+    robot, count = Robot.of(description.family, {}), len(tree.joints)
+    zero = dict(description.reference[0][1]) if description.reference else {}
+    shift = np.array([zero.get(name, 0.0) for name in tree.joints])
+    freedoms, driven = robot.mechanism.freedoms, [tree.joints.index(name) for name in robot.mechanism.actuators]
+    q, qd, qdd = np.random.default_rng(SEED).uniform(-NEAR, NEAR, (3, STATES, len(freedoms)))
+    solved = inverse_kinematics(robot, q=q, qd=qd, qdd=qdd)
+    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY)
+    left, size = list[np.ndarray](), list[np.ndarray]()
+    for k in np.flatnonzero(solved.status == 0):
+        place, rate, change = (values[k, 0, :count] for values in solved[:3])
+        if peer.conditions is None:
+            units = np.eye(len(freedoms))
+            same = np.repeat(q[k : k + 1], len(freedoms), axis=0)
+            ways = inverse_kinematics(robot, q=same, qd=units).velocity[:, 0, :count]
+        else:
+            if _open(peer.conditions, place + shift, rate, change) > 1.0:
+                return float("inf")
+            ways = null_space(peer.conditions(place + shift)[1], rcond=RANK).T
+        balance = peer.forces(place + shift, rate, change)
+        size.append(balance.copy())
+        balance[driven] -= forces[k]
+        left.append(np.array([np.abs(ways @ balance).max() / max(1.0, np.abs(ways).max())]))
+    return _largest(np.array(left), np.array(size)) if left else None
+
+
+def _open(conditions: Conditions, place: np.ndarray, rate: np.ndarray, change: np.ndarray) -> float:
+    """How far a motion is from what the loops of an engine ask for, 1 at the most that is rounding."""
+    gap, slopes = conditions(place)
+    (_, after), (_, before) = (conditions(place + step * rate) for step in (AHEAD, -AHEAD))
+    second = (after - before) @ rate / (2.0 * AHEAD) + slopes @ change
+    size = max(1.0, float(np.abs(rate).max()), float(np.abs(change).max()))
+    return float(max(np.abs(gap).max(), np.abs(slopes @ rate).max() / size, np.abs(second).max() / size * 0.1) / CLOSED)
+
+
+def _largest(differences: np.ndarray, forces: np.ndarray) -> float:
+    size = np.abs(forces).max(axis=1, keepdims=True)
+    return float(np.max(np.abs(differences) / np.where(size > 0, size, 1.0)))
+
+
+def _spanning(engine: str, path: Path, tree: Tree, base: Base) -> Spanning | None:
+    """The tree in an engine; None where that is not installed, or does not read the file."""
+    try:
+        module = importlib.import_module(f"benchmarks.imports.{engine}")
+    except ImportError:
+        return None
+    peer: Spanning | None = module.spanning(path, tree, base)
+    return peer
+
+
+ENGINES: Mapping[str, Sequence[str]] = {".urdf": ("pinocchio", "mujoco"), ".xml": ("mujoco",), ".sdf": ("drake",)}
+"""What files of a kind are compared with, the first that reads them."""
+
+
+def table(results: Iterable[Import]) -> Iterator[str]:
+    """The table, row by row, and its sums."""
+    yield "| file | | joints | difference | |"
+    yield "|---|---|---|---|---|"
+    rows: list[Import] = []
+    for entry in results:
+        rows.append(entry)
+        yield entry.row
+    accepted = [entry for entry in rows if not entry.refused]
+    compared = [entry.error for entry in accepted if entry.error is not None]
+    repaired = sum(entry.told == "repaired" for entry in accepted)
+    floating = sum(entry.told == "floating base" for entry in accepted)
+    yield (
+        f"{len(accepted)} of {len(rows)} accepted, {repaired} of them with repaired inertias, {floating} with a "
+        f"floating base; {len(compared)} compared, largest difference {max(compared, default=0.0):.1e}"
+    )

@@ -47,8 +47,8 @@ CASES: dict[str, Case] = {
         ),
         Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "runs.friction:sets"),
         Case("friction", "friction in all joints, loads constant and from reactions", "runs.friction:coupled"),
-        Case("rest", "accelerations of robots with joints at rest, against the conditions of friction", "rest:rest"),
-        Case("energy", "balance of energy of motions with friction, every robot and law", "energy:energy"),
+        Case("rest", "accelerations with joints at rest, against the conditions of friction", "motion.rest:rest"),
+        Case("energy", "balance of energy of motions with friction, every robot and law", "motion.energy:energy"),
         Case("simulate", "steps of simulations under controllers, and other engines at the same", "simulate:simulate"),
         Case(
             "coordinator",

@@ -34,6 +34,9 @@ from tasks.motion.system import Modes, MotionSystem, Rates
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""
 
+SLOW, PATIENCE = 1e-9, 200
+"""Share of the whole time below which steps are hardly any, and how many of these in a row are stuck too."""
+
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
 
@@ -149,6 +152,8 @@ class _Case:
         yield float(times[0]), now
         waiting, time = list(times[1:]), float(times[0])
         for _ in range(EVENTS):
+            if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
+                break
             solver = self.solver(
                 lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
                 time, now.state[:, 0], float(times[-1]), **self.tolerances,
@@ -161,7 +166,7 @@ class _Case:
                     time, now = reached, self._after(reached, dense, now)
             if not waiting:
                 return
-            if not event or not np.isfinite(now.rates.rate).all():
+            if not event:
                 break
         lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
         for left in waiting:
@@ -169,7 +174,7 @@ class _Case:
 
     def _until_event(self, solver: OdeSolver, start: Moment) -> Iterator[tuple[float, DenseOutput, bool]]:
         """Each step of the solver, the last one up to the event where there is one; none where it gets stuck."""
-        whole = abs(solver.t_bound - solver.t)
+        whole, slow = abs(solver.t_bound - solver.t), 0
         while solver.status == "running":
             try:
                 solver.step()
@@ -186,7 +191,8 @@ class _Case:
                 return
             changed = self._forgets(solver.t, solver.y, start)
             yield float(solver.t), dense, changed
-            if changed or solver.step_size < SHORT * whole:
+            slow = slow + 1 if solver.step_size < SLOW * whole else 0
+            if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
                 return
 
     def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:

@@ -240,6 +240,21 @@ def test_the_adaptive_integrator_agrees_on_an_arm_that_stops_and_starts() -> Non
     np.testing.assert_allclose(found.q, exact.q, rtol=0, atol=1e-9)
 
 
+def test_the_adaptive_integrator_ends_where_a_motion_does() -> None:
+    """At the end of a loop's reach steps of hardly any length went on and on; without mass not even the first began."""
+    law = {"law": "viscous", "viscous": 0.02}
+    found = simulate_adaptive(
+        leg(), force=[0.0], q=[1.4], qd=[3.0], friction=law, times=[0.0, 2.0], rtol=1e-10, atol=1e-12
+    )
+    assert found.status != Status.OK
+    assert np.isnan(found.q[-1]).all()
+    from robots.catalog import rover_rocker
+
+    massless = Robot.of(rover_rocker.FAMILIES[0], {})
+    found = simulate_adaptive(massless, force=np.zeros(5), q=np.zeros(5), times=[0.0, 1.0])
+    assert found.status == Status.SINGULAR
+
+
 # --- bristles ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import rest
+from benchmarks.motion import rest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status

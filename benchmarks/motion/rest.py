@@ -8,16 +8,16 @@ enough. A wrong result whose status is OK fails the benchmark.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, require
-from robots import catalog
+from benchmarks.motion.machines import machine
+from benchmarks.motion.tables import Row
 from robots.friction.groups import select
 from robots.model import Robot
 from robots.status import Status
@@ -52,6 +52,12 @@ ROBOTS: Mapping[str, tuple[Any, ...]] = {
 
 LONG = ("delta_3rr2rrr", "hexapod_6rrrprr")
 """Robots with dozens of joints with friction, whose programs take a minute to compile: left out of a quick run."""
+
+STATES = 1000
+"""States of each robot, law and level of friction, in the long run."""
+
+FEW: Mapping[str, int] = {"hexapod_6rrrprr": 100}
+"""The same of robots with dozens of joints with friction."""
 
 LEVELS = (0.0, 1e-3, 0.1, 3.0)
 """Dry friction of all joints [N m or N]."""
@@ -214,48 +220,60 @@ def rest(size: Size) -> Iterator[Figure]:
     for name, chosen in ROBOTS.items():
         if name in LONG and not size.full:
             continue
-        robot = catalog.build(name)
+        robot = machine(name)
         for joints in chosen:
             numbers = setting(robot, joints, count)
             for law in LAWS if size.full or name == "irb6" else ("coulomb",):
                 yield _figure(numbers, law)
 
 
-def _figure(numbers: Setting, law: str) -> Figure:
+class Tally(NamedTuple):
+    """States in all, of these without result, those whose friction is not unique, and why there is no result."""
+
+    total: int
+    unsettled: int
+    several: int
+    reasons: tuple[str, ...]
+
+
+def tally(numbers: Setting, law: str) -> Tally:
+    """Of all levels of friction together. Raises CheckError where a state is wrong although its status is OK."""
     unsettled, wrong, several, total = 0, 0, 0, 0
     reasons: set[str] = set()
     for level in LEVELS:
-        given, force = parameters(law, level), forces(numbers, level)
-        found = at(numbers, given, force)
-        good = found.status == Status.OK
-        wrong += int((faults(numbers, force, given, found) & good).sum())
+        values, force = parameters(law, level), forces(numbers, level)
+        motion = at(numbers, values, force)
+        good = motion.status == Status.OK
+        wrong += int((faults(numbers, force, values, motion) & good).sum())
         unsettled, total = unsettled + int((~good).sum()), total + len(good)
-        several += int((good & ~found.unique).sum())
-        reasons |= {Status(code).name for code in found.status[~good].tolist()}
+        several += int((good & ~motion.unique).sum())
+        reasons |= {Status(code).name for code in motion.status[~good].tolist()}
     label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
     require(wrong == 0, f"{label}: {wrong} of {total} states are wrong with status OK")
-    remark = f"{total} states, 0 wrong, {several} whose friction is not unique"
-    return Figure(label, unsettled / total, "not settled", remark + "".join(f", {each}" for each in sorted(reasons)))
+    return Tally(total, unsettled, several, tuple(sorted(reasons)))
+
+
+def _figure(numbers: Setting, law: str) -> Figure:
+    counts = tally(numbers, law)
+    remark = f"{counts.total} states, 0 wrong, {counts.several} whose friction is not unique"
+    label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
+    return Figure(label, counts.unsettled / counts.total, "not settled", ", ".join((remark, *counts.reasons)))
 
 
 def _named(joints: Any) -> str:
     return joints if isinstance(joints, str) else " ".join(joints)
 
 
-def main() -> None:
-    """Print the figures of some robots, or of all."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.rest", description="Friction of joints at rest.")
-    parser.add_argument("robots", nargs="*", choices=[[], *ROBOTS], help="names of robots (absent: all)")
-    parser.add_argument("--states", type=int, default=1000, help="states of each robot, law and level of friction")
-    options = parser.parse_args()
-    for name in options.robots or ROBOTS:
-        robot = catalog.build(name)
+HEAD = ("robot", "joints", "law", "states", "wrong with status OK", "friction not unique", "not settled", "status")
+
+
+def rows(names: Iterable[str]) -> Iterator[Row]:
+    """Of each robot by choice of joints and law: states, wrong ones, not settled ones with the reason."""
+    for name in names or ROBOTS:
+        robot = machine(name)
         for joints in ROBOTS[name]:
-            numbers = setting(robot, joints, options.states)
+            numbers = setting(robot, joints, FEW.get(name, STATES))
             for law in LAWS:
-                figure = _figure(numbers, law)
-                print(f"{figure.name}: {figure.value:.2%} {figure.unit}; {figure.remark}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+                total, unsettled, several, reasons = tally(numbers, law)
+                counts = (str(total), "0", f"{several / total:.1%}", f"{unsettled / total:.2%}")
+                yield Row((name, _named(joints), law), (*counts, " ".join(reasons)))

@@ -1,0 +1,16 @@
+"""Robots of the catalogue with a mass matrix that is regular, as motion from forces asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robots import catalog
+from robots.model import Robot
+
+MASSIVE: Mapping[str, Mapping[str, float]] = {"rover_rocker": {"link_3_inertia_xx": 0.018, "link_5_inertia_xx": 0.018}}
+"""What published bodies lack: wheels of the rover have no inertia about their own axes there."""
+
+
+def machine(name: str) -> Robot:
+    """A robot of the catalogue."""
+    return catalog.build(name, **MASSIVE.get(name, {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.documents.report import sentence
 from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
-from pipeline.study.columns import JOINTS, Array, Objective, base_of, joints_there, reduced, refuse
+from pipeline.study.columns import JOINTS, LARGE_IS_GOOD, Array, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES
@@ -29,22 +29,32 @@ class DesignProblem:
     """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
 
     `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design.
+    `cases` are operating conditions, by parameter the values (case,) under which every design is computed.
     """
 
     sweep: Sweep
     bounds: Mapping[str, tuple[float, float]]
+    cases: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None) -> DesignProblem:
-        """The problem of a sweep; without bounds those that its own designs span. Raises InputError."""
-        chosen = dict(bounds) if bounds is not None else _spanned(sweep)
+    def of(
+        cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None, cases: Sequence[str] = ()
+    ) -> DesignProblem:
+        """The problem of a sweep; without bounds those that its own designs span. Raises InputError.
+
+        cases: swept parameters that are operating conditions; all combinations of them that the sweep has count.
+        """
+        conditions = _conditions(sweep, cases)
+        spans = dict(bounds) if bounds is not None else _spanned(sweep, cases)
+        if both := [name for name in conditions if name in spans]:
+            raise refuse(f"bounds.{both[0]}", "a case", "parameters that are no cases", "Take it out of one of them.")
         table = {p.name: p for p in sweep.family.parameters}
-        for name, (low, high) in chosen.items():
+        for name, (low, high) in spans.items():
             if name not in table:
                 raise refuse(f"bounds.{name}", "no such parameter", "one of the robot", sentence(nearest(name, table)))
             if not low < high or table[name].problem(low) or table[name].problem(high):
                 raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
-        return cls(sweep, chosen)
+        return cls(sweep, spans, conditions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,22 +81,44 @@ class DesignProblem:
             extra=(),
         )
 
+    @property
+    def case_count(self) -> int:
+        """How many operating cases there are; 1 where there are none."""
+        return len(next(iter(self.cases.values()))) if self.cases else 1
+
     def rows(self, designs: Array) -> Array:
-        """All parameters of the robot (design, parameter of the robot) from those that vary (design, parameter)."""
+        """All parameters of the robot (row, parameter of the robot) from those that vary (design, parameter).
+
+        A row is a design, or a design under a case: all cases of the first design, then of the next.
+        """
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        result = np.repeat(self._block.parameters, len(varied), axis=0)
-        result[:, self._places] = varied
+        result = np.repeat(self._block.parameters, len(varied) * self.case_count, axis=0)
+        result[:, self._places] = np.repeat(varied, self.case_count, axis=0)
+        order = [p.name for p in self.sweep.family.parameters]
+        for name, values in self.cases.items():
+            result[:, order.index(name)] = np.tile(values, len(varied))
         return result
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails."""
+        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails.
+
+        Of cases the worst counts.
+        """
+        return {
+            name: values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
+            for name, values in self.by_case(designs, columns).items()
+        }
+
+    def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
+        """Columns (design, case) by the kernels of a run; NaN where a sample fails."""
         base = {name: _metric(name) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         rows = self.rows(designs)
         step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
         parts = [self._computed(rows[i : i + step], metrics) for i in range(0, len(rows), step)]
         values = {name: np.concatenate([part[name] for part in parts]) for name in metrics}
-        return {name: reduced(values[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
+        reductions = {name: reduced(values[at], how, joints=_of_joints(at)) for name, (at, how) in base.items()}
+        return {name: column.reshape(-1, self.case_count) for name, column in reductions.items()}
 
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
         return compute.whole(replace(self._block, parameters=rows, metrics=metrics))
@@ -98,29 +130,61 @@ class DesignProblem:
         return {name: float(values[name][0]) for name in self.names}
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
-        """An objective (design,) over columns and the parameters that vary. Raises InputError for other names."""
+        """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        parameters = {name: varied[:, k] for k, name in enumerate(self.names)}
+        parameters = {name: varied[:, k, None] for k, name in enumerate(self.names)}
+        parameters |= {name: values[None, :] for name, values in self.cases.items()}
         columns = [name for name in wanted.expression.names if name not in parameters]
-        values = parameters | (self.values(varied, columns) if columns else {})
-        return np.broadcast_to(wanted.expression(values), (len(varied),)).astype(float)
+        values = parameters | (self.by_case(varied, columns) if columns else {})
+        results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
+        return wanted.over_cases(results) if self.cases else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
-        A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time. Raises ValueError for
-        metrics that are not differentiated.
+        A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
+        the first case, then as many of the next. Raises ValueError for metrics that are not differentiated.
         """
-        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
+        parts = [self._rates(row[None], tuple(metrics), windows) for row in self.rows(design)]
+        if len(parts) == 1:
+            return parts[0]
+        return {name: _joined([part[name] for part in parts]) for name in metrics}
+
+    def _rates(self, row: Array, metrics: tuple[str, ...], windows: int) -> dict[str, tuple[Array, Array]]:
+        """Metrics of one row (1, parameter of the robot) with their derivatives."""
+        block = replace(self._block, parameters=row, metrics=metrics)
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
         return {name: _rows(name, rates) for name, rates in metric_rates(block, directions, windows).items()}
 
 
-def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
-    """The ranges of the swept parameters."""
+def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Values (row,) and derivatives (row, parameter) of all cases, as many rows of each.
+
+    A case that fails has NaN for joints that a limb does not have, too: they are left out.
+    """
+    rows = min(len(values) for values, _ in parts)
+    return np.concatenate([values[:rows] for values, _ in parts]), np.concatenate([rates[:rows] for _, rates in parts])
+
+
+def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
+    """Values (case,) of the parameters that are cases, in all combinations that the sweep has. Raises InputError."""
+    if not cases:
+        return {}
+    values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
+    for name in cases:
+        if name not in values:
+            hint = sentence(nearest(name, values))
+            raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
+    combinations = np.unique(np.stack([np.asarray(values[name], float) for name in cases], axis=1), axis=0)
+    return {name: combinations[:, k] for k, name in enumerate(cases)}
+
+
+def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, float]]:
+    """The ranges of the swept parameters, without those that are cases."""
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
+    spans = {name: span for name, span in spans.items() if name not in cases}
     spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")

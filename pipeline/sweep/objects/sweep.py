@@ -33,6 +33,7 @@ def sweep(
     limits: Mapping[str, Any] | None = None,
     simulation: Mapping[str, Any] | None = None,
     criteria: Mapping[str, Any] | None = None,
+    study: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
     split: Mapping[str, float] | None = None,
@@ -53,6 +54,7 @@ def sweep(
     through positions, and through roll, pitch and yaw (kind `waypoints`). Only a simulation without a controller does
     without.
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
+    study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
 
@@ -62,7 +64,7 @@ def sweep(
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
     sections |= {"simulation": simulation}
-    sections |= {"criteria": criteria}
+    sections |= {"criteria": criteria, "study": study}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

@@ -18,6 +18,7 @@ from pipeline.documents.units import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria
+from pipeline.sweep.question import sections as question
 from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
@@ -51,6 +52,7 @@ SECTIONS = (
     (sections.SimulationSection, "`simulation`"),
     (sections.ControllerSection, "`controller` of `simulation`"),
     (sections.ForceSection, "A force profile, under its name in `forces` of `simulation`"),
+    (question.StudySection, "`study`"),
     (sections.SplitSection, "`split`"),
     (sections.SubsetSection, "A subset, under its name in `subsets`"),
     (sections.SelectionSection, "`design` and `friction` of a subset"),
@@ -132,6 +134,23 @@ and clearance: [its page](guide/criteria.md) has an example. Keys are names and 
 
 `loads` puts wrenches, springs and objects on links and on the platform; all their numbers are parameters that designs
 may sweep. [Its page](guide/loads.md) has an example.
+
+## The question of a study
+
+`study` says what the results are to answer: [reports](report.md) lead with the answer, and `limbsweep study` takes from
+it what its options leave out. It changes nothing of what is computed, and is not part of the fingerprint.
+
+```yaml
+study:
+  title: Which arms and gear carry up to 6 kg with least energy?
+  objectives: [min electrical_energy, min peak_force]
+  where: [condition < 6, rms_force < 1.27]
+  cases: [payload_mass]
+```
+
+`cases` are swept parameters that are operating conditions, such as a payload: a design has to do all of them and is
+never chosen for one. Conditions have to hold in every case, and an objective counts in its worst case unless it ends
+in `, mean over cases`, `, max over cases`, `, min over cases` or `, quantile 0.9 over cases`.
 
 ## Simulations
 

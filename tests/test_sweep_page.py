@@ -53,13 +53,18 @@ def test_laws_and_kinds_are_in_the_tables_and_in_the_guide(maker: ModuleType) ->
 
 
 def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:
-    design, limits, simulation, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    design, limits, study, simulation, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
     path = tmp_path / "s.yaml"
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{limits}{subsets}{REST}")
     whole, quick, short = (read_sweeps(path, subset)[0].design.size for subset in (None, "quick", "short"))
     assert (quick, 0 < short < whole, whole > quick) == (100, True, True)
     path.write_text(f"limbsweep: 1\n{robots}{REST}")
     assert [sweep.design.size for sweep in read_sweeps(path)] == [2, 1]
+    metrics = "[electrical_energy, peak_force, rms_force, condition]"
+    payload = "design: {grid: {payload_mass: [0, 6]}}\n"
+    rest = re.sub(r"(?m)^(outputs|metrics):.*\n", "", REST) + f"metrics: {metrics}\n"
+    path.write_text(f"limbsweep: 1\nrobot: delta_rl5_1450_motors\n{payload}{study}{rest}")
+    assert read_sweeps(path)[0].question.cases == ("payload_mass",)
     rest = REST.replace("step: 0.1", "step: 0.01").replace("circle: {kind", "way: {kind")
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{simulation}{rest}")
     assert [(sweep.sizes["gains"], sweep.sizes["state"]) for sweep in read_sweeps(path)] == [(2, 2)]

@@ -5,11 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pipeline.commands.study_tables import CSV, TableRows, numbers, opened, read_objectives, show, write_rows
+from pipeline.commands.study_tables import (
+    CASES,
+    CSV,
+    TableRows,
+    numbers,
+    opened,
+    question_of,
+    read_objectives,
+    show,
+    write_rows,
+)
 from pipeline.commands.terminal import STORE
 
 if TYPE_CHECKING:
@@ -20,7 +30,7 @@ if TYPE_CHECKING:
     from pipeline.study.optimisation import Limit
     from pipeline.study.problem import DesignProblem
 
-LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
+LIMIT = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(\S+)\s*")
 
 
 @click.command(name="one-at-a-time")
@@ -31,23 +41,28 @@ LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
     "--parts", type=click.IntRange(2, 10_000), default=11, show_default=True, help="Values of each parameter."
 )
 @click.option("--stored", is_flag=True, help="Compute nothing: read designs that differ in one parameter.")
+@CASES
 @CSV
-def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: bool, file: Path | None) -> None:
+def one_at_a_time(
+    store: str, text: str, base: int | None, parts: int, stored: bool, cases: tuple[str, ...], file: Path | None
+) -> None:
     """One parameter of STORE after another over its swept range, from a base design."""
     from pipeline.study import one_at_a_time as once
+    from pipeline.study.cases import stored_number
 
-    ds, (wanted,) = opened(store), read_objectives((text,))
-    chosen = int(_order(ds, wanted)[0]) if base is None else base
+    ds, (wanted,) = opened(store, cases), read_objectives((text,))
+    conditions = question_of(ds, cases=cases)
+    chosen = int(_order(ds, wanted)[0]) if base is None else _place(ds, base)
     if stored:
         curves = once.of_store(ds, wanted, chosen)
     else:
-        problem = _problem(store)
+        problem = _problem(store, conditions.cases)
         curves = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(curves.points()))
-    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {chosen}")
+    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}")
 
 
 @click.command()
@@ -55,12 +70,14 @@ def one_at_a_time(store: str, text: str, base: int | None, parts: int, stored: b
 @click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
 @click.option("--count", type=click.IntRange(2), default=256, show_default=True, help="Samples, a power of two.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples.")
+@CASES
 @CSV
-def sobol(store: str, text: str, count: int, seed: int, file: Path | None) -> None:
+def sobol(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], file: Path | None) -> None:
     """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
     from pipeline.study import sensitivity
 
-    (wanted,), problem = read_objectives((text,)), _problem(store)
+    (wanted,) = read_objectives((text,))
+    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases)
     indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
     for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
@@ -72,21 +89,41 @@ def sobol(store: str, text: str, count: int, seed: int, file: Path | None) -> No
 
 @click.command()
 @STORE
-@click.option("--objective", "text", required=True, metavar="TEXT", help="A column, such as peak_force.")
+@click.option("--objective", "text", metavar="TEXT", help="A column, such as peak_force; default: that of the sweep.")
 @click.option("--limit", "limits", multiple=True, metavar="TEXT", help="Such as 'condition <= 6'; any number of them.")
+@CASES
 @click.option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Searches side by side.")
 @CSV
-def optimise(store: str, text: str, limits: tuple[str, ...], starts: int, threads: int, file: Path | None) -> None:
+def optimise(
+    store: str,
+    text: str | None,
+    limits: tuple[str, ...],
+    cases: tuple[str, ...],
+    starts: int,
+    threads: int,
+    file: Path | None,
+) -> None:
     """Better designs than the best of STORE within its swept ranges, by exact derivatives."""
     import numpy as np
 
+    from pipeline.study.columns import objective, refuse
     from pipeline.study.optimisation import optimise as search
 
-    bounds = [_limit(limit) for limit in limits]
-    ds, (wanted,), problem = opened(store), read_objectives((text,)), _problem(store)
+    ds = opened(store, cases)
+    question = question_of(ds, (text,) if text else (), limits, cases)
+    bounds = [_limit(limit) for limit in question.where]
+    wanted, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
+    natural = objective(wanted.text).direction
+    if wanted.direction != natural:
+        hint = "Rank stored designs by it, or take another column."
+        raise refuse("objective", f"{wanted.direction} {wanted.text}", f"{natural} {wanted.text}", hint)
+    if wanted.over not in ("worst", "mean"):
+        hint = "Rank stored designs by it."
+        raise refuse("objective", f"{wanted.over} over cases", "the worst case, or the mean over cases", hint)
     begins = np.array([list(_design(ds, int(k), problem.names).values()) for k in _order(ds, wanted)[:starts]])
-    optima = search(problem, wanted.text, begins, bounds, threads=threads)
+    over: Literal["worst", "mean"] = "mean" if wanted.over == "mean" else "worst"
+    optima = search(problem, wanted.text, begins, bounds, threads=threads, over=over)
     rows: TableRows = [(wanted.text, "at the start", "limits", *problem.names)]
     for optimum in optima:
         verdict = "hold" if optimum.feasible else "do not hold"
@@ -103,7 +140,7 @@ def _limit(text: str) -> Limit:
 
     try:
         name, sign, bound = LIMIT.fullmatch(text).groups()  # type: ignore[union-attr]
-        return Limit(name, float(bound), sign == ">=")
+        return Limit(name, float(bound), sign[0] == ">")
     except (AttributeError, ValueError):
         raise refuse("limit", repr(text), "a column, <= or >=, and a number", "Such as 'condition <= 6'.") from None
 
@@ -118,12 +155,27 @@ def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
     return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
 
 
-def _problem(store: str) -> DesignProblem:
-    """Open the sweep of a store as functions of its parameters."""
+def _place(ds: xr.Dataset, number: int) -> int:
+    """The place among the designs of one by its number in the store, under whatever case. Raises InputError."""
+    import numpy as np
+
+    from pipeline.study.cases import STORED
+    from pipeline.study.columns import refuse
+
+    if STORED not in ds.coords:
+        return number
+    places = np.flatnonzero((ds[STORED].values == number).any(axis=1))
+    if not len(places):
+        raise refuse("base", str(number), "the number of a design that has every case")
+    return int(places[0])
+
+
+def _problem(store: str, cases: Sequence[str] = ()) -> DesignProblem:
+    """Open the sweep of a store as functions of its parameters, under its operating cases."""
     from pipeline.stores.recompute import stored_sweep
     from pipeline.study.problem import DesignProblem
 
-    return DesignProblem.of(stored_sweep(store, plain=True))
+    return DesignProblem.of(stored_sweep(store, plain=True), cases=cases)
 
 
 def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, float]:

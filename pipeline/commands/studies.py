@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from pipeline.commands.study_tables import (
+    CASES,
     CSV,
     OBJECTIVES,
     TOP,
@@ -15,6 +16,7 @@ from pipeline.commands.study_tables import (
     design_rows,
     numbers,
     opened,
+    question_of,
     read_objectives,
     show,
 )
@@ -30,17 +32,27 @@ def study() -> None:
 @STORE
 @OBJECTIVES
 @WHERE
+@CASES
 @TOP
 @CSV
-def pareto(store: str, texts: tuple[str, ...], conditions: tuple[str, ...], top: int, file: Path | None) -> None:
+def pareto(
+    store: str,
+    texts: tuple[str, ...],
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+    top: int,
+    file: Path | None,
+) -> None:
     """The designs of STORE that no other beats in all objectives."""
     import numpy as np
 
     from pipeline.study.columns import costs, feasible
     from pipeline.study.pareto import front
 
-    ds, wanted = opened(store), read_objectives(texts)
-    table, usable = costs(ds, wanted), feasible(ds, conditions)
+    ds = opened(store, cases)
+    question = question_of(ds, texts, conditions)
+    wanted = read_objectives(question.objectives)
+    table, usable = costs(ds, wanted), feasible(ds, question.where)
     table[~usable] = np.nan
     chosen = np.flatnonzero(front(table))
     chosen = chosen[np.argsort(table[chosen, 0], kind="stable")]
@@ -53,6 +65,7 @@ def pareto(store: str, texts: tuple[str, ...], conditions: tuple[str, ...], top:
 @OBJECTIVES
 @click.option("--weight", "weights", multiple=True, type=float, help="One for each objective; default: all alike.")
 @WHERE
+@CASES
 @TOP
 @CSV
 @output_option("--refine", "following", help="Write the next sweep around the rows.")
@@ -61,16 +74,22 @@ def rank(
     texts: tuple[str, ...],
     weights: tuple[float, ...],
     conditions: tuple[str, ...],
+    cases: tuple[str, ...],
     top: int,
     file: Path | None,
     following: Path | None,
 ) -> None:
     """The designs of STORE in the order of their weighted objectives."""
     from pipeline.study import ranking
+    from pipeline.study.columns import refuse
     from pipeline.study.refinement import refine
 
-    ds, wanted = opened(store), read_objectives(texts)
-    order, scores = ranking.rank(ds, wanted, weights, conditions)
+    ds = opened(store, cases)
+    question = question_of(ds, texts, conditions, cases)
+    wanted = read_objectives(question.objectives)
+    order, scores = ranking.rank(ds, wanted, weights, question.where)
+    if following is not None and question.cases:
+        raise refuse("refine", "operating cases", "a study without cases", "Copy the file and narrow its ranges.")
     show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
     click.echo(f"{len(order)} feasible designs of {ds.sizes['design']}")
     if following is not None:
@@ -81,13 +100,14 @@ def rank(
 @study.command()
 @STORE
 @click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
+@CASES
 @CSV
-def sensitivity(store: str, text: str, file: Path | None) -> None:
+def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
     """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
     from pipeline.study.columns import feasible, swept, value_of
     from pipeline.study.sensitivity import from_samples
 
-    ds, (wanted,) = opened(store), read_objectives((text,))
+    ds, (wanted,) = opened(store, cases), read_objectives((text,))
     usable = feasible(ds)
     designs = {name: ds[name].values[usable] for name in swept(ds)}
     shares = from_samples(designs, value_of(ds, wanted)[usable])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.study.columns import Objective
+    from pipeline.sweep.question.reader import StudyQuestion
 
 TableRows = list[Sequence[str]]
 
@@ -24,27 +25,51 @@ OBJECTIVES = click.option(
     "--objective",
     "texts",
     multiple=True,
-    required=True,
     metavar="TEXT",
-    help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; one or more.",
+    help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; default: those of the sweep.",
 )
-WHERE = click.option("--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'.")
+WHERE = click.option(
+    "--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'; default: those of the sweep."
+)
+CASES = click.option(
+    "--cases",
+    multiple=True,
+    metavar="NAME",
+    help="A swept parameter that is an operating condition, such as payload_mass; default: those of the sweep.",
+)
 CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
 TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
 
 
-def opened(store: str) -> xr.Dataset:
-    """Open the results in a store, finished or not; gains and initial states of simulations are designs as well."""
+def opened(store: str, cases: Sequence[str] = ()) -> xr.Dataset:
+    """Open the results in a store, finished or not, by its operating cases. Raises InputError.
+
+    Gains and initial states of simulations are designs as well.
+    """
     from pipeline.study.axes import by_design
+    from pipeline.study.cases import by_cases
     from storage import open_results
 
-    return by_design(open_results(store, unfinished=True))
+    ds = by_design(open_results(store, unfinished=True))
+    return by_cases(ds, question_of(ds, cases=cases).cases)
+
+
+def question_of(
+    ds: xr.Dataset, texts: Sequence[str] = (), conditions: Sequence[str] = (), cases: Sequence[str] = ()
+) -> StudyQuestion:
+    """The question of the sweep of a store, with what options say instead."""
+    from pipeline.sweep.question.reader import stored_question
+
+    return stored_question(ds.attrs).with_options(texts, conditions, cases)
 
 
 def read_objectives(texts: Sequence[str]) -> list[Objective]:
-    """Parse objectives. Raises InputError."""
-    from pipeline.study.columns import objective
+    """Parse objectives. Raises InputError where there are none, too."""
+    from pipeline.study.columns import objective, refuse
 
+    if not texts:
+        hint = "Give --objective, or add a section study with objectives to the sweep."
+        raise refuse("objective", "none", "one or more, such as peak_force", hint)
     return [objective(text) for text in texts]
 
 
@@ -52,9 +77,10 @@ def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
+    from pipeline.study.cases import stored_number
     from pipeline.study.columns import swept, unit, value_of
 
-    columns: list[tuple[str, list[str]]] = [("design", [str(i) for i in chosen])]
+    columns: list[tuple[str, list[str]]] = [("design", [str(stored_number(ds, int(i))) for i in chosen])]
     columns += [more] if more else []
     for objective in wanted:
         columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))

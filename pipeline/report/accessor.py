@@ -37,26 +37,37 @@ class Limbsweep:
         return unstacked(by_design(self._dataset))
 
     def best(
-        self, *objectives: str, where: Sequence[str] = (), weights: Sequence[float] = (), count: int = 1
+        self,
+        *objectives: str,
+        where: Sequence[str] = (),
+        weights: Sequence[float] = (),
+        count: int = 1,
+        cases: Sequence[str] = (),
     ) -> xarray.Dataset:
         """The best designs, all of which feasible: without the dim `design` for a `count` of 1, else best first.
 
-        objectives: columns or expressions as in `limbsweep study rank` (default: `peak_force`), with `weights` where
-        there are several; where: conditions that a design has to meet. All gains and initial states of simulations are
-        designs. Raises InputError where too few designs do.
+        objectives: columns or expressions as in `limbsweep study rank` (default: those of the section `study` of the
+        sweep, else `peak_force`), with `weights` where there are several; where: conditions that a design has to meet;
+        cases: swept parameters that are operating conditions (defaults of both as well). With cases the result has the
+        dim `case`, and no series. All gains and initial states of simulations are designs. Raises InputError where too
+        few designs do.
         """
         from pipeline.study.axes import by_design
+        from pipeline.study.cases import by_cases
         from pipeline.study.columns import objective, refuse
         from pipeline.study.ranking import rank
+        from pipeline.sweep.question.reader import stored_question
 
         if "design" not in self._dataset.dims:
             raise refuse("best", "no dim design", "a dataset of several designs", "Select none before.")
-        whole = by_design(self._dataset)
-        order, _ = rank(whole, [objective(text) for text in objectives or ("peak_force",)], weights, where)
+        question = stored_question(self._dataset.attrs).with_options(objectives, where, cases)
+        dataset = by_cases(by_design(self._dataset), question.cases)
+        wanted = [objective(text) for text in question.objectives or ("peak_force",)]
+        order, _ = rank(dataset, wanted, weights, question.where)
         if len(order) < count or count < 1:
             got = f"{len(order)} feasible designs"
             raise refuse("best", got, f"at least {count}", "Loosen the conditions, or see status and failed_samples.")
-        return whole.isel(design=int(order[0]) if count == 1 else order[:count])
+        return dataset.isel(design=int(order[0]) if count == 1 else order[:count])
 
     @property
     def design(self) -> int:

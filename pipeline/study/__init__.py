@@ -3,6 +3,7 @@
 `problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; all else works on an
 opened dataset and computes no mechanics. Nothing here needs a cluster.
 
+- `cases`: operating conditions, such as a payload, as a dim of their own
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from robots.loading import on_first_use
 
 if TYPE_CHECKING:
+    from pipeline.study.cases import by_cases
     from pipeline.study.columns import column, feasible, objective, value_of
     from pipeline.study.one_at_a_time import effects
     from pipeline.study.optimisation import Limit, optimise
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DesignProblem",
     "Limit",
+    "by_cases",
     "column",
     "effects",
     "feasible",
@@ -47,6 +50,7 @@ __all__ = [
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
     "Limit": "pipeline.study.optimisation",
+    "by_cases": "pipeline.study.cases",
     "column": "pipeline.study.columns",
     "effects": "pipeline.study.one_at_a_time",
     "feasible": "pipeline.study.columns",

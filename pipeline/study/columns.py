@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from pipeline.study.cases import CASE
+from pipeline.sweep.question.reader import split_objective
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
@@ -63,30 +65,57 @@ class Objective:
     text: str
     direction: Direction
     expression: Expression
+    over: str = "worst"
+    """What counts over cases: `worst`, `max`, `min`, `mean`, or a `quantile 0.9`."""
+
+    def over_cases(self, values: Array) -> Array:
+        """Values (design, case) as one number for each design (design,)."""
+        kind, _, share = self.over.partition(" ")
+        if kind == "quantile":
+            return np.asarray(np.quantile(values, float(share), axis=1))
+        worst = "max" if self.direction == "min" else "min"
+        return np.asarray(REDUCTIONS[worst if kind == "worst" else kind](values), dtype=float)
 
 
 def objective(text: str) -> Objective:
     """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
-    Without `min` or `max`, a single metric that is good when large is to be large, all else small. Raises InputError.
+    Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
+    cases stands at the end, such as `, mean over cases` or `, quantile 0.9 over cases`. Raises InputError.
     """
-    first, _, rest = text.strip().partition(" ")
-    named = first in ("min", "max") and not rest.lstrip().startswith(("+", "-", "*", "/", "("))
-    expression = _parsed(rest if named else text, "number", "objective")
-    direction: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
-    return Objective(expression.text, ("max" if first == "max" else "min") if named else direction, expression)
+    named, text, over = split_objective(text)
+    expression = _parsed(text, "number", "objective")
+    if over.startswith("quantile") and not 0.0 <= float(over.split()[1]) <= 1.0:
+        raise refuse("objective", over, "a quantile from 0 to 1")
+    natural: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
+    direction: Direction = natural if not named else "max" if named == "max" else "min"
+    return Objective(expression.text, direction, expression, over)
 
 
 def column(ds: xr.Dataset, name: str) -> Array:
-    """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
-    if name in ds.coords and ds[name].dims == ("design",):
-        return np.asarray(ds[name].values, dtype=float)
+    """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError."""
+    values = by_case(ds, name)
+    if values.shape[1] == 1:
+        return np.broadcast_to(values[:, 0], (ds.sizes["design"],)).copy() if CASE in ds.dims else values[:, 0]
+    over = values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
+    return np.broadcast_to(over, (ds.sizes["design"],)).astype(float)
+
+
+def by_case(ds: xr.Dataset, name: str) -> Array:
+    """A column under each case, (design, case); one of them is 1 where it does not depend on it. Raises InputError."""
+    if name in ds.coords and ds[name].dims in (("design",), (CASE,)):
+        parameter = np.asarray(ds[name].values, dtype=float)
+        return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
     base, how = base_of(name, {*KNOWN, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
-    values = ds[base].transpose("design", ...)
-    return reduced(values.values, how, joints=values.dims[-2:] == JOINTS)
+    values = ds[base].transpose("design", CASE, ..., missing_dims="ignore")
+    joints = values.dims[-2:] == JOINTS
+    if CASE not in values.dims:
+        return reduced(values.values, how, joints=joints)[:, None]
+    shape = values.shape[:2]
+    return reduced(values.values.reshape(-1, *values.shape[2:]), how, joints=joints).reshape(shape)
 
 
 def reduced(values: Array, how: str, *, joints: bool) -> Array:
@@ -108,14 +137,16 @@ def joints_there(values: Array) -> Mask:
 
 def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
-    swept = [str(name) for name, value in ds.coords.items() if value.dims == ("design",) and name != "design"]
+    alone = (("design",), (CASE,))
+    swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
     metrics = [str(name) for name in ds.data_vars if name not in KNOWN or KNOWN[str(name)].kind == "metric"]
     return swept + metrics
 
 
 def swept(ds: xr.Dataset) -> list[str]:
-    """Names of the parameters that differ between designs."""
+    """Names of the parameters that differ between designs; those of cases are not among them."""
     numbers = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
+    numbers = [name for name in numbers if ds[name].dims == ("design",)]
     return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 
@@ -135,8 +166,14 @@ def unit(ds: xr.Dataset, name: str) -> str:
 
 
 def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
-    """The value of an objective for each design (design,)."""
-    return _evaluated(ds, wanted.expression)
+    """The value of an objective for each design (design,), over cases as it says."""
+    values = _evaluated(ds, wanted.expression)
+    return wanted.over_cases(values) if CASE in ds.dims else values[:, 0]
+
+
+def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
+    """The value of an objective for each design under each case, (design, case)."""
+    return np.asarray(_evaluated(ds, wanted.expression), dtype=float)
 
 
 def costs(ds: xr.Dataset, objectives: Sequence[Objective]) -> Array:
@@ -147,7 +184,7 @@ def costs(ds: xr.Dataset, objectives: Sequence[Objective]) -> Array:
 
 
 def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
-    """Whether each design meets all conditions and none of its samples failed, (design,) of booleans.
+    """Whether each design meets all conditions in every case and none of its samples failed, (design,) of booleans.
 
     A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
     """
@@ -155,13 +192,14 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
     if "failed_samples" in ds and not any("usable_share" in text or "failed_samples" in text for text in conditions):
         result &= column(ds, "failed_samples") == 0
     for text in conditions:
-        result &= np.asarray(_evaluated(ds, _parsed(text, "condition", "where")), dtype=bool)
+        result &= np.asarray(_evaluated(ds, _parsed(text, "condition", "where")), dtype=bool).all(axis=1)
     return result
 
 
 def _evaluated(ds: xr.Dataset, expression: Expression) -> Array:
-    values = expression({name: column(ds, name) for name in expression.names})
-    return np.broadcast_to(values, (ds.sizes["design"],))
+    """Values (design, case), one case where there are none."""
+    values = expression({name: by_case(ds, name) for name in expression.names})
+    return np.broadcast_to(values, (ds.sizes["design"], ds.sizes.get(CASE, 1)))
 
 
 def _parsed(text: str, kind: Kind, field: str) -> Expression:

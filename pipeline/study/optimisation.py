@@ -4,6 +4,9 @@ The worst of a metric over actuators, trajectories and time has kinks where anot
 is minimised that no row of the metric may exceed, the rows being actuators, trajectories and parts of the time: a
 smooth problem with constraints, which sequential quadratic programming solves. Sums and means are minimised as they
 are.
+
+Operating cases add rows: the worst case is what one t bounds. For a mean over cases each case has a t of its own, and
+their mean is minimised.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
@@ -64,19 +67,23 @@ def optimise(
     *,
     threads: int = 1,
     windows: int = WINDOWS,
+    over: Literal["worst", "mean"] = "worst",
 ) -> list[LocalOptimum]:
     """Improve a column of the study from each of some designs (start, parameter); the best first.
 
-    The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`. Raises InputError for
-    starts outside of the bounds, and for a start whose samples fail.
+    The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`; `over` the cases of
+    the problem the worst counts, or the mean. Limits hold in every case. Raises InputError for starts outside of the
+    bounds, and for a start whose samples fail.
     """
+    if over not in ("worst", "mean"):
+        raise refuse("objective", f"{over} over cases", "worst or mean over cases", "Rank stored designs by others.")
     begins = np.atleast_2d(np.asarray(starts, dtype=float))
     if begins.shape[1] != len(problem.names):
         raise refuse("starts", f"{begins.shape[1]} parameters", f"{len(problem.names)}: {', '.join(problem.names)}")
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     if ((begins < low) | (begins > high)).any():
         raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
-    searches = [_LocalSearch(problem, column, tuple(limits), begin, windows) for begin in begins]
+    searches = [_LocalSearch(problem, column, tuple(limits), begin, windows, over) for begin in begins]
     if threads == 1:
         optima = [search.run() for search in searches]
     else:
@@ -101,6 +108,25 @@ def _worst(column: str, rows: tuple[Array, Array]) -> tuple[float, Array]:
     return float(values[at]), rates[at]
 
 
+def _by_case(column: str, rows: tuple[Array, Array], cases: int) -> tuple[Array, Array]:
+    """A column under each case (case,), with derivatives (case, parameter), from rows that are sorted by case."""
+    parts = zip(np.split(rows[0], cases), np.split(rows[1], cases), strict=True)
+    values, rates = zip(*(_worst(column, part) for part in parts), strict=True)
+    return np.array(values), np.array(rates)
+
+
+def _over_cases(column: str, rows: tuple[Array, Array], cases: int, over: str) -> tuple[float, Array]:
+    """A column from the rows of its metric over all cases: the worst, the mean, or the least or largest."""
+    if cases == 1:
+        return _worst(column, rows)
+    values, rates = _by_case(column, rows, cases)
+    if over == "mean":
+        return float(values.mean()), rates.mean(axis=0)
+    least = over == "min" or (over == "worst" and _better_large(column))
+    at = int(np.argmin(values) if least else np.argmax(values))
+    return float(values[at]), rates[at]
+
+
 @dataclass
 class _LocalSearch:
     """One start. Variables are the parameters on [0, 1] and, for a worst, t in units of the start's worst."""
@@ -110,6 +136,7 @@ class _LocalSearch:
     limits: tuple[Limit, ...]
     begin: Array
     windows: int
+    over: str = "worst"
     known: dict[bytes, Any] = field(default_factory=dict)
     best: tuple[bool, float, Array] | None = None
 
@@ -117,7 +144,9 @@ class _LocalSearch:
         self.low, self.high = (np.array([pair[side] for pair in self.problem.bounds.values()]) for side in (0, 1))
         self.metric, how = base_of(self.column)
         self.sign = -1.0 if _better_large(self.column) else 1.0
-        self.epigraph = how in ("min", "max")
+        self.cases = self.problem.case_count
+        self.epigraph = how in ("min", "max") or (self.cases > 1 and self.over == "worst")
+        self.bounds_t = (self.cases if self.over == "mean" else 1) if self.epigraph else 0  # variables t
         self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(limit.column)[0] for limit in self.limits)]))
 
     def run(self) -> LocalOptimum:
@@ -128,9 +157,10 @@ class _LocalSearch:
         if not np.isfinite(start):
             raise refuse("starts", f"a design without {self.column}", "designs whose samples are OK")
         self.scale = abs(start) or 1.0
-        self.rows_at_start = len(self._at(x)[self.metric][0])
-        first = np.append(x, self.sign * start / self.scale) if self.epigraph else x
-        bounds = [(0.0, 1.0)] * len(x) + [(None, None)] * self.epigraph
+        self.rows_at_start = len(self._bounded(x)[0])
+        at_start = _by_case(self.column, self._at(x)[self.metric], self.cases)[0] if self.bounds_t > 1 else start
+        first = np.append(x, np.full(self.bounds_t, self.sign * at_start / self.scale))
+        bounds: list[tuple[float | None, float | None]] = [(0.0, 1.0)] * len(x) + [(None, None)] * self.bounds_t
         solution = minimize(
             self._goal, first, jac=self._goal_rate, method="SLSQP", bounds=bounds,
             constraints={"type": "ineq", "fun": self._spare, "jac": self._spare_rate},
@@ -163,37 +193,55 @@ class _LocalSearch:
             self.best = holds, value, self._design(x)
 
     def _worst_at(self, x: Array) -> float:
-        return _worst(self.column, self._at(x)[self.metric])[0]
+        return self._value(x)[0]
+
+    def _value(self, x: Array) -> tuple[float, Array]:
+        """The objective at a design, over cases as it says, and its derivative."""
+        return _over_cases(self.column, self._at(x)[self.metric], self.cases, self.over)
+
+    def _bounded(self, x: Array) -> tuple[Array, Array]:
+        """Rows that a t bounds, case by case: those of a worst, or one of each case, and their derivatives."""
+        rows = self._at(x)[self.metric]
+        return rows if base_of(self.column)[1] in ("min", "max") else _by_case(self.column, rows, self.cases)
+
+    def _slots(self) -> Array:
+        """Which t bounds which row (row, t), of ones and zeros."""
+        which = np.repeat(np.arange(self.bounds_t), self.rows_at_start // self.bounds_t)
+        return np.asarray(np.eye(self.bounds_t)[which])
 
     def _room(self, limit: Limit, x: Array) -> tuple[float, Array]:
         """How far a column is from its limit, and its derivative."""
-        value, rate = _worst(limit.column, self._at(x)[base_of(limit.column)[0]])
-        sign = -1.0 if limit.least or _better_large(limit.column) else 1.0
+        rows = self._at(x)[base_of(limit.column)[0]]
+        least = limit.least or _better_large(limit.column)
+        value, rate = _over_cases(limit.column, rows, self.cases, "min" if least else "max")
+        sign = -1.0 if least else 1.0
         return sign * (limit.bound - value), -sign * rate
 
     def _rows(self, x: Array) -> tuple[Array, Array]:
         """Rows that are not to exceed t, in units of the start's worst; of a failed design far above."""
-        values, rates = self._at(x)[self.metric]
+        values, rates = self._bounded(x)
         if not np.isfinite(values).all() or not np.isfinite(rates).all():
             return np.full(self.rows_at_start, FAILED), np.zeros((self.rows_at_start, len(self.low)))
         return self.sign * values / self.scale, self.sign * rates / self.scale
 
     def _goal(self, z: Array) -> float:
         if self.epigraph:
-            return float(z[-1])
+            return float(z[len(self.low) :].mean())
         value = self.sign * self._worst_at(z) / self.scale
         return value if np.isfinite(value) else FAILED
 
     def _goal_rate(self, z: Array) -> Array:
         if self.epigraph:
-            return np.eye(len(z))[-1]
-        rate = self.sign * _worst(self.column, self._at(z)[self.metric])[1] / self.scale
+            return np.append(np.zeros(len(self.low)), np.full(self.bounds_t, 1.0 / self.bounds_t))
+        rate = self.sign * self._value(z)[1] / self.scale
         return rate if np.isfinite(rate).all() else np.zeros(len(z))
 
     def _spare(self, z: Array) -> Array:
         rooms = [self._room(limit, z)[0] / max(abs(limit.bound), 1e-9) for limit in self.limits]
         rooms = [room if np.isfinite(room) else -FAILED for room in rooms]
-        return np.concatenate([z[-1] - self._rows(z)[0], rooms]) if self.epigraph else np.array(rooms)
+        if not self.epigraph:
+            return np.array(rooms)
+        return np.concatenate([self._slots() @ z[len(self.low) :] - self._rows(z)[0], rooms])
 
     def _spare_rate(self, z: Array) -> Array:
         pairs = [(self._room(limit, z)[1], limit) for limit in self.limits]
@@ -201,6 +249,6 @@ class _LocalSearch:
         if not self.epigraph:
             return np.array(rooms).reshape(len(rooms), len(z))
         rates = self._rows(z)[1]
-        upper = np.concatenate([-rates, np.ones((len(rates), 1))], axis=1)
-        lower = [np.append(rate, 0.0) for rate in rooms]
+        upper = np.concatenate([-rates, self._slots()], axis=1)
+        lower = [np.append(rate, np.zeros(self.bounds_t)) for rate in rooms]
         return np.concatenate([upper, np.array(lower).reshape(len(lower), len(z))])

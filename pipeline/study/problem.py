@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.documents.report import sentence
 from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
-from pipeline.study.columns import JOINTS, Array, Objective, base_of, joints_there, reduced, refuse
+from pipeline.study.columns import JOINTS, LARGE_IS_GOOD, Array, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
@@ -35,24 +35,34 @@ class DesignProblem:
     """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
 
     `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design. Of
-    simulations these are parameters of the controller and of the initial state, too.
+    simulations these are parameters of the controller and of the initial state, too. `cases` are operating conditions,
+    by parameter the values (case,) under which every design is computed.
     """
 
     sweep: Sweep
     bounds: Mapping[str, tuple[float, float]]
+    cases: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None) -> DesignProblem:
-        """The problem of a sweep; without bounds those that its own designs span. Raises InputError."""
-        chosen = dict(bounds) if bounds is not None else _spanned(sweep)
+    def of(
+        cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None, cases: Sequence[str] = ()
+    ) -> DesignProblem:
+        """The problem of a sweep; without bounds those that its own designs span. Raises InputError.
+
+        cases: swept parameters that are operating conditions; all combinations of them that the sweep has count.
+        """
+        conditions = _conditions(sweep, cases)
+        spans = dict(bounds) if bounds is not None else _spanned(sweep, cases)
+        if both := [name for name in conditions if name in spans]:
+            raise refuse(f"bounds.{both[0]}", "a case", "parameters that are no cases", "Take it out of one of them.")
         table = {p.name: p for p in sweep.family.parameters} | _of_simulation(sweep)
         owner = "one of the robot" if sweep.simulation is None else "one of the robot, its controller or its start"
-        for name, (low, high) in chosen.items():
+        for name, (low, high) in spans.items():
             if name not in table:
                 raise refuse(f"bounds.{name}", "no such parameter", owner, sentence(nearest(name, table)))
             if not low < high or table[name].problem(low) or table[name].problem(high):
                 raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
-        return cls(sweep, chosen)
+        return cls(sweep, spans, conditions)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,10 +70,14 @@ class DesignProblem:
         return tuple(self.bounds)
 
     @cached_property
+    def _order(self) -> list[str]:
+        """Names of all parameters: of the robot, then of the controller, then of the start."""
+        return [*(p.name for p in self.sweep.family.parameters), *_of_simulation(self.sweep)]
+
+    @cached_property
     def _places(self) -> list[int]:
-        """Columns of the parameters that vary among those of the robot, then the controller's, then the start's."""
-        order = [*(p.name for p in self.sweep.family.parameters), *_of_simulation(self.sweep)]
-        return [order.index(name) for name in self.names]
+        """Columns of the parameters that vary among all."""
+        return [self._order.index(name) for name in self.names]
 
     @cached_property
     def _block(self) -> Block:
@@ -88,20 +102,41 @@ class DesignProblem:
         more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
         return np.concatenate([self._block.parameters[0], *more])
 
+    @property
+    def case_count(self) -> int:
+        """How many operating cases there are; 1 where there are none."""
+        return len(next(iter(self.cases.values()))) if self.cases else 1
+
     def rows(self, designs: Array) -> Array:
-        """All parameters (design, all) from those that vary (design, parameter): of the robot, then of simulations."""
+        """All parameters (row, all) from those that vary (design, parameter): of the robot, then of simulations.
+
+        A row is a design, or a design under a case: all cases of the first design, then of the next.
+        """
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        result = np.repeat(self._first[None], len(varied), axis=0)
-        result[:, self._places] = varied
+        result = np.repeat(self._first[None], len(varied) * self.case_count, axis=0)
+        result[:, self._places] = np.repeat(varied, self.case_count, axis=0)
+        for name, values in self.cases.items():
+            result[:, self._order.index(name)] = np.tile(values, len(varied))
         return result
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails."""
+        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails.
+
+        Of cases the worst counts.
+        """
+        return {
+            name: values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
+            for name, values in self.by_case(designs, columns).items()
+        }
+
+    def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
+        """Columns (design, case) by the kernels of a run; NaN where a sample fails."""
         base = {name: _metric(name, self._quantities) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         rows = self.rows(designs)
         values = self._metrics(rows, metrics)
-        return {name: reduced(values[at], how, joints=self._of_joints(at)) for name, (at, how) in base.items()}
+        reductions = {name: reduced(values[at], how, joints=self._of_joints(at)) for name, (at, how) in base.items()}
+        return {name: column.reshape(-1, self.case_count) for name, column in reductions.items()}
 
     def _metrics(self, rows: Array, metrics: tuple[str, ...]) -> dict[str, Array]:
         """Metrics (design, ...) for all parameters (design, all)."""
@@ -133,23 +168,32 @@ class DesignProblem:
         return dict(zip(self.names, self._first[self._places].tolist(), strict=True))
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
-        """An objective (design,) over columns and the parameters that vary. Raises InputError for other names."""
+        """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        parameters = {name: varied[:, k] for k, name in enumerate(self.names)}
+        parameters = {name: varied[:, k, None] for k, name in enumerate(self.names)}
+        parameters |= {name: values[None, :] for name, values in self.cases.items()}
         columns = [name for name in wanted.expression.names if name not in parameters]
-        values = parameters | (self.values(varied, columns) if columns else {})
-        return np.broadcast_to(wanted.expression(values), (len(varied),)).astype(float)
+        values = parameters | (self.by_case(varied, columns) if columns else {})
+        results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
+        return wanted.over_cases(results) if self.cases else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
-        A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; derivatives are exact.
-        Those of simulations are central differences, and rows have no parts of the time. Raises ValueError for metrics
-        that are not differentiated.
+        A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
+        the first case, then as many of the next. Derivatives are exact. Those of simulations are central differences,
+        and rows have no parts of the time. Raises ValueError for metrics that are not differentiated.
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
-        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
+        parts = [self._rates(row[None], tuple(metrics), windows) for row in self.rows(design)]
+        if len(parts) == 1:
+            return parts[0]
+        return {name: _joined([part[name] for part in parts]) for name in metrics}
+
+    def _rates(self, row: Array, metrics: tuple[str, ...], windows: int) -> dict[str, tuple[Array, Array]]:
+        """Metrics of one row (1, parameter of the robot) with their derivatives."""
+        block = replace(self._block, parameters=row, metrics=metrics)
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
         return {name: _rows(name, rates) for name, rates in metric_rates(block, directions, windows).items()}
@@ -161,18 +205,41 @@ class DesignProblem:
         ahead, behind = np.minimum(design + away, high), np.maximum(design - away, low)
         values = self._metrics(self.rows(np.concatenate([design[None], ahead, behind])), metrics)
         count, way = len(design), np.diag(ahead - behind)
-        flat = {name: array.reshape(len(array), -1) for name, array in values.items()}
+        flat = {name: array.reshape(2 * count + 1, -1) for name, array in values.items()}
         return {
             name: (rows[0], ((rows[1 : count + 1] - rows[count + 1 :]) / way[:, None]).T) for name, rows in flat.items()
         }
 
 
-def _spanned(sweep: Sweep) -> dict[str, tuple[float, float]]:
-    """The ranges of the swept parameters."""
+def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Values (row,) and derivatives (row, parameter) of all cases, as many rows of each.
+
+    A case that fails has NaN for joints that a limb does not have, too: they are left out.
+    """
+    rows = min(len(values) for values, _ in parts)
+    return np.concatenate([values[:rows] for values, _ in parts]), np.concatenate([rates[:rows] for _, rates in parts])
+
+
+def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
+    """Values (case,) of the parameters that are cases, in all combinations that the sweep has. Raises InputError."""
+    if not cases:
+        return {}
+    values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
+    for name in cases:
+        if name not in values:
+            hint = sentence(nearest(name, values))
+            raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
+    combinations = np.unique(np.stack([np.asarray(values[name], float) for name in cases], axis=1), axis=0)
+    return {name: combinations[:, k] for k, name in enumerate(cases)}
+
+
+def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, float]]:
+    """The ranges of the swept parameters, without those that are cases."""
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     if (axes := sweep.simulation) is not None:
         values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
     spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
+    spans = {name: span for name, span in spans.items() if name not in cases}
     spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")

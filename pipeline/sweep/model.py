@@ -21,6 +21,7 @@ from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.limits import describe_limits
 from pipeline.sweep.measurement import DatasetSplit, describe_sensors
 from pipeline.sweep.objects.writing import Writer
+from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion
 from pipeline.sweep.reader import read_parts
 from pipeline.sweep.sections import FORMAT
 from pipeline.sweep.side_files import FileSource, Folder, MemoryFiles, source_of
@@ -64,6 +65,8 @@ class Sweep:
     user_metrics: tuple[PreparedMetric, ...] = ()
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
+    question: StudyQuestion = NO_QUESTION
+    """What reports and studies answer; not part of what is computed, so not of the fingerprint."""
     simulation: SimulationAxes | None = None
     """How the cases are simulated; None where forces follow from motions."""
     base: Trajectory | None = None

@@ -23,6 +23,7 @@ from pipeline.sweep.friction import read_friction
 from pipeline.sweep.limits import check_metrics, read_limits, section_of
 from pipeline.sweep.loads import reader as loads
 from pipeline.sweep.measurement import read_measurement, read_split
+from pipeline.sweep.question.reader import read_question
 from pipeline.sweep.robot import families, inline, read_description, read_designs
 from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
@@ -91,6 +92,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)
+    question = read_question(report, file.study, design.axis.names if design else file.study.cases, file.metrics)
     measurement = read_measurement(report, file, grid) if grid else None
     part = take_subset(report, file, Swept(design, friction, trajectories))
     text = inline(report, description)
@@ -119,6 +121,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "criteria": parameters,
         "measurement": measurement,
         "split": split,
+        "question": question,
         "simulation": simulation,
         "text": text,
         "name": document.name,

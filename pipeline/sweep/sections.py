@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, SkipValidation
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
 from pipeline.sweep.criteria.sections import CriteriaSection
 from pipeline.sweep.loads.sections import LoadSection
+from pipeline.sweep.question.sections import StudySection
 
 FORMAT = 1
 """Version of the file format that this program reads."""
@@ -303,6 +304,9 @@ class SweepFile(Section):
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
     criteria: CriteriaSection | None = Field(
         default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
+    )
+    study: StudySection | None = Field(
+        default=None, description="the question that reports and studies answer; default: none"
     )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
     base: dict[str, Any] | None = Field(

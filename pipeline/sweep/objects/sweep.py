@@ -35,6 +35,7 @@ def sweep(
     criteria: Mapping[str, Any] | None = None,
     loads: Mapping[str, Any] | None = None,
     base: Mapping[str, Any] | None = None,
+    study: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
     split: Mapping[str, float] | None = None,
@@ -57,6 +58,7 @@ def sweep(
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     loads: by name, dicts as in a file, or records such as `limbsweep.robots.SpringLoad`; tables over time are arrays.
     base: how the base moves in the world, a dict as in a file or points as those of a trajectory.
+    study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
 
@@ -66,7 +68,7 @@ def sweep(
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
     sections |= {"simulation": simulation}
-    sections |= {"criteria": criteria, "loads": loads, "base": base}
+    sections |= {"criteria": criteria, "loads": loads, "base": base, "study": study}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

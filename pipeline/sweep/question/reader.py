@@ -1,0 +1,101 @@
+"""Read the question of a study: objectives with their directions, conditions, and what counts as operating cases.
+
+An objective is a text such as `min peak_force` or `max dexterity, mean over cases`; without `over cases` the worst case
+counts. The question does not change what is computed, so it is not part of a sweep's fingerprint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import parse_yaml
+from pipeline.errors import InputError
+from pipeline.sweep.question.sections import StudySection
+from robots.expressions.expression import ExpressionError, Kind, parse
+from robots.parameters import nearest
+
+KEY = "study"
+OVER = re.compile(
+    r"(?P<rest>.*),\s*(?P<how>worst|max|min|mean|quantile\s+(?P<share>\d*\.?\d+))\s+over\s+cases\s*", re.DOTALL
+)
+REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
+
+
+@dataclass(frozen=True)
+class StudyQuestion:
+    """What results are asked: a title, objectives and conditions as texts, names of parameters that are cases."""
+
+    title: str = ""
+    objectives: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+
+    def with_options(
+        self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
+    ) -> StudyQuestion:
+        """The question with what a user asks instead: objectives or cases replace those of the file, as conditions do.
+
+        Conditions of the file stay where only objectives are given anew.
+        """
+        return StudyQuestion(
+            self.title, tuple(objectives) or self.objectives, tuple(where) or self.where, tuple(cases) or self.cases
+        )
+
+
+NO_QUESTION = StudyQuestion()
+
+
+def split_objective(text: str) -> tuple[str, str, str]:
+    """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
+    over = OVER.fullmatch(text)
+    rest, how = (over["rest"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
+    first, _, after = rest.partition(" ")
+    named = first in ("min", "max") and not after.lstrip().startswith(("+", "-", "*", "/", "("))
+    return (first, after.strip(), how) if named else ("", rest, how)
+
+
+def read_question(
+    report: Report, section: StudySection | None, swept: Container[str], metrics: Sequence[str]
+) -> StudyQuestion:
+    """Read the section; `swept` are the parameters of the designs that are swept. Problems go to `report`."""
+    if section is None:
+        return NO_QUESTION
+    for index, name in enumerate(section.cases):
+        if name not in swept:
+            hint = "Sweep it under design, or take it out of the cases."
+            report((KEY, "cases", index), name, "a parameter that is swept under design", hint)
+    for index, text in enumerate(section.objectives):
+        _check(report, ("objectives", index), split_objective(text)[1], "number", swept, metrics)
+    for index, text in enumerate(section.where):
+        _check(report, ("where", index), text, "condition", swept, metrics)
+    return StudyQuestion(section.title, section.objectives, section.where, section.cases)
+
+
+def _check(
+    report: Report, place: tuple[str, int], text: str, kind: Kind, swept: Container[str], metrics: Sequence[str]
+) -> None:
+    """Refuse a text that is no expression, and names that no column has."""
+    try:
+        names = parse(text, kind).names
+    except ExpressionError as error:
+        report((KEY, *place), Got(error.got), error.expected, error.hint)
+        return
+    for name in names:
+        base = REDUCED.fullmatch(name)
+        known = (*metrics, "failed_samples")
+        if name not in swept and name not in known and (base is None or base["base"] not in known):
+            hint = sentence(nearest(name, known)) or "Add it to metrics."
+            report((KEY, *place), name, "a metric of this file, or a parameter that is swept", hint)
+
+
+def stored_question(attributes: Mapping[str, object]) -> StudyQuestion:
+    """The question in the attributes of a store; an empty one where its sweep has none, or cannot be read."""
+    try:
+        section = parse_yaml(str(attributes.get("sweep", "")), "the sweep in the store").data.get(KEY)
+        study = StudySection.model_validate(section) if section else StudySection()
+    except (InputError, ValueError, AttributeError):
+        return NO_QUESTION
+    return StudyQuestion(study.title, study.objectives, study.where, study.cases)

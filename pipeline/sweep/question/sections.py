@@ -1,0 +1,33 @@
+"""Model of the section `study`: keys and types; `pipeline.sweep.question.reader` has what they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from pipeline.documents.section import Section, Text
+
+
+def _bare_text(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[
+    tuple[Text, ...], BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...]), Field(max_length=16)
+]
+
+
+class StudySection(Section):
+    """What the results are asked: reports and `limbsweep study` answer it. Not part of what is computed."""
+
+    title: Annotated[str, Field(strict=True, max_length=1000)] = Field(
+        default="", description="the question in words; default: the title of the sweep"
+    )
+    objectives: Texts = Field(
+        default=(), description="what is to be small or large, the most important first, such as `min peak_force`"
+    )
+    where: Texts = Field(default=(), description="conditions that a design has to meet, such as `condition < 6`")
+    cases: Texts = Field(
+        default=(), description="swept parameters that are operating conditions, not choices, such as `payload_mass`"
+    )

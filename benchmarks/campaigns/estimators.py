@@ -19,7 +19,8 @@ from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog
 from tasks import inverse_dynamics
 from tasks.identification.machines.closed_loop import Controller, fit_instrumental, fit_output_error
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine, with_coupled_friction
+from tasks.identification.machines.fitting import MachineFit, fit_machine, with_coupled_friction
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Signals, prepare
 from tasks.motion.chains import simulate_chain

@@ -1,11 +1,9 @@
-"""Read a recording description: which robot, which files, what their columns are, how they are prepared and fitted."""
+"""Read a recording description and check it: which robot, which files, what their columns are, how they are fitted."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
-from pipeline.errors import Problem
+from pipeline.identification.machines.described import RecordingDescription, RecordingFiles
+from pipeline.identification.machines.own_columns import ExpressionColumn, plain, symbols_of
 from pipeline.identification.machines.sections import (
     DescriptionFile,
     OwnColumnSection,
@@ -23,126 +22,23 @@ from pipeline.identification.machines.sections import (
     RecordingSection,
     SignalSection,
 )
-from pipeline.identification.machines.tables import Table, column_of, read_table, refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
-from robots.expressions.expression import SMOOTH, Expression, ExpressionError, parse
+from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
 from robots.parameters import nearest
 from tasks.identification.columns import BODY, body_parameters, shared_columns
 from tasks.identification.machines.checks import KINDS
 from tasks.identification.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
-from tasks.identification.machines.fitting import METHODS, Payload
-from tasks.identification.machines.model import FADING, ActuatorMotion, MachineModel, OwnColumn, actuator_kinds
-from tasks.identification.machines.preparation import Preparation, Signals
+from tasks.identification.machines.fitting import METHODS
+from tasks.identification.machines.machine import Payload
+from tasks.identification.machines.model import FADING, MachineModel, OwnColumn, actuator_kinds
+from tasks.identification.machines.preparation import Preparation
 
 CONSISTENT = "consistent"
 ESTIMATE = "estimate"
-MOTION = ("q", "qd", "qdd")
-"""Names of position, velocity and acceleration in expressions, before the name of an actuator."""
-
-
-@dataclass(frozen=True)
-class RecordingFiles:
-    """Paths of the files of one recording, its role, and what messages call it."""
-
-    paths: tuple[Path, ...]
-    role: str
-    name: str
-
-
-@dataclass(frozen=True)
-class RecordingDescription:
-    """All that an identification from recordings needs, checked; `text` is the file that it came from.
-
-    robot_source, robot_file, robot_text: what names the robot, and its file and the text of it, where there is one;
-    stored: signals that were read before, as from a store.
-    """
-
-    robot: Robot
-    file: DescriptionFile
-    recordings: tuple[RecordingFiles, ...]
-    gear: np.ndarray
-    zero: np.ndarray
-    limits: tuple[tuple[float, float], ...] | None
-    preparation: Preparation
-    estimates_delay: bool
-    model: MachineModel
-    estimates_stribeck: bool
-    method: str
-    eliminate: bool
-    estimates_gains: bool
-    payloads: tuple[Payload | None, ...]
-    accept: tuple[str, ...]
-    controller: Controller | None
-    title: str
-    text: str
-    robot_source: str
-    robot_file: str | None
-    robot_text: str | None
-    stored: tuple[Signals, ...] | None = None
-
-    def signals(self) -> list[Signals]:
-        """Read all recordings, or take those that a store has. Raises InputError."""
-        return list(self.stored) if self.stored is not None else [self.read(files) for files in self.recordings]
-
-    def read(self, files: RecordingFiles) -> Signals:
-        """Read one recording, in SI units and the order of the actuators. Raises InputError."""
-        tables = [read_table(path) for path in files.paths]
-        position = self._signal(files, tables, self.file.position, "position")
-        force = self._signal(files, tables, self.file.force, "force")
-        section = self.file.velocity
-        velocity = None if section is None else self._signal(files, tables, section, "velocity")
-        if self.file.position.of == "motors":
-            position = np.linalg.solve(self.gear, position.T).T
-        if section is not None and velocity is not None and section.of == "motors":
-            velocity = np.linalg.solve(self.gear, velocity.T).T
-        section = self.file.reference
-        reference = None if section is None else self._signal(files, tables, section, "reference")
-        if section is not None and reference is not None:
-            if section.of == "motors":
-                reference = np.linalg.solve(self.gear, reference.T).T
-            reference = reference + self.zero
-        if self.file.force.of == "motors":
-            force = force @ self.gear
-        time = self._time(files, tables, len(position))
-        lengths = {"position": len(position), "force": len(force), "time": len(time)}
-        if len(set(lengths.values())) > 1:
-            got = ", ".join(f"{count} samples of {name}" for name, count in lengths.items())
-            raise refused(files.name, got, "as many of each")
-        return Signals(files.name, files.role, time, position + self.zero, force, velocity, reference)
-
-    def _time(self, files: RecordingFiles, tables: Sequence[Table], samples: int) -> np.ndarray:
-        section = self.file.time
-        if section.column is None:
-            assert section.rate is not None, "checked when the description was read"
-            return np.arange(samples) / section.rate
-        unit = UNITS[section.unit]
-        values = column_of(files.name, tables, section.column, section.file, "time")
-        return np.asarray(unit.to_si(1.0) * values)
-
-    def _signal(self, files: RecordingFiles, tables: Sequence[Table], section: SignalSection, key: str) -> np.ndarray:
-        names = section.columns
-        if len(names) == 1 and isinstance(names[0], str):
-            names = tuple(_expanded(tables, names[0], section.file)) or names
-        if len(names) != (count := len(self.robot.mechanism.actuators)):
-            raise refused(
-                files.name, f"{len(names)} columns of {key}", f"{count}, one for each actuator of {self.robot.name}"
-            )
-        values = np.stack([column_of(files.name, tables, name, section.file, key) for name in names], axis=1)
-        factor = np.asarray(UNITS[section.unit].to_si(1.0) if section.unit and section.unit in UNITS else 1.0)
-        for numbers in (section.sign, section.gain):
-            factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
-        return np.asarray(values * factor)
-
-
-def _expanded(tables: Sequence[Table], name: str, file: int | None) -> list[str]:
-    """The columns of a variable that has several."""
-    searched = tables if file is None else tables[file - 1 : file]
-    pattern = re.compile(re.escape(name) + r"\[[0-9]+\]")
-    return [column for table in searched for column in table if pattern.fullmatch(column)]
 
 
 def read_description(
@@ -374,7 +270,7 @@ class _DescriptionReader:
         if unknown := [symbol for symbol in expression.names if symbol not in symbols]:
             hint = sentence(nearest(unknown[0], symbols))
             self.report(
-                (*path, "expression"), unknown[0], "q, qd or qdd of an actuator, such as q_" + _plain(names[0]), hint
+                (*path, "expression"), unknown[0], "q, qd or qdd of an actuator, such as q_" + plain(names[0]), hint
             )
             return None
         return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
@@ -449,33 +345,3 @@ def _measures(section: SignalSection, allowed: set[str]) -> bool:
     """Whether the unit of a signal is one of those; motors may turn where actuators slide."""
     unit = UNITS.get(section.unit or "")
     return unit is not None and (section.of == "motors" or unit.si in allowed)
-
-
-@dataclass(frozen=True)
-class ExpressionColumn:
-    """The factor of a user's column: an expression of the motion of actuators; `symbols` says which number of which."""
-
-    expression: Expression
-    symbols: dict[str, tuple[int, int]]
-
-    def __call__(self, motion: ActuatorMotion) -> np.ndarray:
-        """The factor (samples,) along a motion."""
-        values = {name: motion[self.symbols[name][0]][:, self.symbols[name][1]] for name in self.expression.names}
-        return np.broadcast_to(np.asarray(self.expression(values), dtype=float), (len(motion[0]),)).copy()
-
-
-def symbols_of(robot: Robot) -> dict[str, tuple[int, int]]:
-    """Names in expressions, `q_elbow` for the position of the actuator elbow: which array, which column."""
-    names = robot.mechanism.actuators
-    return {
-        f"{prefix}_{_plain(name)}": (order, k) for order, prefix in enumerate(MOTION) for k, name in enumerate(names)
-    }
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]", "_", name)
-
-
-def problem(name: str, key: str, got: str, expected: str, hint: str = "") -> Problem:
-    """A problem of a recording."""
-    return Problem(name, 0, 0, key, got, expected, hint)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.errors import InputError, Problem
-from pipeline.identification.machines.description import CONSISTENT, RecordingDescription
+from pipeline.identification.machines.described import RecordingDescription
+from pipeline.identification.machines.description import CONSISTENT
 from robots.formats.description import Description as RobotDescription
 from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
 from tasks.identification.machines.closed_loop import (
@@ -19,14 +20,9 @@ from tasks.identification.machines.closed_loop import (
     fit_instrumental,
     fit_output_error,
 )
-from tasks.identification.machines.fitting import (
-    MachineFit,
-    RecordedMachine,
-    fit_machine,
-    relative,
-    with_coupled_friction,
-)
+from tasks.identification.machines.fitting import MachineFit, fit_machine, raw_error, unexplained, with_coupled_friction
 from tasks.identification.machines.judgement import judged, warnings, with_delay
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import FADING
 from tasks.identification.machines.payloads import Gains, with_gains
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
@@ -64,7 +60,7 @@ class MachineIdentification:
         for recording in self.machine.recordings:
             share = fit.errors[recording.name]
             by_actuator = ", ".join(f"{x:.1%}" for x in fit.actuator_errors[recording.name])
-            raw = self.machine.raw_error(recording, fit)
+            raw = raw_error(self.machine, recording, fit)
             yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
             yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
@@ -178,16 +174,8 @@ def _consistent(
         raise InputError([Problem(description.title, 0, 0, "estimate.method", got, "a solution", "Use weighted.")])
     whole = fit.base.of(standard.values)
     values = whole[list(fit.kept)]
-    changed = replace(fit, values=values, method=CONSISTENT)
-    errors, by_actuator = {}, {}
-    for run in machine.runs:
-        predicted, good = run.predicted(fit.base, whole), run.good
-        errors[run.recording.name] = relative(run.forces[good], predicted[good])
-        columns = range(good.shape[1])
-        by_actuator[run.recording.name] = np.array(
-            [relative(run.forces[good[:, k], k], predicted[good[:, k], k]) for k in columns]
-        )
-    return replace(changed, errors=errors, actuator_errors=by_actuator)
+    errors, by_actuator = unexplained(machine.runs, fit.base, whole)
+    return replace(fit, values=values, method=CONSISTENT, errors=errors, actuator_errors=by_actuator)
 
 
 def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescription) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from pipeline.identification.machines.identify import MachineIdentification
 from robots.joint_kinds import JOINT_KINDS
-from tasks.identification.machines.fitting import Run
 from tasks.identification.machines.model import actuator_kinds
+from tasks.identification.machines.rows import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

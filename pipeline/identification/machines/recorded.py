@@ -20,7 +20,8 @@ import numpy as np
 
 from pipeline.documents.files import read_bytes
 from pipeline.execution.provenance import versions
-from pipeline.identification.machines.description import RecordingDescription, RecordingFiles, parse_description
+from pipeline.identification.machines.described import RecordingDescription, RecordingFiles
+from pipeline.identification.machines.description import parse_description
 from pipeline.identification.machines.identify import MachineIdentification
 from pipeline.identification.machines.tables import MAX_BYTES
 from storage.errors import StoreError

@@ -20,10 +20,11 @@ from robots.model import Robot
 from robots.types import TWIST
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import inverse_dynamics
-from tasks.identification.machines.fitting import RecordedMachine, Run
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import actuator_kinds, finite
 from tasks.identification.machines.motion import is_direct, robot_motion
 from tasks.identification.machines.preparation import Prepared, Signals, clipped, runs
+from tasks.identification.machines.rows import Run
 
 KINDS = {
     "missing": "a number is missing",

@@ -17,7 +17,8 @@ import numpy as np
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks.arrays.inputs import Moving
-from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine, fit_machine
+from tasks.identification.machines.fitting import MachineFit, fit_machine
+from tasks.identification.machines.machine import TRAIN, RecordedMachine
 from tasks.identification.machines.model import ActuatorMotion
 from tasks.identification.machines.motion import is_direct
 from tasks.identification.machines.preparation import Prepared, smoothed

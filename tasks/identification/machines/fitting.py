@@ -1,34 +1,25 @@
-"""From prepared recordings of a machine to its parameters: rows, base parameters, estimate, deviations, judgement.
-
-The regressor goes through the filter of the forces, then as many samples are kept as the filter leaves independent.
-"""
+"""From rows of recordings to the parameters of a machine: estimate, deviations, residuals by recording and actuator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import block_diag
 
-from robots.model import Robot
 from robots.parameters import ParameterError, nearest
-from tasks.arrays.inputs import Moving
 from tasks.identification import estimators
-from tasks.identification.base import BaseParameters, from_matrix
-from tasks.identification.columns import BODY, Column, shared_columns
+from tasks.identification.base import BaseParameters
+from tasks.identification.columns import Column
 from tasks.identification.machines import residuals as statistics
-from tasks.identification.machines.coupled import FRICTION, CoupledFriction
-from tasks.identification.machines.model import ActuatorMotion, MachineModel, base_of, finite, nominal
-from tasks.identification.machines.motion import actuator_motion, robot_motion
+from tasks.identification.machines.coupled import FRICTION
+from tasks.identification.machines.machine import TRAIN, RecordedMachine
+from tasks.identification.machines.model import finite, nominal
+from tasks.identification.machines.motion import robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
-from tasks.identification.regressor import regressor
-from tasks.identification.states import random_motion
+from tasks.identification.machines.rows import Run, thinned
 
-SIZE = len(BODY)
-TRAIN = "train"
 METHODS = (*estimators.ESTIMATORS,)
 STEPS = 25
 """Steps of Gauss and Newton for friction that reactions load."""
@@ -38,45 +29,6 @@ STEADY = 1e-2
 """Change of parameters, relative to their deviations, at which these are taken."""
 WEAK = 0.3
 """Relative standard deviation beyond which a parameter counts as not told by the data."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One recording as rows of a fit: matrix (samples, actuator, column), forces, times, motion of the actuators.
-
-    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. remainder (samples,
-    actuator): forces beside matrix @ parameters, where these are not linear in parameters and the matrix has their
-    derivatives. thin: the recording at the samples that the regressor was computed at; numbers: those of them that are
-    rows.
-    """
-
-    recording: Prepared
-    matrix: np.ndarray
-    forces: np.ndarray
-    good: np.ndarray
-    remainder: np.ndarray
-    time: np.ndarray
-    motion: ActuatorMotion
-    thin: Prepared = field(repr=False)
-    numbers: np.ndarray = field(repr=False)
-
-    def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
-        """The columns beside those of bodies alone, of another model too, through the filter."""
-        motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
-        return self.thin.filtered(model.beside(robot, motion))[self.numbers]
-
-    def rows(self, base: BaseParameters) -> FitRows:
-        """The rows of base parameters."""
-        return FitRows(base.reduced(self.matrix), self.linear_forces, self.good)
-
-    @property
-    def linear_forces(self) -> np.ndarray:
-        """What matrix @ parameters has to give (samples, actuator)."""
-        return self.forces - self.remainder
-
-    def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
-        """Forces (samples, actuator) as base parameters have them."""
-        return np.asarray(base.reduced(self.matrix) @ values + self.remainder)
 
 
 @dataclass(frozen=True)
@@ -132,250 +84,6 @@ class MachineFit:
         return tuple(name for name, is_weak in zip(self.names, large, strict=True) if is_weak)
 
 
-@dataclass(frozen=True)
-class Payload:
-    """What is fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
-
-    Recordings with the same unknown payload have its name.
-    """
-
-    name: str
-    body: str
-    values: tuple[float, ...] | None = None
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """Its columns."""
-        return tuple(Column(self.name, parameter, unit) for parameter, unit in BODY.items())
-
-    def places(self, columns: Sequence[Column]) -> list[int]:
-        """Numbers of the columns of its body. Raises ParameterError for a body that has none."""
-        numbers = [k for k, column in enumerate(columns) if column.owner == self.body and column.parameter in BODY]
-        if len(numbers) != SIZE:
-            known = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
-            raise ParameterError(
-                f"payload: got the body {self.body!r}; expected one with inertia; {nearest(self.body, known)}"
-            )
-        return numbers
-
-
-def base_with_payloads(
-    base: BaseParameters, robot: Robot, payloads: Sequence[Payload], columns: Sequence[Column]
-) -> BaseParameters:
-    """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
-    moving = random_motion(robot, 4 * SIZE)
-    own = shared_columns(robot.family)[0]
-    whole = regressor(robot, shared=True, **moving)
-    groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
-    for payload in payloads:
-        rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)
-        part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns])
-        independent += [start + k for k in part.independent]
-        groups.append(part.groups)
-        start += SIZE
-    return BaseParameters(
-        tuple(independent), block_diag(*groups), tuple(column.name for column in columns), base.margin
-    )
-
-
-@dataclass(frozen=True)
-class RecordedMachine:
-    """A robot, what its model has beside bodies, and prepared recordings of it.
-
-    point: base parameters that forces are linearised at where they are not linear; absent: the robot's own. payloads:
-    of each recording, where there are some.
-    """
-
-    robot: Robot
-    model: MachineModel
-    recordings: tuple[Prepared, ...]
-    point: tuple[float, ...] = ()
-    payloads: tuple[Payload | None, ...] = ()
-
-    @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """All columns; those of unknown payloads come last."""
-        return (*self._own_columns, *(column for payload in self._unknown for column in payload.columns))
-
-    @cached_property
-    def _own_columns(self) -> tuple[Column, ...]:
-        return self.model.columns(self.robot)
-
-    @property
-    def _unknown(self) -> list[Payload]:
-        """Unknown payloads, each once."""
-        names = {payload.name: payload for payload in self.payloads if payload is not None and payload.values is None}
-        return list(names.values())
-
-    def is_loaded(self, recording: Prepared) -> bool:
-        """Whether a recording was made with a known payload."""
-        payload = self._payload(recording)
-        return payload is not None and payload.values is not None
-
-    def _payload(self, recording: Prepared) -> Payload | None:
-        names = [other.name for other in self.recordings]
-        return self.payloads[names.index(recording.name)] if self.payloads and recording.name in names else None
-
-    @cached_property
-    def base(self) -> BaseParameters:
-        """Base parameters at random states, of unknown payloads those that their body's motion tells."""
-        base = base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
-        return base_with_payloads(base, self.robot, self._unknown, self.columns) if self._unknown else base
-
-    @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """Rows of every recording. Raises ParameterError for one with nothing left."""
-        coupled = self.model.coupled(self.robot)
-        if coupled is None:
-            return tuple(run_of(self.robot, recording, self._rows_of(recording)) for recording in self.recordings)
-        if self.payloads:
-            raise ParameterError(
-                "payload: got one and friction that reactions load, which it changes; expected one of them; leave "
-                "recordings with payload out"
-            )
-        return tuple(run_of(self.robot, recording, self.tangent(coupled).rows) for recording in self.recordings)
-
-    def tangent(self, coupled: CoupledFriction) -> TangentModel:
-        """The model about `point`, where friction is coupled with reactions."""
-        return TangentModel(self.robot, self.model, coupled, self.base, self.point)
-
-    def raw_error(self, recording: Prepared, fit: MachineFit) -> float:
-        """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
-
-        At one of a few samples, see `run_of`; what is no number or cannot be reached is left out.
-        """
-        thin = thinned(recording)[0]
-        coupled = self.model.coupled(self.robot)
-        rows = self._rows_of(recording) if coupled is None else self.tangent(coupled).rows
-        matrix, remainder = rows(robot_motion(self.robot, thin), (thin.position, thin.velocity, thin.acceleration))
-        predicted = self.base.reduced(matrix) @ fit.all_values + remainder
-        good = finite(predicted) & thin.usable
-        return relative(thin.force[good], predicted[good])
-
-    def _rows_of(self, recording: Prepared) -> Rows:
-        payload = self._payload(recording)
-
-        def rows(moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-            matrix = self.model.matrix(self.robot, moving, actuators)
-            remainder = np.zeros(matrix.shape[:2])
-            if payload is None and not self._unknown:
-                return matrix, remainder
-            own = np.zeros((*remainder.shape, SIZE))
-            if payload is not None:
-                own = matrix[:, :, payload.places(self._own_columns)]
-                if payload.values is not None:
-                    remainder = own @ np.array(payload.values)
-            is_on = [payload is not None and unknown.name == payload.name for unknown in self._unknown]
-            return np.concatenate([matrix, *(own if on else own * 0.0 for on in is_on)], axis=2), remainder
-
-        return rows
-
-    @cached_property
-    def unshared(self) -> RecordedMachine | None:
-        """The machine whose limbs have parameters of their own; None where no limbs are copies, or none share."""
-        instances = self.robot.mechanism.instances
-        if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
-            return None
-        joints = None if self.model.coupled(self.robot) else self.model.joints
-        model = replace(self.model, shared=False, joints=joints)
-        return RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
-
-    def at(self, point: np.ndarray) -> RecordedMachine:
-        """The machine linearised at other base parameters, which are the same combinations."""
-        machine = replace(self, point=tuple(point.tolist()))
-        machine.__dict__.update(base=self.base, columns=self.columns)
-        return machine
-
-    def of(self, role: str) -> list[Run]:
-        """The runs of a role."""
-        return [run for run in self.runs if run.recording.role == role]
-
-
-@dataclass(frozen=True)
-class TangentModel:
-    """A machine whose friction reactions load, linear about base parameters (kept,), absent: the robot's own.
-
-    What base parameters do not tell of the bodies is as the robot has it: reactions depend on it as well.
-    """
-
-    robot: Robot
-    model: MachineModel
-    coupled: CoupledFriction
-    base: BaseParameters
-    point: tuple[float, ...]
-
-    def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of forces by the columns (samples, actuator, column), and what forces have beside them.
-
-        With these derivatives times parameters it is the force of inverse dynamics itself at the point.
-        """
-        known, kept = nominal(self.robot, self.model), list(self.base.independent)
-        point = np.array(self.point) if self.point else self.base.of(known)
-        values = known.copy()
-        others = np.delete(np.arange(len(known)), kept)
-        values[kept] = point - self.base.groups[:, others] @ known[others]
-        count = len(self.coupled.columns)
-        inside = [k for k in kept if k < count]
-        forces, rates = self.coupled.linearised(values[:count], np.eye(count)[inside], moving)
-        beside = self.model.beside(self.robot, actuators)
-        forces = forces + beside @ values[count:]
-        rates = np.concatenate([rates, beside[:, :, [k - count for k in kept if k >= count]]], axis=2)
-        return rates @ self.base.groups, forces - rates @ point
-
-
-def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
-    """The recording at the samples that a regressor is computed at, and which of its own these are.
-
-    A filter that cuts far below the rate makes most samples superfluous before it, too.
-    """
-    stride = max(1, recording.every // 8)
-    chosen = np.arange(0, len(recording.force), stride)
-    series = ("position", "velocity", "acceleration", "force", "usable", "resting")
-    parts = {name: getattr(recording, name)[chosen] for name in series}
-    return replace(recording, step=recording.step * stride, **parts), chosen
-
-
-Rows = Callable[[Moving, ActuatorMotion], tuple[np.ndarray, np.ndarray]]
-
-
-def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
-    """Rows of a recording; samples that the robot cannot reach are left out.
-
-    rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
-    """
-    thin, chosen = thinned(recording)
-    thin = replace(thin, force=recording.filtered(recording.force)[chosen])
-    moving = robot_motion(robot, thin)
-    part: ActuatorMotion = (thin.position, thin.velocity, thin.acceleration)
-    matrix, remainder = rows(moving, part)
-    good = finite(matrix) & thin.usable
-    forces, matrix = thin.force, np.where(np.isfinite(matrix), matrix, 0.0)
-    matrix = thin.filtered(matrix)
-    if remainder.any():
-        remainder = thin.filtered(np.where(np.isfinite(remainder), remainder, 0.0))
-    # what the filter carries from samples that are none into their neighbours is left out with them
-    reach = round(1.0 / (thin.used.cutoff * thin.step)) if thin.used.cutoff else 0
-    spoilt = np.convolve(~good, np.ones(2 * reach + 1), mode="same") > 0.5 if (~good).any() else ~good
-    numbers = thin.kept
-    numbers = numbers[~spoilt[numbers]]
-    if len(numbers) < 2:
-        raise ParameterError(f"{recording.name}: no samples are left; expected some that are whole and can be reached")
-    moves = ~thin.resting[numbers]
-    if not moves.any():
-        raise ParameterError(f"{recording.name}: nothing moves; expected a recording of a motion; look at rest")
-    return Run(
-        recording,
-        matrix[numbers],
-        forces[numbers],
-        moves,
-        remainder[numbers],
-        numbers * thin.step,
-        at_samples(part, numbers),
-        thin,
-        numbers,
-    )
-
-
 def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") -> RecordedMachine:
     """The machine linearised where its recordings say, if reactions load its friction: Gauss and Newton's steps.
 
@@ -404,12 +112,6 @@ def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") ->
         f"model.joints: friction loaded by reactions did not settle within {STEPS} steps; expected recordings that "
         "tell it; give more motion, or load: constant"
     )
-
-
-def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
-    """Some samples of a motion of the actuators."""
-    position, velocity, acceleration = motion
-    return position[numbers], velocity[numbers], acceleration[numbers]
 
 
 def fit_machine(
@@ -458,7 +160,9 @@ def fit_machine(
     weighted, noise = _weighted(rows, found.values)
     stacked, _ = statistics.stacked(weighted)
     residuals = [part.residuals(found.values) for part in weighted]
-    errors, by_actuator = _errors(machine.runs, base.groups.shape[0], kept, found.values, base)
+    whole = np.zeros(base.groups.shape[0])
+    whole[kept] = found.values
+    errors, by_actuator = unexplained(machine.runs, base, whole)
     return MachineFit(
         base=base,
         columns=machine.columns,
@@ -505,15 +209,13 @@ def _instrumental(
     return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
 
 
-def _errors(
-    runs: Sequence[Run], count: int, kept: Sequence[int], values: np.ndarray, base: BaseParameters
+def unexplained(
+    runs: Sequence[Run], base: BaseParameters, values: np.ndarray
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-    """Residuals relative to forces by recording, of all rows and (actuator,)."""
-    whole = np.zeros(count)
-    whole[list(kept)] = values
+    """Residuals relative to forces by recording, of all rows and (actuator,); values of all base parameters."""
     errors, by_actuator = {}, {}
     for run in runs:
-        predicted, good = run.predicted(base, whole), run.good
+        predicted, good = run.predicted(base, values), run.good
         errors[run.recording.name] = relative(run.forces[good], predicted[good])
         by_actuator[run.recording.name] = np.array(
             [
@@ -522,6 +224,19 @@ def _errors(
             ]
         )
     return errors, by_actuator
+
+
+def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) -> float:
+    """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
+
+    At one of a few samples, see `run_of`; what is no number or cannot be reached is left out.
+    """
+    thin = thinned(recording)[0]
+    motion = thin.position, thin.velocity, thin.acceleration
+    matrix, remainder = machine.rows_of(recording)(robot_motion(machine.robot, thin), motion)
+    predicted = machine.base.reduced(matrix) @ fit.all_values + remainder
+    good = finite(predicted) & thin.usable
+    return relative(thin.force[good], predicted[good])
 
 
 def _may_go(value: float, deviation: float) -> bool:

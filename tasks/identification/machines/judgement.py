@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, Run, fit_machine, weighted_rows
+from tasks.identification.machines.fitting import MachineFit, fit_machine, weighted_rows
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.preparation import advanced
 from tasks.identification.machines.residuals import Extension, LackOfFit, independent_columns, lack_of_fit
+from tasks.identification.machines.rows import Run
 
 DELAY = "delay"
 SHARED = "limbs"

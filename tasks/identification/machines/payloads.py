@@ -15,8 +15,10 @@ from scipy.optimize import least_squares
 
 from robots.parameters import ParameterError
 from tasks.identification.machines import residuals as statistics
-from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine, Run, fit_machine
+from tasks.identification.machines.fitting import MachineFit, fit_machine
+from tasks.identification.machines.machine import TRAIN, RecordedMachine
 from tasks.identification.machines.residuals import FitRows
+from tasks.identification.machines.rows import Run
 
 LARGEST = 20.0
 """Factor by which a gain may be off."""

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
-from scipy.ndimage import median_filter
+from scipy.ndimage import median_filter, uniform_filter1d
 from scipy.signal import butter, periodogram, sosfiltfilt
 
 from robots.parameters import ParameterError
@@ -29,6 +30,14 @@ MOTION = 0.99
 """Share of the power of velocity that counts as motion where a cutoff is estimated."""
 ABOVE = 10.0
 """An estimated cutoff over the frequency below which that share is: 5 to 10 by Gautier, Janot and Vandanjon 2013."""
+LOWEST = 3.0
+"""An estimated cutoff is not below so many times that frequency, whatever the encoders are."""
+QUIET = 0.02
+"""Share of the accelerations that the steps of an encoder may have behind an estimated cutoff."""
+BINS, OVER = 15, 30.0
+"""Bins of a spectrum that are averaged, and how far above the errors of steps a motion is."""
+LATTICE = 0.02
+"""Distance from whole steps, relative to one, up to which changes of position count as steps of an encoder."""
 SHORTEST = 30
 """Samples that filters and differences need."""
 JITTER = 1e-3
@@ -39,12 +48,12 @@ JITTER = 1e-3
 class Preparation:
     """What is done with recorded signals.
 
-    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated; order: of that filter; outliers: distance from
-    the running median in robust standard deviations beyond which a sample is replaced, 0: none are; delay: by which
-    forces are late [s], None: as recorded; start, stop: what of the time is used [s from the first sample]; rate:
-    samples a second that are kept, 0: as many as the filter leaves independent; gap: longest time without samples that
-    is bridged [s], 0: ten times the step; rest: speed below which an actuator is at rest, relative to its largest, 0:
-    never; at rest dry friction is any force up to a limit, which no model says.
+    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated from the motion and the encoders; order: of that
+    filter; outliers: distance from the running median in robust standard deviations beyond which a sample is replaced,
+    0: none are; delay: by which forces are late [s], None: as recorded; start, stop: what of the time is used [s from
+    the first sample]; rate: samples a second that are kept, 0: as many as the filter leaves independent; gap: longest
+    time without samples that is bridged [s], 0: ten times the step; rest: speed below which an actuator is at rest,
+    relative to its largest, 0: never; at rest dry friction is any force up to a limit, which no model says.
     """
 
     cutoff: float | None = None
@@ -150,7 +159,9 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
         raise ParameterError(
             f"{signals.name}: {len(trimmed.time)} samples are left; expected at least {SHORTEST}; look at start, stop"
         )
-    cutoff = options.cutoff if options.cutoff is not None else cutoff_of(trimmed.position, step)
+    cutoff = options.cutoff
+    if cutoff is None:
+        cutoff = cutoff_of(trimmed.position, step, encoder_steps(signals.position))
     if not 0.0 < cutoff < 0.5 / step:
         raise ParameterError(
             f"{signals.name}: the cutoff is {cutoff:g} Hz; expected above 0 and less than half of the "
@@ -252,16 +263,53 @@ def _trimmed(signals: Signals, bridged: np.ndarray, options: Preparation, step: 
     return replace(signals.with_series(series), time=signals.time[inside]), bridged[inside]
 
 
-def cutoff_of(position: Array, step: float) -> float:
-    """A cutoff [Hz] for positions (samples, actuator): well above the frequencies of the motion in any actuator."""
+def cutoff_of(position: Array, step: float, encoders: ArrayLike = 0.0) -> float:
+    """A cutoff [Hz] for positions (samples, actuator): well above the frequencies of the motion in any actuator.
+
+    encoders (actuator,): steps of the encoders [rad or m]; where these are coarse the cutoff is lower, so that the
+    accelerations that they make up stay small beside those of the motion. Errors of the motion bias parameters, while a
+    cutoff above the motion costs independent samples only.
+    """
     position = np.asarray(position)
+    floor = np.broadcast_to(np.asarray(encoders, dtype=float), position.shape[1:]) ** 2 / 12.0 * 2.0 * step
     frequency, power = periodogram(position, fs=1.0 / step, window="hann", detrend="linear", axis=0)
     # of velocity, so that a slow drift does not hide the motion; accelerations would show the encoders' noise
-    shares = np.cumsum(power * frequency[:, None] ** 2, axis=0)
+    # beyond the first frequency with errors of steps alone there is no motion, but sums of these errors
+    is_above = uniform_filter1d(power, BINS, axis=0) >= OVER * floor
+    is_above |= np.arange(len(power))[:, None] <= power.argmax(axis=0)
+    is_motion = np.logical_and.accumulate(is_above, axis=0)
+    rates = np.where(is_motion, power, 0.0) * frequency[:, None] ** 2
+    shares = np.cumsum(rates, axis=0)
     moving = shares[-1] > 0
     shares = shares[:, moving] / shares[-1, moving]
-    motion = max((frequency[int(np.searchsorted(share, MOTION))] for share in shares.T), default=frequency[-1])
-    return float(min(ABOVE * motion, 0.2 / step))
+    last = [int(np.searchsorted(share, MOTION)) for share in shares.T]
+    motion = max((frequency[row] for row in last), default=frequency[-1])
+    highest = min(ABOVE * motion, 0.2 / step)
+    for row, column in zip(last, np.flatnonzero(moving), strict=True):
+        if floor[column]:
+            # power of accelerations up to there, and of those that errors of steps, taken for white, have
+            wanted = QUIET**2 * float(np.sum((rates[:, column] * frequency**2)[: row + 1]) * frequency[1])
+            highest = min(highest, max((5.0 * wanted / floor[column]) ** 0.2, LOWEST * motion))
+    return float(highest)
+
+
+def encoder_steps(position: Array) -> np.ndarray:
+    """Steps (actuator,) of the encoders that positions (samples, actuator) were read with; 0 where there are none.
+
+    All changes of a position are whole multiples of the step then.
+    """
+    steps = np.zeros(np.shape(position)[1])
+    for k, column in enumerate(np.asarray(position).T):
+        changes = np.abs(np.diff(column))
+        # sums of steps have the rounding of positions
+        changes = changes[changes > 1e-12 * max(float(np.abs(column).max()), 1e-12)]
+        if not len(changes):
+            continue
+        smallest = float(changes.min())
+        near = changes[changes < 100.0 * smallest]
+        if len(near) > SHORTEST and np.abs(near / smallest - np.round(near / smallest)).max() < LATTICE:
+            steps[k] = smallest
+    return steps
 
 
 def smoothed(values: Array, cutoff: float, order: int, step: float) -> np.ndarray:

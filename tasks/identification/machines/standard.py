@@ -9,8 +9,9 @@ import numpy as np
 from robots.formats.description import Description, describe
 from tasks.identification.columns import ARMATURE, BODY, SPIN
 from tasks.identification.consistent import SIZE, consistent, near_consistent
-from tasks.identification.machines.fitting import TRAIN, MachineFit, RecordedMachine
+from tasks.identification.machines.fitting import MachineFit
 from tasks.identification.machines.inertia import with_inertia
+from tasks.identification.machines.machine import TRAIN, RecordedMachine
 from tasks.identification.machines.model import FADING, OFFSET, nominal
 
 FIRST = next(iter(BODY))

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from tasks.identification.machines.fitting import TRAIN, RecordedMachine, fit_machine
+from tasks.identification.machines.fitting import fit_machine
+from tasks.identification.machines.machine import TRAIN, RecordedMachine
 
 SWEEPS = 4
 SLOWEST, FASTEST = 1e-3, 0.5

@@ -18,7 +18,7 @@ from tasks.identification.machines.closed_loop import (
     reference_of,
     simulated,
 )
-from tasks.identification.machines.fitting import RecordedMachine
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
 from tasks.identification.signals import rate

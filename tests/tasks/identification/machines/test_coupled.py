@@ -15,8 +15,9 @@ from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.friction.given import friction_input
 from tasks.identification.machines.coupled import CoupledFriction, is_coupled
-from tasks.identification.machines.fitting import RecordedMachine, TangentModel, fit_machine, with_coupled_friction
+from tasks.identification.machines.fitting import fit_machine, with_coupled_friction
 from tasks.identification.machines.inertia import with_inertia
+from tasks.identification.machines.machine import RecordedMachine, TangentModel
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.motion import actuator_motion
 from tasks.identification.machines.preparation import Preparation, Signals, prepare

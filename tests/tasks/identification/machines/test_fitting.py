@@ -14,8 +14,9 @@ from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.consistent import is_consistent
 from tasks.identification.machines.checks import check_machine, check_signals
-from tasks.identification.machines.fitting import MachineFit, RecordedMachine, fit_machine
+from tasks.identification.machines.fitting import MachineFit, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
+from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import MachineModel, OwnColumn, nominal
 from tasks.identification.machines.preparation import Preparation, Signals, prepare
 from tasks.identification.machines.standard import identified_robot, standard_parameters_of

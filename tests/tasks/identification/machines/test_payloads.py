@@ -12,7 +12,8 @@ from robots.model import Inertia
 from robots.parameters import ParameterError
 from tasks import inverse_dynamics
 from tasks.identification.columns import body_parameters
-from tasks.identification.machines.fitting import Payload, RecordedMachine, fit_machine
+from tasks.identification.machines.fitting import fit_machine
+from tasks.identification.machines.machine import Payload, RecordedMachine
 from tasks.identification.machines.model import MachineModel, nominal
 from tasks.identification.machines.payloads import with_gains
 from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare

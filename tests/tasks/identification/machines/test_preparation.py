@@ -13,6 +13,7 @@ from tasks.identification.machines.preparation import (
     at_rest,
     clipped,
     cutoff_of,
+    encoder_steps,
     prepare,
     resampled,
     runs,
@@ -110,3 +111,30 @@ def test_lengths_of_runs() -> None:
 def test_options_that_do_not_fit_are_refused(recording, options: Preparation, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         prepare(recording, options)
+
+
+def coarse(position: np.ndarray, step: float) -> np.ndarray:
+    phase = np.random.default_rng(5).random(position.shape[1])
+    return np.asarray((np.round(position / step + phase) - phase) * step)
+
+
+def test_steps_of_encoders_are_told_from_positions(recording) -> None:
+    steps = np.array([1e-4, 2e-3, 5e-3])
+    assert encoder_steps(coarse(recording.position, steps)) == pytest.approx(steps)
+    assert not encoder_steps(recording.position).any()
+    assert not encoder_steps(np.zeros((100, 2))).any()
+
+
+def test_the_cutoff_of_coarse_encoders_is_lower_and_accelerations_are_those_of_the_motion(recording) -> None:
+    q, exact = 0.1 * recording.position, 0.1 * series(3)[3]
+    fine = cutoff_of(q, STEP)
+    read = replace(recording, position=coarse(q, 5e-3))
+    prepared = prepare(read, Preparation())
+    assert prepared.used.cutoff is not None
+    assert 0.2 * fine < prepared.used.cutoff < 0.8 * fine
+    assert cutoff_of(read.position, STEP) > 5.0 * fine  # the steps pass for a motion where nothing is known of them
+    inside = prepared.kept
+    wrong = [np.std((prepare(read, Preparation(cutoff=x)).acceleration - exact)[inside])
+             for x in (prepared.used.cutoff, fine)]  # fmt: skip
+    assert wrong[0] < 0.3 * wrong[1]
+    assert cutoff_of(coarse(q, 1e-7), STEP, np.full(3, 1e-7)) == pytest.approx(fine, rel=0.01)

@@ -86,7 +86,8 @@ def bias_program(family: Family) -> Program:
 def acceleration_program(family: Family) -> Program | None:
     """The `acceleration` (joint,) that actuator `force` gives, and `massless`, 1 where a joint has no inertia.
 
-    None where articulated bodies cannot tell, see `ArticulatedTree.of`, or what is carried changes with time. Raises ValueError for a robot that is no tree.
+    None where articulated bodies cannot tell, see `ArticulatedTree.of`, or what is carried changes with time. Raises
+    ValueError for a robot that is no tree.
     """
     count, reference = _joints(family), family.reference.limbs[0]
     if family.signals or ArticulatedTree.of(reference, [HOME] * count) is None:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.figures import CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
@@ -24,6 +25,7 @@ from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
+from robots.controllers import Controller
 from robots.model import Robot
 from tasks.blocks import compute
 from tasks.blocks.block import Block
@@ -45,6 +47,18 @@ ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
 """References and gains of a PD controller of the actuators."""
 
 CLOSED_LOOPS = ("delta_3rr2rrr", "hexapod_6rrrprr")
+
+_PLANE = {**_PLATFORM, "end": [0.05, 0.02, 0.0]}
+_OFF = {"x": 0.01, "yaw": 0.2, "yaw_rate": -0.5}
+TASK_SPACE: Mapping[str, tuple[dict[str, Any], dict[str, float], dict[str, tuple[float, float]]]] = {
+    "delta_3rr2rrr": (_PLATFORM, {"x": 0.01}, {"pd": (2e4, 2e2), "computed_torque": (400.0, 40.0)}),
+    "planar_3rrr": (
+        {**_PLATFORM, "end": [0.05, 0.02, 0.0]},
+        _OFF,
+        {"pd": (400.0, 10.0), "computed_torque": (400.0, 40.0)},
+    ),
+}
+"""References, offsets at the start, and gains of controllers of the platform by kind."""
 TREE = "five_axis_tree"
 
 
@@ -54,6 +68,9 @@ def simulate(size: Size) -> Iterator[Figure]:
     yield from tree(size)
     for name in CLOSED_LOOPS:
         yield from closed_loop(name, 2.0 if size.full else 0.02)
+    for name, (_, _, kinds) in TASK_SPACE.items():
+        for kind in kinds:
+            yield from in_task_space(name, kind, 2.0 if size.full else 0.02)
 
 
 def controlled(name: str, seconds: float, cases: int) -> Block:
@@ -116,7 +133,23 @@ def tree(size: Size) -> Iterator[Figure]:
 
 def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
     """A closed loop under its controller beside the same one around other engines: how far apart, how long."""
-    block = controlled(name, seconds, 1)
+    yield from _beside_others(name, "PD", controlled(name, seconds, 1), seconds)
+
+
+def in_task_space(name: str, kind: str, seconds: float) -> Iterator[Figure]:
+    """The same of a controller in the space of the platform, from beside its reference."""
+    motion, offset, gains = TASK_SPACE[name]
+    kp, kd = gains[kind]
+    controller = {"kind": kind, "space": "task", "parameters": {"kp": kp, "kd": kd}}
+    block = _block(
+        name, seconds, trajectories={"move": motion}, outputs=["platform_position", "platform_rotation"],
+        simulation={"controller": controller, "state": {"list": {key: [value] for key, value in offset.items()}}},
+    )  # fmt: skip
+    yield from _beside_others(name, f"{kind} of the platform", block, seconds)
+
+
+def _beside_others(name: str, what: str, block: Block, seconds: float) -> Iterator[Figure]:
+    """A block of one case beside the same around other engines."""
     mine, arrays = _timed(partial(compute.whole, block))
     if arrays["worst_status"].any():
         raise CheckError(f"{name}: under its controller it came to its end")
@@ -124,14 +157,17 @@ def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
     for engine in able("tree_terms"):
         peer = Peer.of(name, engine.tree)
         start = time.process_time()
-        position = peer.run(block, count)
+        states = peer.run(block, count)
         taken = time.process_time() - start
-        apart = float(np.abs(position - arrays["platform_position"][0, 0, 0, 0]).max())
+        apart = float(np.abs(states[:, :3] - arrays["platform_position"].reshape(-1, 3)).max())
+        if "platform_rotation" in arrays:
+            turned = np.abs(states[:, 3:12] - arrays["platform_rotation"].reshape(-1, 9)).max()
+            apart = max(apart, float(turned))
         _require_close(f"{name}, {engine.name}", apart)
-        what = f"positions within {apart:.1e} m over {seconds:g} s, loops closed to {CLOSED:g} in the other"
-        yield Figure(f"{name}, PD, beside {engine.name}", apart, "m", what)
+        text = f"positions within {apart:.1e} m over {seconds:g} s, loops closed to {CLOSED:g} in the other"
+        yield Figure(f"{name}, {what}, beside {engine.name}", apart, "m", text)
         one = f"one case in both; {engine.ways['tree_terms']}"
-        yield Figure(f"{name}, PD, {engine.name} beside ours", taken / mine, "ratio", one)
+        yield Figure(f"{name}, {what}, {engine.name} beside ours", taken / mine, "ratio", one)
 
 
 def _require_close(what: str, apart: float) -> None:
@@ -156,18 +192,37 @@ class Peer:
         return cls(robot, Closure(bones, np.zeros((1, bones.size))), tree.terms)
 
     def run(self, block: Block, count: int) -> Array:
-        """Positions at all steps (step + 1, 3)."""
-        reference = _reference(block, count)
-        home = self.robot.mechanism.platform.home
-        state = np.concatenate([home.position, np.ravel(home.rotation), np.zeros(6)])
-        kp, kd = ROBOTS[block.robot][1:]
-        path = [state[:3]]
+        """States at all steps (step + 1, 18): position, rotation, twist."""
+        reference, (controller, gains) = _reference(block, count), _controller(block)
+        state = _start(block, reference[0])
+        path = [state]
         for k in range(count):
-            here, there = (self._actuators(s) for s in (state, reference[k]))
-            force = kp * (there[0] - here[0]) + kd * (there[1] - here[1])
+            if controller.space == "actuator":
+                here, there = (self._actuators(s) for s in (state, reference[k, :18]))
+                force = gains["kp"] * (there[0] - here[0]) + gains["kd"] * (there[1] - here[1])
+            else:
+                force = self._task_force(state, reference[k], controller.kind, gains)
             state = self._step(state, force)
-            path.append(state[:3])
+            path.append(state)
         return np.array(path)
+
+    def _task_force(self, state: Array, wanted: Array, kind: str, gains: Mapping[str, float]) -> Array:
+        """Forces of a controller of the platform: a wrench, or the acceleration that it commands.
+
+        The wrench goes through the rates of actuators for unit twists, J^T u = f; accelerations are linear in forces.
+        """
+        free = list(self.closure.skeleton.freedoms)
+        position, rotation, twist = _parts(state)
+        to, turned, to_twist = _parts(wanted[:18])
+        turn = 0.5 * np.cross(rotation.T, turned.T).sum(axis=0)
+        along = gains["kp"] * np.concatenate([turn, to - position]) + gains["kd"] * (to_twist - twist)
+        if kind == "pd":
+            rates = [self._actuators(np.concatenate([state[:12], unit]))[1] for unit in np.eye(6)[free]]
+            return np.asarray(np.linalg.solve(np.array(rates), along[free]))
+        count = len(self.closure.skeleton.motors)
+        still = self._rate(state, np.zeros(count))[12:]
+        changes = np.array([self._rate(state, unit)[12:] - still for unit in np.eye(count)])
+        return np.asarray(np.linalg.solve(changes[:, free].T, (wanted[18:] + along - still)[free]))
 
     def _actuators(self, state: Array) -> tuple[Array, Array]:
         """Positions and rates of the actuators."""
@@ -208,9 +263,30 @@ def _parts(state: Array) -> tuple[Array, Array, Array]:
 
 
 def _reference(block: Block, count: int) -> Array:
-    """States of the reference at all steps (step, 18)."""
+    """States of the reference at all steps, and accelerations (step, 24)."""
     times = np.arange(count + 1) * STEP
     motion = moving(block.family, block.trajectories[0], times, block.origin)
     home = np.array(block.family.reference.platform.home.rotation, dtype=float)
     rotation = np.broadcast_to(np.asarray(motion.get("rotation", home)), (len(times), 3, 3)).reshape(-1, 9)
-    return np.concatenate([np.asarray(motion["position"]), rotation, np.asarray(motion["twist"])], axis=1)
+    parts = (np.asarray(motion[name]) for name in ("position", "twist", "acceleration"))  # type: ignore[literal-required]
+    position, twist, change = parts
+    return np.concatenate([position, rotation, twist, change], axis=1)
+
+
+def _controller(block: Block) -> tuple[Controller, dict[str, float]]:
+    """The controller of a block of one case, and its parameters by name."""
+    assert block.simulation is not None
+    controller = block.simulation.simulation.controller
+    assert controller is not None
+    return controller, dict(zip(controller.parameters, block.simulation.gains[0].tolist(), strict=True))
+
+
+def _start(block: Block, reference: Array) -> Array:
+    """The state that a block of one case starts from: its reference, moved by the offsets of its state."""
+    assert block.simulation is not None
+    offset = dict(zip(block.simulation.offsets, block.simulation.state[0].tolist(), strict=True))
+    position, rotation, twist = _parts(reference[:18])
+    moved, angles = ([offset.get(name, 0.0) for name in names] for names in (("x", "y", "z"), ("roll", "pitch", "yaw")))
+    rates = [offset.get(f"{name}_rate", 0.0) for name in ("roll", "pitch", "yaw", "x", "y", "z")]
+    turned = Rotation.from_euler("xyz", angles).as_matrix() @ rotation
+    return np.concatenate([position + moved, turned.ravel(), twist + rates])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pipeline.identification.friction_curve import friction_curve
     from pipeline.identification.identify import identify
     from pipeline.labelled.functions import (
+        accelerate,
         actuator_positions,
         bias_vector,
         constraint_forces,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         lagrange_coefficients,
         regressor,
     )
+    from pipeline.labelled.motions import servo, simulate
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
     from pipeline.report import save_figure as figure
@@ -60,14 +62,12 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
-    from tasks.control.servo import servo
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
-    from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import from_currents, torque_constants
-    from tasks.motion.direct import simulate, simulate_adaptive
+    from tasks.motion.direct import simulate_adaptive
     from tasks.motion.fastest import fastest_motion
     from tasks.motion.profiles import profile
 
@@ -168,7 +168,7 @@ _HOMES = {
     "Robot": "robots.model",
     "robots": "limbsweep.robots:",
     # functions on arrays; those of `pipeline.labelled` take DataArrays as well
-    "accelerate": "tasks.motion.accelerate",
+    "accelerate": "pipeline.labelled.functions",
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "pipeline.labelled.functions",
     "bias_vector": "pipeline.labelled.functions",
@@ -190,8 +190,8 @@ _HOMES = {
     "natural_frequencies": "tasks.arrays.criteria",
     "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
-    "servo": "tasks.control.servo",
-    "simulate": "tasks.motion.direct",
+    "servo": "pipeline.labelled.motions",
+    "simulate": "pipeline.labelled.motions",
     "simulate_adaptive": "tasks.motion.direct",
     "tasks": "limbsweep.tasks:",
     "torque_constants": "tasks.motion.currents",

@@ -33,6 +33,7 @@ Need = Literal[
     "as many actuators as freedoms",
     "controller",
     "platform",
+    "tolerance",
     "friction",
     "elasticity",
     "errors",
@@ -324,6 +325,8 @@ _SIMULATED = (
     _simulated("integration_error", _RUN, "m or rad",
                "estimate of the largest error of position, from a second run at half the step"),
     _simulated("integration_error_share", _RUN, "1", "the same as a share of the largest distance from the start"),
+    _simulated("substeps", _RUN, "1", "parts that each step was cut into to meet the tolerance",
+               needs=("tolerance",), dtype="int32"),
     _simulated("failed_samples", _RUN, "1", "samples not OK", dtype="int32", stored="always"),
     _simulated("worst_status", _RUN, "1", "largest status code over time", dtype="int8", stored="always"),
 )

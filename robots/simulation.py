@@ -40,7 +40,8 @@ class SimulationSettings:
     """How every case of a sweep is simulated.
 
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one for
-    each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
+    each of them; with neither a robot is released. `every`: steps from one stored sample to the next. `tolerance` [m or
+    rad] of the error of position, for which steps are cut in halves; 0: none.
     """
 
     step: float
@@ -48,6 +49,7 @@ class SimulationSettings:
     method: Method
     controller: Controller | None = None
     profiles: tuple[ForceProfile, ...] = ()
+    tolerance: float = 0.0
 
 
 _OFFSETS = {"x": "m", "y": "m", "z": "m", "roll": "rad", "pitch": "rad", "yaw": "rad"}

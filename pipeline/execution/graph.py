@@ -111,7 +111,8 @@ def _measurement(sweep: Sweep, bounds: Mapping[str, slice]) -> Measurement | Non
 def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
     """A user metric with the dims that its inputs have in the plan."""
     dims = map(plan.dims, metric.function.series)
-    depends = tuple(("design" in row, "friction" in row, "trajectory" in row) for row in dims)
+    varied = plan.sweep.simulation.sizes if plan.sweep.simulation else ()
+    depends = tuple(tuple(dim in row for dim in (*SPLIT, *varied)) for row in dims)
     return BlockMetric(metric.name, metric.function, depends, metric.per_actuator)
 
 

@@ -33,34 +33,37 @@ def call(
     of the others, and the result is that of the function. Raises ValueError for what takes no
     DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
     """
-    labelled = {key: value for key, value in arguments.items() if _is_labelled(value)}
+    labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
-    plain = _Plain(function, robot, places)
+    plain = PlainFunction(function, robot, places)
     moving = {key: value for key, value in arguments.items() if key in ARGUMENTS and value is not None}
     rest = {key: value for key, value in arguments.items() if key not in moving}
     if unknown := [key for key in labelled if key in rest]:
         raise ValueError(
             f"{plain.name}: {unknown[0]} is a DataArray; expected numbers or an array, DataArrays for the motion"
         )
-    if not labelled and not any(map(_is_labelled, (parameters or {}).values())):
+    if not labelled and not any(map(is_labelled, (parameters or {}).values())):
         return plain.designs(parameters or {}, moving, rest)
     results = row.full if rest.get("full") else row.dims
     if results is None:
         raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
-    return _labelled(plain, dict(parameters or {}), moving, rest, results)
+    return labelled_results(plain, dict(parameters or {}), moving, rest, results)
 
 
-def _is_labelled(value: object) -> TypeGuard[xr.DataArray]:
+def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
+    """Whether a value is a DataArray."""
     return hasattr(value, "dims") and hasattr(value, "coords")
 
 
-class _Plain:
+class PlainFunction:
     """A function for a robot whose parameters may be arrays: once for each design, arrays in and out."""
 
-    def __init__(self, function: Callable[..., Any], robot: Robot, places: tuple[object, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], robot: Robot, places: tuple[object, ...] = (), name: str = ""
+    ) -> None:
         self.function, self.robot, self.places = function, robot, places
-        self.name = function.__name__
+        self.name = name or function.__name__
         self.result_type: type[Any] = np.ndarray
 
     def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
@@ -127,17 +130,24 @@ def _part(array: Array, core: int, part: tuple[slice, ...]) -> Array:
     return array.reshape(whole + array.shape[array.ndim - core :])[places]
 
 
-def _labelled(
-    plain: _Plain,
+def labelled_results(
+    plain: PlainFunction,
     parameters: Mapping[str, Any],
     moving: Mapping[str, Any],
     rest: Mapping[str, Any],
     results: Mapping[str, Dims],
+    probing: Mapping[str, Any] | None = None,
+    lengths: Mapping[str, int] | None = None,
 ) -> xr.DataArray | xr.Dataset:
-    """The results as one DataArray or as a Dataset."""
+    """The results as one DataArray or as a Dataset.
+
+    One sample is computed first to see how large results are: with the options `probing` in place of those in `rest`;
+    `lengths` are of dims that depend on these.
+    """
     import xarray as xr
 
     function = functools.partial(plain.cases, tuple(parameters), tuple(moving), rest)
+    probe = functools.partial(plain.cases, tuple(parameters), tuple(moving), {**rest, **(probing or {})})
     arrays = [_design_values(plain.name, name, value) for name, value in parameters.items()]
     cores: list[Dims] = [()] * len(parameters)
     probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
@@ -148,8 +158,10 @@ def _labelled(
         probes.append(np.eye(3) if name.endswith("rotation") else np.zeros([array.sizes[dim] for dim in core]))
     # one sample says how large results are: the number of columns of a regressor is known to nobody else
     sizes: dict[str, int] = {}
-    for dims, part in zip(results.values(), function(*probes), strict=True):
+    parts = probe(*probes)
+    for dims, part in zip(results.values(), parts, strict=True):
         sizes |= zip(dims, part.shape, strict=True)
+    sizes |= lengths or {}
     computed = xr.apply_ufunc(
         function if len(results) > 1 else lambda *parts: function(*parts)[0],
         *arrays,
@@ -157,7 +169,7 @@ def _labelled(
         output_core_dims=list(results.values()),
         keep_attrs=False,
         dask="parallelized",
-        output_dtypes=[np.int8 if name == "status" else np.float64 for name in results],
+        output_dtypes=[part.dtype for part in parts],
         dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
     )
     if len(results) > 1:
@@ -173,7 +185,7 @@ def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) ->
     """Values of a parameter with names of their dims. Raises ValueError for an array without."""
     import xarray as xr
 
-    if not _is_labelled(value) and np.ndim(value):
+    if not is_labelled(value) and np.ndim(value):
         raise ValueError(
             f"{function}: parameters: {name}: got an array of shape {np.shape(value)} beside DataArrays; "
             "expected a number, or a DataArray with names of its dims"
@@ -187,7 +199,7 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray) -> tuple[xr.DataArray
 
     wanted = ARGUMENTS[name]
     core = tuple(f"{name}_{dim}" for dim in wanted)
-    if not _is_labelled(value):
+    if not is_labelled(value):
         if np.ndim(value) != len(wanted):
             raise ValueError(
                 f"{name}: got an array of shape {np.shape(value)} beside DataArrays; expected one sample "

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from tasks.arrays import forward_kinematics as forward
     from tasks.identification import regressor as columns
     from tasks.lagrange import coefficients
+    from tasks.motion import accelerate as instant
 
     def _typed(
         function: Callable[Arguments, Value_co], full: Callable[..., Full_co]
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     inverse_kinematics = _typed(inverse.inverse_kinematics, inverse.InverseKinematics)
     actuator_positions = _typed(inverse.actuator_positions, NDArray)
     forward_kinematics = _typed(forward.forward_kinematics, forward.ForwardKinematics)
+    accelerate = _typed(instant.accelerate, instant.Acceleration)
     forward_dynamics = _typed(equations.forward_dynamics, _pair)
     equations_of_motion = _typed(equations.equations_of_motion, equations.Equations)
     inertia_matrix = _typed(equations.inertia_matrix, NDArray)

@@ -9,6 +9,7 @@ Dims = tuple[str, ...]
 
 AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
 JOINTS = ("limb", "joint")
+RUBBING = ("friction_joint",)
 FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")
 
 ARGUMENTS: Mapping[str, Dims] = {
@@ -20,6 +21,7 @@ ARGUMENTS: Mapping[str, Dims] = {
     "qd": FREEDOM,
     "qdd": FREEDOM,
     "load": WRENCH,
+    "memory": RUBBING,
     "force": ACTUATOR,
     "actuator_position": ACTUATOR,
     "base_rotation": MATRIX,
@@ -60,6 +62,10 @@ RESULTS: Mapping[str, FunctionResult] = {
         "tasks.arrays.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}
     ),
     "forward_dynamics": FunctionResult("tasks.arrays.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
+    "accelerate": FunctionResult(
+        "tasks.motion.accelerate",
+        {"acceleration": FREEDOM, "friction": RUBBING, "stuck": RUBBING, **STATUS, "unique": ()},
+    ),
     "equations_of_motion": FunctionResult(
         "tasks.arrays.equations",
         {
@@ -100,3 +106,24 @@ RESULTS: Mapping[str, FunctionResult] = {
     "regressor": FunctionResult("tasks.identification.regressor", {"": (*ACTUATOR, "parameter")}),
 }
 """The functions that take DataArrays."""
+
+TIME = ("time",)
+WHERE: Mapping[str, Dims] = {
+    "friction": RUBBING,
+    "stuck": RUBBING,
+    "memory": RUBBING,
+    "loss": RUBBING,
+    "work": ACTUATOR,
+}
+CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, **STATUS}
+PLATFORM_MOTION: Mapping[str, Dims] = {
+    "position": AXIS,
+    "rotation": MATRIX,
+    "twist": WRENCH,
+    "drift": (),
+    "gap": (),
+    **WHERE,
+    "load_work": (),
+    **STATUS,
+}
+"""What `simulate` gives at each of the kept times, the dims of one sample by name of result; of a case its status."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import COUNTED, OPERATION, PER_JOINT, STORED, Work
 from pipeline.plan.memory import DOUBLE, OVERHEAD
 from pipeline.plan.model import (
@@ -28,6 +27,7 @@ from pipeline.plan.model import (
 )
 from robots.quantities import GAINS, SIMULATED, SPACE, STATE, Quantity, mechanism_sizes
 from storage.layout import Layout
+from storage.schema import WHERE_VARIED
 from tasks.mechanics.structure import structure_of
 
 if TYPE_CHECKING:
@@ -124,16 +124,19 @@ class SimulationPlan(Plan):
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
         joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
         strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
+        sizes = {**self.layout.sizes, **self.layout.block}
+        stored += sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
         return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
 
     @property
     def extra(self) -> tuple[str, ...]:
-        """None."""
-        return ()
+        """Series that are computed for metrics of a user's own alone."""
+        return _extra(self.sweep)
 
     def dims(self, name: str) -> tuple[str, ...]:
-        """The dims of a variable."""
-        return self.layout.variable(name).dims
+        """The dims of a variable of a simulation, whether it is stored or not."""
+        varied = self.sweep.sizes
+        return tuple(dim for dim in SIMULATED[name].dims if dim not in WHERE_VARIED or dim in varied)
 
     @cached_property
     def work(self) -> SimulatedWork:
@@ -142,7 +145,8 @@ class SimulationPlan(Plan):
         assert simulation is not None
         chosen = simulation.simulation
         steps = (self.layout.sizes["time"] - 1) * chosen.every
-        runs = 3 if any(name.startswith("integration_error") for name in self.layout.variables) else 1
+        told = any(name.startswith("integration_error") for name in self.layout.variables)
+        runs = 3 if told or chosen.tolerance else 1
         return SimulatedWork(
             robot=self.sweep.robot,
             joints=sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances),
@@ -179,20 +183,17 @@ class SimulationPlan(Plan):
 
 def plan_simulations(sweep: Sweep) -> SimulationPlan:
     """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
-    if sweep.user_metrics:
-        got, rule = "metrics that are functions", "none in a sweep of simulations"
-        hint = "Store outputs, and compute them from these."
-        raise InputError([Problem(sweep.name, 0, 0, "metrics", got, rule, hint)])
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
-    rows = [SIMULATED[name] for name in names]
+    own = tuple(metric.variable for metric in sweep.user_metrics)
+    rows = [*(SIMULATED[name] for name in (*names, *_extra(sweep))), *own]
     used = {dim for row in rows for dim in row.dims}
     fixed = mechanism_sizes(mechanism) | SPACE
     sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
     case = sum(_case_bytes(row, sizes) for row in rows)
     require_at_most(BLOCK_BYTES, case, "results", sweep)
     block = _block(sizes, case)
-    result = SimulationPlan(sweep, Layout(sizes, block, names, simulated=True))
+    result = SimulationPlan(sweep, Layout(sizes, block, (*names, *(row.name for row in own)), (), own, simulated=True))
     require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
     require_files(result)
     return result
@@ -203,6 +204,13 @@ def stored_names(sweep: Sweep) -> tuple[str, ...]:
     asked = {*sweep.outputs, *sweep.metrics}
     conditions = {"always": True, "with series": bool(sweep.outputs)}
     return tuple(name for name, row in SIMULATED.items() if name in asked or conditions.get(row.stored, False))
+
+
+def _extra(sweep: Sweep) -> tuple[str, ...]:
+    """Series that metrics of a user's own need beside the outputs."""
+    stored = stored_names(sweep)
+    asked = (name for metric in sweep.user_metrics for name in metric.function.series)
+    return tuple(dict.fromkeys(name for name in asked if name not in stored))
 
 
 def _case_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:

@@ -21,6 +21,9 @@ GRAVITY = 1e6
 LONGEST, SHORTEST = 1e9, 1e-9
 """Seconds of a sweep, and between two of its samples: powers of times appear in motions."""
 
+LEAST_TOLERANCE = 1e-14
+"""Error of position [m or rad] below which there is rounding alone."""
+
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1)]
 Seed = Annotated[Integer, Field(ge=0, le=2**128)]
 Scale = Literal["linear", "log"]
@@ -241,6 +244,10 @@ class SimulationSection(Section):
 
     step: Annotated[Number, Field(ge=SHORTEST)] | None = Field(
         default=None, description="step of the integration [s]; default: that of `time`, of which it is a whole part"
+    )
+    tolerance: Annotated[Number, Field(ge=LEAST_TOLERANCE)] | None = Field(
+        default=None,
+        description="of the integration error [m or rad]: steps of a case are cut in halves until it is met",
     )
     method: Literal["rk4", "euler", "semi_implicit", "rosenbrock"] | None = Field(
         default=None, description="of the integration; default: `rk4`, with bristles `rosenbrock`"

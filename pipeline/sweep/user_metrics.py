@@ -21,9 +21,9 @@ from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
-from robots.metric_function import VALUES, MetricFunction
+from robots.metric_function import OF_SIMULATION, VALUES, MetricFunction
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, Quantity, needing
+from robots.quantities import QUANTITIES, SIMULATED, Quantity, needing
 from storage.schema import NAME
 
 UserFunction = Callable[..., Any]
@@ -53,20 +53,30 @@ def with_metrics(sweep: Sweep, metrics: Mapping[str, UserFunction | UserMetric])
             *_wrong_function(sweep, name, metric.function),
         ]
         if not wrong:
-            prepared.append(_prepared(name, metric))
+            prepared.append(_prepared(sweep, name, metric))
         problems += wrong
     if problems:
         raise InputError(problems)
     return replace(sweep, user_metrics=tuple(prepared))
 
 
-def _prepared(name: str, metric: UserMetric) -> PreparedMetric:
+def _quantities(sweep: Sweep) -> Mapping[str, Quantity]:
+    return QUANTITIES if sweep.simulation is None else SIMULATED
+
+
+def _values(sweep: Sweep) -> tuple[str, ...]:
+    """What a function may ask for that is no series."""
+    return VALUES if sweep.simulation is None else (*VALUES, *OF_SIMULATION)
+
+
+def _prepared(sweep: Sweep, name: str, metric: UserMetric) -> PreparedMetric:
     asked = list(inspect.signature(metric.function).parameters)
-    dims = (*DIMS, "actuator") if metric.per_actuator else DIMS
+    dims = DIMS if sweep.simulation is None else (*DIMS, *sweep.simulation.sizes)
+    dims = (*dims, "actuator") if metric.per_actuator else dims
     text = metric.long_name or name.replace("_", " ")
     variable = Quantity(name, dims, metric.units, text, "user")
-    series = tuple(name for name in asked if name in QUANTITIES)
-    values = tuple(name for name in asked if name in VALUES)
+    series = tuple(name for name in asked if name in _quantities(sweep))
+    values = tuple(name for name in asked if name in _values(sweep))
     function = MetricFunction(_by_value(metric.function), series, values)
     return PreparedMetric(variable, function, of_function(metric.function))
 
@@ -89,6 +99,7 @@ def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]
     taken = {
         *others,
         *QUANTITIES,
+        *(() if sweep.simulation is None else (*SIMULATED, *sweep.swept)),
         *sweep.sizes,
         *sweep.design.names,
         *sweep.friction.axis.names,
@@ -107,7 +118,7 @@ def _wrong_function(sweep: Sweep, name: str, function: object) -> list[Problem]:
     if not inspect.isfunction(function):
         got = f"a {type(function).__name__}"
         return [_problem(name, got, "a function written in Python", "Wrap it in one.")]
-    known = {*VALUES, *_series(sweep)}
+    known = {*_values(sweep), *_series(sweep)}
     problems = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in POSITIONAL:
@@ -123,8 +134,13 @@ def _series(sweep: Sweep) -> list[str]:
     """List the series that the robot of a sweep has."""
     mechanism = sweep.family.reference
     left_out = () if mechanism.motors else needing("motors")
+    if sweep.simulation is not None:
+        absent = () if sweep.simulation.simulation.controller is not None else ("controller",)
+        absent = (*absent, "platform") if mechanism.is_chain else absent
+        left_out = tuple(row.name for row in SIMULATED.values() if {*row.needs} & {*absent})
     kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")
-    rows = (row for row in QUANTITIES.values() if row.kind in kinds and "time" in row.dims and row.name not in left_out)
+    table = _quantities(sweep).values()
+    rows = (row for row in table if row.kind in kinds and "time" in row.dims and row.name not in left_out)
     return [row.name for row in rows if sweep.measurement is not None or not row.name.startswith("measured_")]
 
 

@@ -16,6 +16,7 @@ from robots.measurement import CLEAN
 from robots.quantities import GAINS, SIMULATED, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.status import Status
+from robots.trajectories.load import WRENCH, PlatformLoad
 from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import commanded
 from tasks.blocks.sensors import of_motion
@@ -26,6 +27,7 @@ from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
 from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
 from tasks.simulation.starts import moved_starts
+from tasks.simulation.stepping import accepted
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -90,7 +92,15 @@ class _Simulated:
         self.accurate = any(name in ACCURACY for name in block.metrics)
         wanted = (*block.series, *block.metrics)
         self.keep = frozenset(series for name in wanted for series in NEEDS.get(name, ()))
-        self.tracks = {factor: self._motions(factor) for factor in ((1, 2) if self.accurate else (1,))}
+        if chosen.tolerance:
+            self.keep |= {"motion"}
+        self.tracks: dict[int, np.ndarray] = {}
+
+    def _references(self, factor: int) -> np.ndarray:
+        """References at all steps of a schedule that is so many times finer."""
+        if factor not in self.tracks:
+            self.tracks[factor] = self._motions(factor)
+        return self.tracks[factor]
 
     def _motions(self, factor: int) -> np.ndarray:
         """References at all steps (trajectory, size, steps + 1)."""
@@ -115,25 +125,43 @@ class _Simulated:
 
     def _length(self) -> int:
         """Cases of a strip: as many as keep no more than KEPT numbers."""
-        motion = self.tracks[1].shape[1]
+        motion = self._references(1).shape[1]
         numbers = self.schedule.kept * (motion + 4 * len(self.block.family.reference.actuators))
         return max(LANES, min(STRIP, KEPT // numbers // LANES * LANES))
 
     def _strip(self, start: int, stop: int) -> Arrays:
         """The variables of some cases, each (case, ...)."""
+        if self.simulated.simulation.tolerance:
+            return self._controlled(np.arange(start, stop))
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
-        place = dict(zip(self.sizes, np.unravel_index(lanes, tuple(self.sizes.values())), strict=True))
-        if self.simulated.paired:
-            place |= {GAINS: place["design"], STATE: place["design"]}
+        place = self._place(lanes)
         simulation = self._simulation(place)
         outcome = simulation.run()
         arrays = self._variables(outcome)
         if self.accurate:
-            finer = simulation.run(2)
-            method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
-            arrays |= dict(zip(ACCURACY, integration_error(outcome, finer, method, chain), strict=True))
+            arrays |= dict(zip(ACCURACY, self._error(outcome, simulation.run(2)), strict=True))
         arrays |= self._measured(outcome, {dim: numbers[: stop - start] for dim, numbers in place.items()})
         return {name: array[: stop - start] for name, array in arrays.items()}
+
+    def _controlled(self, cases: np.ndarray) -> Arrays:
+        """The same of cases by number, with steps as short as the tolerance asks for."""
+        tolerance, parts = self.simulated.simulation.tolerance, []
+        for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
+            arrays = self._variables(part.outcome) | self._measured(part.outcome, self._place(part.cases))
+            arrays |= dict(zip(ACCURACY, (part.error, part.share), strict=True))
+            parts.append(arrays | {"substeps": np.full(len(part.cases), part.substeps), "case": part.cases})
+        order = np.argsort(np.concatenate([arrays.pop("case") for arrays in parts]))
+        return {name: np.concatenate([arrays[name] for arrays in parts])[order] for name in parts[0]}
+
+    def _place(self, cases: np.ndarray) -> dict[str, np.ndarray]:
+        """Where cases by number are along each axis."""
+        place = dict(zip(self.sizes, np.unravel_index(cases, tuple(self.sizes.values())), strict=True))
+        return place | ({GAINS: place["design"], STATE: place["design"]} if self.simulated.paired else {})
+
+    def _error(self, outcome: Outcome, finer: Outcome) -> tuple[np.ndarray, np.ndarray]:
+        """The error of a run, and the same as a share, from it and one at half its step."""
+        method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
+        return integration_error(outcome, finer, method, chain)
 
     def _measured(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
         """Measured series of the cases at these places of the block, each (case, time, actuator)."""
@@ -156,20 +184,21 @@ class _Simulated:
         constants = case_rows(family, parameters, block.gravity)
         model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
         friction = np.ascontiguousarray(block.friction[place["friction"]])
-        motions = self.tracks[1]
+        motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
         start = moved_starts(family, motions[place["trajectory"], :, 0].T, self.simulated.offsets, offsets)
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
 
         def plant(schedule: Schedule) -> MovingRobots:
             return MovingRobots.of(
-                family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method
-            )
+                family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
+                self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
+            )  # fmt: skip
 
         def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:
                 factor = schedule.steps // self.schedule.steps
-                tracks = Tracks(self.tracks[factor], place["trajectory"])
+                tracks = Tracks(self._references(factor), place["trajectory"])
                 return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
             return self._profiled(schedule, place)
 
@@ -210,6 +239,20 @@ class _Simulated:
             motors = self._torque_constants()[place["design"]].T
             scale = np.stack([motors if profile.current else np.ones_like(motors) for profile in profiles])
         return Profiled(forces, which, scale)
+
+    @property
+    def loads(self) -> list[PlatformLoad]:
+        """Loads on the platform of the trajectories that have one; all of them are in the same axes."""
+        return [trajectory.load for trajectory in self.block.trajectories if trajectory.load is not None]
+
+    def _load(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled | None:
+        """Wrenches on the platforms of all cases, in axes of the world or of the platform; None without any."""
+        if not self.loads:
+            return None
+        none = np.zeros((1, 1 + len(WRENCH)))
+        points = [none if each.load is None else each.load.points for each in self.block.trajectories]
+        wrenches = np.stack([along(ForceProfile(rows), schedule) for rows in points])
+        return Profiled(wrenches, place["trajectory"], np.ones((len(points), len(WRENCH), 1)))
 
     def _torque_constants(self) -> np.ndarray:
         """Force per current of the motors (design, actuator)."""

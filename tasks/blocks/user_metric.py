@@ -11,11 +11,12 @@ from robots.metric_function import MetricFunction
 class BlockMetric:
     """A metric of the user's: its name, its function, and the dims of what that is given.
 
-    `depends` has for each series of the function whether it depends on design, on friction and on trajectory here. The
-    result is one number, or with `per_actuator` one for each actuator.
+    `depends` has for each series of the function whether it depends on design, on friction and on trajectory here; of
+    simulations, whose dims `gains` and `state` follow, it depends on all. The result is one number, or with
+    `per_actuator` one for each actuator.
     """
 
     name: str
     function: MetricFunction
-    depends: tuple[tuple[bool, bool, bool], ...]
+    depends: tuple[tuple[bool, ...], ...]
     per_actuator: bool

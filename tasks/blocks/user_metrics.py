@@ -2,7 +2,8 @@
 
 What it asks for by the names of its parameters are series in the dims that the dataset gives them within a case:
 without design, friction and trajectory, so (time, actuator), (time, limb, joint), ... No array can be written to. It
-may also ask for `time` (time,), and for `parameters` and `friction`, the numbers of design and friction set by name.
+may also ask for `time` (time,), and for `parameters` and `friction`, the numbers of design and friction set by name; of
+simulations also for `gains` and `state`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robots.metric_function import FRICTION, PARAMETERS, TIME
+from robots.quantities import GAINS, STATE
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.user_metric import BlockMetric
 
@@ -49,9 +51,12 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 def computed(
     block: Block, metric: BlockMetric, arrays: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, list[MetricWarning]]:
-    """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it."""
+    """An own metric (design, friction, trajectory[, actuator]), NaN where the function failed; complaints about it.
+
+    That of simulations has the dims `gains` and `state` behind `trajectory` where they vary.
+    """
     core = (len(block.family.reference.actuators),) if metric.per_actuator else ()
-    shape = (block.designs, len(block.friction), len(block.trajectories))
+    shape = (block.designs, len(block.friction), len(block.trajectories), *_varied(block).values())
     out, failed = np.full((*shape, *core), np.nan), list[tuple[Place, str]]()
     function = _loaded(metric.function.payload)
     for place in np.ndindex(*shape):
@@ -59,7 +64,7 @@ def computed(
             with np.errstate(all="ignore"):
                 out[place] = _number(function(**_inputs(block, metric, arrays, place)), core)
         except Exception as error:
-            failed.append((place, f"{type(error).__name__}: {error}"[:REASON]))
+            failed.append((place[:3], f"{type(error).__name__}: {error}"[:REASON]))
     return out, list(_grouped(metric.name, failed))
 
 
@@ -75,17 +80,31 @@ def _inputs(
     block: Block, metric: BlockMetric, arrays: Mapping[str, np.ndarray], place: tuple[int, ...]
 ) -> dict[str, Any]:
     given: dict[str, Any] = {}
+    simulation, varied = block.simulation, dict(zip(_varied(block), place[3:], strict=True))
     for name, depends in zip(metric.function.series, metric.depends, strict=True):
         view = arrays[name][tuple(at for at, has in zip(place, depends, strict=True) if has)].view()
         view.flags.writeable = False
         given[name] = view
-    design, friction, _ = place
+    design, friction = place[:2]
     names = {
         TIME: lambda: block.times.copy(),
         PARAMETERS: lambda: _named([p.name for p in block.family.parameters], block.parameters[design]),
         FRICTION: lambda: _named(_friction_names(block), block.friction[friction]),
     }
+    if simulation is not None:
+        controller = simulation.simulation.controller
+        gains = () if controller is None else controller.parameters
+        names[GAINS] = lambda: _named(gains, simulation.gains[varied.get(GAINS, 0)])
+        names[STATE] = lambda: _named(simulation.offsets, simulation.state[varied.get(STATE, 0)])
     return given | {name: names[name]() for name in metric.function.values}
+
+
+def _varied(block: Block) -> dict[str, int]:
+    """Lengths of the dims of gains and initial states that results of a block have, by name."""
+    if block.simulation is None:
+        return {}
+    lengths = {GAINS: len(block.simulation.gains), STATE: len(block.simulation.state)}
+    return {dim: lengths[dim] for dim in block.simulation.dims}
 
 
 def _named(names: Sequence[str], values: np.ndarray) -> dict[str, float]:

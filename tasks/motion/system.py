@@ -111,14 +111,14 @@ class MotionSystem:
     @classmethod
     def of_cases(
         cls, family: Family, parameters: np.ndarray, groups: tuple[FrictionGroup, ...], friction: np.ndarray,
-        gravity: ArrayLike, *, base: bool = False,
+        gravity: ArrayLike, *, base: bool = False, load_with_platform: bool = False,
     ) -> MotionSystem:  # fmt: skip
         """One sample of each of many cases: parameters (cases or 1, parameter), friction (cases or 1, of all groups).
 
         Sample k is of case k; the last case fills the last group of lanes.
         """
         constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction)
-        return cls(Instant(family, groups, constants, base=base))
+        return cls(Instant(family, groups, constants, base=base), load_with_platform=load_with_platform)
 
     def part(self, columns: np.ndarray) -> MotionSystem:
         """The same for some of the samples."""

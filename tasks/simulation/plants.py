@@ -12,14 +12,16 @@ from tasks.motion.events import Moment, Stepper, forced
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import METHODS
 from tasks.motion.system import MotionSystem
-from tasks.simulation.drives import StepForces
+from tasks.simulation.drives import ForceSource, StepForces
 
 
 class MovingRobots:
     """Cases of one family with designs and friction of their own, by a method with steps of `step` [s]."""
 
-    def __init__(self, system: MotionSystem, state: np.ndarray, step: float, method: str):
-        self.system, self.step, self.method = system, step, METHODS[method]
+    def __init__(
+        self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None
+    ):
+        self.system, self.step, self.method, self.load = system, step, METHODS[method], load
         self._state = state
         self._now: Moment | None = None
 
@@ -27,14 +29,20 @@ class MovingRobots:
     def of(
         cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
         gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
+        load: ForceSource | None = None, load_with_platform: bool = False,
     ) -> MovingRobots:  # fmt: skip
-        """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start."""
-        system = MotionSystem.of_cases(family, parameters, groups, friction, gravity)
+        """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
+
+        load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform.
+        """
+        system = MotionSystem.of_cases(
+            family, parameters, groups, friction, gravity, load_with_platform=load_with_platform
+        )
         layout, structure = system.layout, system.instant.structure
         state = np.zeros((layout.size, start.shape[1]))
         if not layout.platform:
             state[layout.at["q"]], state[layout.at["qd"]] = start[: layout.free], start[layout.free : 2 * layout.free]
-            return cls(system, state, step, method)
+            return cls(system, state, step, method, load)
         home = np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
         small = len(start) == 9
         turned = np.broadcast_to(home, (9, start.shape[1])) if small else start[3:12]
@@ -42,28 +50,33 @@ class MovingRobots:
         pose[:3], pose[3:] = start[:3], quaternions.of_rotation(np.ascontiguousarray(turned))
         twist = np.concatenate([np.zeros((3, start.shape[1])), start[3:6]]) if small else start[12:18]
         state[layout.at["qd"]] = twist[structure.positions]
-        return cls(system, state, step, method)
+        return cls(system, state, step, method, load)
 
     def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
-        acting = self._acting(push.begin)
+        acting = self._acting(0, push).begin
         modes = self.system.first_modes(self._state, acting)
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
 
-    def advance(self, start: float, push: StepForces) -> None:
-        """One step under forces."""
+    def advance(self, number: int, push: StepForces) -> None:
+        """The step of that number, under forces."""
         assert self._now is not None
-        begin = self._acting(push.begin)
-        held = push.begin is push.end
-        parabola = Parabola(begin, *((begin, begin) if held else map(self._acting, push[1:])))
-        stepper = Stepper(self.system, self.method, self.step, parabola)
-        self._now = stepper.taken(forced(self.system, self._now, begin))
+        acting = self._acting(number, push)
+        stepper = Stepper(self.system, self.method, self.step, Parabola(*acting))
+        self._now = stepper.taken(forced(self.system, self._now, acting.begin))
 
-    def _acting(self, force: np.ndarray) -> np.ndarray:
-        """Rows of `Layout.acting`: forces, and no load on a platform."""
+    def _acting(self, number: int, push: StepForces) -> StepForces:
+        """Rows of `Layout.acting`: forces, and the load on a platform."""
         if not self.system.layout.platform:
-            return force
-        return np.concatenate([force, np.zeros((6, force.shape[1]))])
+            return push
+        if self.load is not None:
+            wrenches = self.load.at(number, self.state).push
+            return StepForces(*map(np.concatenate, zip(push, wrenches, strict=True)))
+        none = np.zeros((6, push.begin.shape[1]))
+        begin = np.concatenate([push.begin, none])
+        if push.begin is push.end:
+            return StepForces(begin, begin, begin)
+        return StepForces(begin, *(np.concatenate([force, none]) for force in push[1:]))
 
     @property
     def state(self) -> np.ndarray:

@@ -49,8 +49,8 @@ class Plant(Protocol):
         """Rates of the freedoms (freedom, samples)."""
         ...
 
-    def advance(self, start: float, push: StepForces) -> None:
-        """One step under forces, from a time on."""
+    def advance(self, number: int, push: StepForces) -> None:
+        """The step of that number, under forces."""
         ...
 
     def begin(self, push: StepForces) -> None:
@@ -118,6 +118,12 @@ class Outcome:
     status: np.ndarray
     tallies: dict[str, np.ndarray]
 
+    def part(self, samples: np.ndarray) -> Outcome:
+        """That of some samples."""
+        series = {name: np.ascontiguousarray(values[..., samples]) for name, values in self.series.items()}
+        tallies = {name: np.ascontiguousarray(values[:, samples]) for name, values in self.tallies.items()}
+        return Outcome(series, np.ascontiguousarray(self.status[:, samples]), tallies)
+
 
 @dataclass(frozen=True)
 class SimulatedBatch:
@@ -166,7 +172,7 @@ class _Run:
         self._keep(0, seen)
         for number in range(schedule.steps):
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
-            plant.advance(number * schedule.step, push)
+            plant.advance(number, push)
             pushing.take(push.begin, push.end)
             self.before = push.end
             seen = self._seen(number + 1)

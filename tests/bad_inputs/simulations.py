@@ -16,6 +16,7 @@ outputs: [actuator_force]
 metrics: [peak_tracking_error]
 """
 UNSTABLE = GOOD.replace("kd: 5.0", "kd: 5.0e+4")
+STIFF = GOOD.replace("[100.0, 200.0]", "[1.0e+6]").replace("kd: 5.0", "kd: 1.0e+3")
 FORCES = """\
 limbsweep: 1
 robot: planar_3r
@@ -64,13 +65,13 @@ ROWS: tuple[Row, ...] = (
         "S03 none",
         "  gains: {grid: {kp: [100.0, 200.0]}}\n",
         "",
-        "simulation.controller: got no kp; expected kp of pd [N m/rad or N/m]",
+        "simulation.controller: got no kp; expected kp of pd [N m/rad]",
     ),
     changed(
         "S03 negative",
         "kd: 5.0",
         "kd: -5.0",
-        "simulation.controller.parameters.kd: got -5.0; expected a number of at least 0 [N m s/rad or N s/m]",
+        "simulation.controller.parameters.kd: got -5.0; expected a number of at least 0 [N m s/rad]",
     ),
     changed(
         "S04 step",
@@ -142,8 +143,35 @@ ROWS: tuple[Row, ...] = (
     changed(
         "S06 sensors",
         "time:",
-        "measurement: {position_step: 1.0e-4}\ntime:",
-        "measurement: got measurement beside a simulation; expected no such section",
+        "measurement: {position_noise: 1.0e-4}\ntime:",
+        "measurement: got noise without seed; expected a seed at the top of the file",
+    ),
+    changed(
+        "S06 criteria",
+        "time:",
+        "criteria: {accuracy: {resolution: {all: 1.0e-4}}}\ntime:",
+        "criteria: got criteria beside a simulation; expected no such section",
+    ),
+    changed(
+        "S13 loads",
+        "trajectories: {move: {kind: quintic, end: 0.1, duration: 0.1}}",
+        "trajectories:\n  a: {kind: quintic, load: {force: [0, 0, 1]}}\n"
+        "  b: {kind: quintic, load: {force: [0, 0, 1], axes: platform}}",
+        "trajectories.b.load: got loads in axes of the world and of the platform; expected one of the two",
+        base=GOOD.replace("planar_3r", "five_bar"),
+    ),
+    changed(
+        "S14 tolerance",
+        "simulation:\n",
+        "simulation:\n  tolerance: -1.0e-6\n",
+        "simulation.tolerance: got -1e-06; expected a number of at least 1e-14",
+    ),
+    changed(
+        "S14 substeps",
+        "[peak_tracking_error]",
+        "[substeps]",
+        "metrics[0]: got 'substeps'; expected a variable that this simulation has",
+        "add tolerance",
     ),
     changed("S06 precision", "time:", "precision: single\ntime:", "precision: got 'single'; expected double"),
     changed(
@@ -210,5 +238,14 @@ ROWS: tuple[Row, ...] = (
         "friction: {law: coulomb_viscous, parameters: {coulomb: 1.0, width: 0.0}}\ntrajectories:",
         "friction: got width of 0; expected a width above 0 in a simulation",
     ),
+    changed(
+        "S07 time",
+        "push",
+        "push",
+        "push.csv:3:1 t: got 0.0; expected a time later than 0.0 of the row before",
+        base=PROFILE,
+        push_csv="t,joint_1,joint_2,joint_3\n0,1,0,0\n0,2,0,0\n",
+    ),
+    Row("S11 too long a step", ("DIVERGED", "use a smaller step"), STIFF, command=CHECK, status=0),
     Row("S11 unstable", ("DIVERGED", "lower the gains"), UNSTABLE, command=CHECK, status=0),
 )

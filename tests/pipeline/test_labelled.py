@@ -47,7 +47,7 @@ def test_every_function_gives_the_numbers_of_tasks_lazily_too(name: str) -> None
     given: dict[str, Any] = {"position": POSITION}
     if name == "forward_kinematics":
         given = {"actuator_position": tasks.inverse_kinematics(ROBOT, position=POSITION).position[..., 0]}
-    elif name == "forward_dynamics":
+    elif name in ("forward_dynamics", "accelerate"):
         given["force"] = tasks.inverse_dynamics(ROBOT, position=POSITION)
     function = getattr(importlib.import_module(RESULTS[name].home), name)
     expected = function(ROBOT, **given)

@@ -53,6 +53,8 @@ class SimulationAxes:
         """What defines it, in types of JSON."""
         chosen, controller = self.simulation, self.simulation.controller
         result: dict[str, Any] = {"step": chosen.step, "method": chosen.method}
+        if chosen.tolerance:
+            result["tolerance"] = chosen.tolerance
         if controller is not None:
             described = {"kind": controller.kind, "space": controller.space, "parameters": dict(self.fixed)}
             result["controller"] = described

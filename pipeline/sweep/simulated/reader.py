@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from pydantic import Field
@@ -73,9 +74,11 @@ class SimulationReader:
                         ("trajectories", trajectory.name, "kind"), trajectory.kind, "a motion over time",
                         "The points of a grid cannot be followed; take another kind.",
                     )  # fmt: skip
-                if trajectory.load is not None:
-                    path, hint = ("trajectories", trajectory.name, loads.KEY), "Take it away, or leave out simulation."
-                    report(path, Got("a load on the platform"), "no load, which simulations do not have", hint)
+            axes = [each.load.axes for each in read if each.load is not None]
+            for trajectory in read:
+                if trajectory.load is not None and trajectory.load.axes != axes[0]:
+                    got, path = Got("loads in axes of the world and of the platform"), ("trajectories", trajectory.name)
+                    report((*path, loads.KEY), got, "one of the two in a simulation", "Take a sweep for each.")
             return tuple(read)
         if read:
             what = "forces" if section.forces else "a simulation without a controller"
@@ -106,7 +109,7 @@ class SimulationReader:
         start = self._axis(self.section.state, state, {}, "state")
         swept = {name: state[name] for name in start.names if name in state}
         profiles = tuple(self._profiles(self.mechanism))
-        simulation = SimulationSettings(step, every, method, None, profiles)
+        simulation = SimulationSettings(step, every, method, None, profiles, self.section.tolerance or 0.0)
         if self.section.controller is None:
             return SimulationAxes(simulation, state=start, state_parameters=swept)
         controlled = self._controlled(self.section.controller, self.mechanism)
@@ -116,8 +119,8 @@ class SimulationReader:
         gains = self._axis(self.section.gains, known, fixed, "gains")
         names = tuple(name for name in known if name in fixed or name in gains.names)
         if not self.report.problems:  # a name that is wrong may be the one that lacks
-            self._require_gains(kind, names)
-        simulation = SimulationSettings(step, every, method, Controller(kind, space, names), profiles)
+            self._require_gains(kind, names, known)
+        simulation = replace(simulation, controller=Controller(kind, space, names))
         parameters = {name: known[name] for name in names}
         axes = SimulationAxes(simulation, gains, fixed, parameters, start, swept)
         if not self.report.problems:
@@ -126,9 +129,13 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        if self.file.limits is not None:
-            hint = "The limit of a drive is force_limit of a controller."
-            self.report(("limits",), Got("limits beside a simulation"), "no such section", hint)
+        hints = {
+            "limits": "The limit of a drive is force_limit of a controller.",
+            "criteria": "They belong to a sweep along given motions.",
+        }
+        for key, hint in hints.items():
+            if getattr(self.file, key) is not None:
+                self.report((key,), Got(f"{key} beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
 
@@ -185,11 +192,11 @@ class SimulationReader:
         fixed = check_fixed(self.report, known, section.parameters, (*path, "parameters"))
         return section.kind, space, known, fixed
 
-    def _require_gains(self, kind: str, names: Sequence[str]) -> None:
+    def _require_gains(self, kind: str, names: Sequence[str], known: Mapping[str, Parameter]) -> None:
         for gain in CONTROLLERS[kind].gains:
             if not any(name == gain.name or name.startswith(f"{gain.name}_") for name in names):
                 self.report(
-                    (*PATH, "controller"), Got(f"no {gain.name}"), f"{gain.name} of {kind} [{gain.unit}]",
+                    (*PATH, "controller"), Got(f"no {gain.name}"), f"{gain.name} of {kind} [{known[gain.name].unit}]",
                     "Give it under parameters of the controller, or sweep it under gains.",
                 )  # fmt: skip
 
@@ -246,6 +253,8 @@ def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | Non
     lacks = {} if section.controller is not None else {
         "controller": "There is no controller, and so no reference; add one, or take another."
     }  # fmt: skip
+    if section.tolerance is None:
+        lacks["tolerance"] = "Steps are as long as step says; add tolerance, or leave it out."
     if mechanism is not None and mechanism.is_chain:
         lacks["platform"] = "It has no platform; take joint_position or actuator_position."
     for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from pipeline import append, compute, lazy, run, verify
+from pipeline import UserMetric, append, compute, lazy, run, verify
 from pipeline.cli import cli
+from pipeline.errors import InputError
 from pipeline.execution.graph import block_of
 from pipeline.execution.processes import isolation
 from pipeline.monitor.events import BlockDone, Event
@@ -137,3 +138,23 @@ def test_a_part_of_the_gains_of_a_block_is_computed_alone() -> None:
     for name, values in arrays.items():
         assert np.array_equal(values, results[name][part], equal_nan=True), name
     assert [isolation.cases(half) for half in isolation.halves(isolation.whole(block))] == [2, 4]
+
+
+def test_metrics_of_a_users_own_see_one_case_each(whole: Path, tmp_path: Path) -> None:
+    def number(time, gains, state, parameters):  # type: ignore[no-untyped-def]
+        return time[-1] + gains["kp"] + gains["kd"] + state["joint_1"] + parameters["length_1"]
+
+    def fastest(actuator_velocity):  # type: ignore[no-untyped-def]
+        return np.abs(actuator_velocity).max(axis=0)
+
+    metrics = {"number": number, "fastest": UserMetric(fastest, "rad/s", per_actuator=True)}
+    results = run(Sweep.from_text(TEXT), tmp_path / "s.zarr", SYNCHRONOUS, metrics=metrics)
+    expected = results["kp"] + results["joint_1"] + results["length_1"] + 0.02 + 5.0
+    assert results["number"].dims == ("design", "friction", "trajectory", "gains", "state")
+    assert float(np.abs(results["number"] - expected).max()) < 1e-12
+    assert results["fastest"].sizes["actuator"] == 3
+    assert "actuator_velocity" not in results  # computed for the metric alone
+    stored = open_results(whole)
+    assert np.array_equal(results["joint_position"].values, stored["joint_position"].values)
+    with pytest.raises(InputError, match=r"metrics late\(kp\): got no such series"):
+        run(Sweep.from_text(TEXT), tmp_path / "t.zarr", SYNCHRONOUS, metrics={"late": lambda kp: kp})

@@ -10,8 +10,8 @@ robot the continuation solver of `tests/reference/continuation.py`, which follow
 
 `--root DIR`: by the packages of another checkout. Platforms that turn do so by up to 90 degrees about any axis that
 they are free to turn about; rows of other sizes are the same robot with its lengths multiplied. Of chains those with
-loops and one independent joint, which is given within half a turn: with several, the branch of a chain is what the
-straight way of its independent joints leads to, and no path around.
+loops, whose independent joints are given within half a turn, slides within half the extent of the robot, the middle one
+of a platform's three turns within a right angle: beyond, roll, pitch and yaw are another way to say the same.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
     closed_forms = runpy.run_path(str(REFERENCE))["CLOSED_FORMS"]
     for name in names or catalog.FAMILIES:
         mechanism = catalog.build(name).mechanism
-        if mechanism.is_chain and (len(mechanism.freedoms) > 1 or not mechanism.limbs[0].loops):
+        if mechanism.is_chain and not mechanism.limbs[0].loops:
             continue
         if name in closed_forms and poses:
             for scale in SCALES.get(name, (1.0,)):
@@ -100,7 +100,7 @@ def continued(name: str, scale: float, poses: int) -> Score:
     robot = scaled(name, scale)
     nodes: tuple[np.ndarray, ...]
     if robot.mechanism.is_chain:
-        q = np.random.default_rng(1).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
+        q = joints(robot, poses, reference)
         motion, nodes = Moving(q=q), (q,)
     else:
         position, rotation = box(robot, poses)
@@ -153,6 +153,20 @@ def box(robot: Any, poses: int) -> tuple[np.ndarray, np.ndarray | None]:
     angle = rng.uniform(0.0, 0.5 * np.pi, (poses, 1))
     turned = Rotation.from_rotvec(axis / np.linalg.norm(axis, axis=1, keepdims=True) * angle)
     return position, turned.as_matrix() @ turn
+
+
+def joints(robot: Any, poses: int, reference: Any) -> np.ndarray:
+    """Positions of the independent joints of a chain: all turns, and slides by half the extent of the robot."""
+    (limb,) = robot.mechanism.limbs
+    at, _ = reference.LimbPaths(limb, 1.0).bodies(np.zeros((1, len(limb.links))))
+    extent = max(float(np.linalg.norm(position)) for _, position in at.values())
+    kinds = {link.joint: link.kind for link in limb.links}
+    turns = [name for name in limb.coordinates if kinds[name] != "prismatic"]
+    most = [
+        0.5 * extent if kinds[name] == "prismatic" else 0.5 * np.pi if name in turns[1:2] else np.pi
+        for name in robot.mechanism.freedoms
+    ]
+    return np.random.default_rng(1).uniform(-1.0, 1.0, (poses, len(most))) * most
 
 
 def reach(robot: Any) -> float:

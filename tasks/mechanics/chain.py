@@ -1,7 +1,8 @@
 """Kinematics of a chain without platform, for one sample: its independent joints are given, its loops are solved.
 
 The dependent joints of a closed chain are followed from the reference configuration along a straight line to the given
-values of the independent ones, in steps that stay on the branch; a full turn is taken back where no screw counts it.
+values of the independent ones; a full turn is taken back where no screw counts it. Where that comes near a singularity
+of the loops, `tasks.mechanics.continuation.loops` looks for a way that passes none.
 What comes out is what `tasks.mechanics.limb` makes of a limb at a platform, so dynamics and reactions are the same
 functions: the platform's twist is replaced by the rates of the independent joints. Source: joint-friction paper,
 section 2.3 and Algorithm 1.
@@ -21,11 +22,13 @@ from robots.model import Limb, Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, determinant, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, determinant, every, iterate, opposite, total, where
+from tasks.mechanics.continuation.loop_path import Ways, routes
+from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, regularities
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
-from tasks.mechanics.limb import CLOSED, CONVERGED, SINGULAR, WINDING, Mounted, Solved, length_of
+from tasks.mechanics.limb import CLOSED, CONVERGED, FOLLOWED, SINGULAR, WINDING, Mounted, Solved, length_of
 from tasks.mechanics.loops import LimbChoice
 
 ITERATIONS = 80
@@ -120,13 +123,13 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     """Positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
     start = chain.tips([HOME] * len(chain.limb.links))
     q = chain.of_independent(q)
-    states = _positions(chain, start, q)
+    states, home_branch = _positions(chain, start, q)
     tips = chain.tips(states)
     embedding = tips.embedding
     tree = embedding.matrix @ chain.of_independent(rates)
     second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
     given = dict(zip(chain.choice.independent, q, strict=True))
-    return Solved(tips, states, tree, second, _status(tips, start), given)
+    return Solved(tips, states, tree, second, _status(tips, start, home_branch), given)
 
 
 def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:
@@ -153,21 +156,22 @@ def _size(start: FreeTips) -> Scalar:
     return length_of(start.limb, near)
 
 
-def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
+def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState], Mask]:
+    """States of all joints, and whether they are on the branch of the reference configuration."""
     links, looped, dependent = chain.limb.links, _looped(chain), _dependent(chain)
     place = {joint: k for k, joint in enumerate(chain.choice.independent)}
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
     if not dependent:
-        return states
-    winds = chain.limb.winds
+        return states, True
+    winds, size = chain.limb.winds, _size(start)
     targets = {i: q[place[i]] if winds else _within_turn(links[i], q[place[i]]) for i in looped}
-    enough = CONVERGED * _size(start)
+    enough = CONVERGED * size
 
     def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
         values, result = iter(flat), list(states)
         for i in dependent:
             result[i] = from_numbers(links[i], values)
-        reached = list(values)
+        reached = [next(values) for _ in looped]
         for i, value in zip(looped, reached, strict=True):
             result[i] = state_at(links[i], value)
         return result, reached
@@ -189,11 +193,28 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> list[JointState]:
         following = [x for i in dependent for x in moved[i].packed(links[i])]
         for joint, value, rest in zip(looped, reached, left, strict=True):
             following.append(where(near, targets[joint], value + rest * scale))
+        least, open_by = flat[-2], total([*embedding.residuals(), *left])
+        for value in regularities(start.embedding, embedding):
+            least = where(value > least, least, value)
         # NaN counts as done: it will not get better
-        return following, opposite(total([*embedding.residuals(), *left]) > enough)
+        return [*following, least, open_by], opposite(open_by > enough)
 
-    first = [x for i in dependent for x in HOME.packed(links[i])] + [0.0] * len(looped)
-    return unpacked(iterate(step, step(first)[0], WINDING if winds else ITERATIONS))[0]
+    first = [*(x for i in dependent for x in HOME.packed(links[i])), *([0.0] * len(looped)), np.inf, 0.0]
+    *flat, least, open_by = iterate(step, step(first)[0], WINDING if winds else ITERATIONS)
+    (solution, at_end), converged = unpacked(flat), open_by <= enough
+    facing = [mask for loop in chain.tips(solution).embedding.loops for mask in loop.joined.facing()]
+    certain = every([converged, least > 1.0, *facing])
+    problem = LoopProblem(
+        start.embedding,
+        states,
+        dependent,
+        Ways(chain.limb, targets, routes(chain.limb, looped)),
+        size,
+        FOLLOWED * size,
+        lambda current: Embedding.of(chain.limb, chain.choice, current),
+        WINDING if winds else ROUNDS,
+    )
+    return followed(problem, solution, at_end, converged, certain)
 
 
 def _within_turn(link: Link, value: Scalar) -> Scalar:
@@ -204,9 +225,12 @@ def _within_turn(link: Link, value: Scalar) -> Scalar:
     return value - np.rint(turns) * (2.0 * math.pi)
 
 
-def _branch_status(tips: FreeTips, start: FreeTips) -> Scalar:
-    """Whether loops have lost rank, or have come to another branch than that of the reference configuration."""
-    status: Scalar = float(Status.OK)
+def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) -> Scalar:
+    """Whether loops have lost rank, or have come to another branch than that of the reference configuration.
+
+    `home_branch` says whether they are on it where that is known; otherwise signs alone have to tell.
+    """
+    status: Scalar = where(home_branch, float(Status.OK), float(Status.WRONG_BRANCH))
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):
         now, before = cluster.bordered, first.bordered
         if now is None or before is None:
@@ -231,7 +255,7 @@ def _part_status(status: Scalar, matrix: Array, first: Array, singular: Status) 
     return where(size * size <= box * SINGULAR * SINGULAR, float(singular), status)
 
 
-def _status(tips: FreeTips, start: FreeTips) -> Scalar:
-    closed, status = CLOSED * _size(start), _branch_status(tips, start)
+def _status(tips: FreeTips, start: FreeTips, home_branch: Mask) -> Scalar:
+    closed, status = CLOSED * _size(start), _branch_status(tips, start, home_branch)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
     return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))

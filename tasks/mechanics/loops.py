@@ -176,11 +176,20 @@ class Bordered:
         """Matrices whose determinants multiply to that of the whole, but for its sign."""
         return [*self.inner, self.schur]
 
+    @property
+    def part_inverses(self) -> list[np.ndarray]:
+        """Their inverses."""
+        return [*self._inverses, self._schur_inverse]
+
+    @cached_property
+    def _schur_inverse(self) -> np.ndarray:
+        return inverse(self.schur)
+
     @cached_property
     def inverse(self) -> np.ndarray:
         """The inverse of the whole, rows in the order of its columns."""
         rows, columns = self.blocks.border
-        back = inverse(self.schur)
+        back = self._schur_inverse
         below = [
             self.matrix[np.ix_(rows, own)] @ part
             for part, (_, own) in zip(self._inverses, self.blocks.inner, strict=True)
@@ -196,6 +205,20 @@ class Bordered:
                 moved = answer @ (back @ push)
                 result[np.ix_(own, other_rows)] = result[np.ix_(own, other_rows)] + moved
         return array(result)
+
+
+@dataclass(frozen=True)
+class RegularBlock:
+    """A square part of the matrix of dependent joints, its inverse, and the joints of its columns."""
+
+    matrix: Array
+    inverse: Array
+    joints: tuple[int, ...]
+
+    @cached_property
+    def determinant(self) -> Scalar:
+        """Its determinant."""
+        return determinant(self.matrix)
 
 
 @dataclass(frozen=True)
@@ -232,6 +255,17 @@ class SolvedCluster:
     def inverse(self) -> np.ndarray:
         """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
         return inverse(self.dependent_matrix) if self.bordered is None else self.bordered.inverse
+
+    @cached_property
+    def regular_blocks(self) -> tuple[RegularBlock, ...]:
+        """Square matrices that are all regular where that of the dependent joints is."""
+        if self.bordered is None:
+            return (RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent),)
+        inner, (_, border) = self.choice.blocks.inner, self.choice.blocks.border
+        columns = [*(columns for _, columns in inner), border]
+        joints = [tuple(self.choice.dependent[k] for k in own) for own in columns]
+        parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, strict=True)
+        return tuple(RegularBlock(*part) for part in parts)
 
     @cached_property
     def determinant(self) -> Scalar:

@@ -32,7 +32,7 @@ MOTIONS = {
         -1.125 * np.pi**2 * np.sin(1.5 * np.pi * TIMES),
     ),
 }
-LOW, HIGH = -2.540336301, 1.579162132
+LOW, HIGH = -2.540336322, 1.579162132
 """Ends of the range that can be assembled, found by bisection [rad]."""
 
 

@@ -1,0 +1,218 @@
+"""Dependent joints of a chain by continuation, for one sample: on the branch of the reference configuration.
+
+That branch is what motions of the independent joints lead to from there without passing a singularity of the loops. The
+straight way of the independent joints is tried first, then others, see `routes`. A step is taken only where each block
+of the matrix of the dependent joints changes by less than itself, in a norm without unit: no singularity lies between
+its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tasks.kernels.expression import Dual
+from tasks.kernels.types import Array, Mask, Scalar, Scalars
+from tasks.mathematics.algebra import array, determinant, either, every, iterate, opposite, sqrt, total, where
+from tasks.mechanics.continuation.home_branch import LEAST_VOLUME
+from tasks.mechanics.continuation.loop_path import LoopPath, Ways, either_way, longest_turn
+from tasks.mechanics.continuation.steps import (
+    GROWTH,
+    LEAST_SHARE,
+    LEAST_STRIDE,
+    SMALL_CHANGE,
+    TURN_LIMIT,
+    chosen,
+    relative_change,
+)
+from tasks.mechanics.embedding import Embedding
+from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
+from tasks.mechanics.loops import RegularBlock
+
+ROUNDS = 400  # of one route
+ALIKE = Dual(1e-10, 1e-3)  # difference of joint states up to which the plain way was as good
+REGULAR = 0.3  # determinant of each block, relative to the reference configuration's: no other way is tried above it
+PAIR = 0.2  # the same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad]
+
+
+def blocks(embedding: Embedding) -> list[RegularBlock]:
+    """The blocks of all clusters."""
+    return [block for cluster in embedding.clusters for block in cluster.regular_blocks]
+
+
+def relative_volume(matrix: Array) -> Scalar:
+    """Size of the determinant of a matrix, relative to a box with sides as long as its columns."""
+    box: Scalar = 1.0
+    for column in matrix.T:
+        box = box * sum(x * x for x in column)
+    return abs(determinant(matrix)) / sqrt(box)
+
+
+def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
+    """For each block how regular it is: above 1 no other branch can be between it and the reference configuration."""
+    result = []
+    for first, block in zip(blocks(start), blocks(embedding), strict=True):
+        bound: Scalar = REGULAR
+        if len(first.matrix) == 2:
+            pair = PAIR / relative_volume(first.matrix)
+            bound = where(pair > bound, pair, bound)
+        result.append(block.determinant * (1.0 / (first.determinant * bound)))
+    return result
+
+
+@dataclass(frozen=True)
+class LoopProblem:
+    """Loops of a chain at its reference configuration, and the positions of the joints that move without them."""
+
+    start: Embedding
+    states: Sequence[JointState]
+    """Of all joints, where they are wanted; of dependent ones anything."""
+    dependent: Sequence[int]
+    ways: Ways
+    size: Scalar
+    closed: Scalar
+    """Sum of residuals from which one more Newton step is exact to rounding."""
+    at: Callable[[Sequence[JointState]], Embedding]
+    rounds: int = ROUNDS
+
+    @cached_property
+    def weights(self) -> list[list[Scalar]]:
+        """What the joints of each block are multiplied by so that none has a unit."""
+        links = self.start.limb.links
+        return [
+            [1.0 if links[joint].joint_kind.turns else 1.0 / self.size for joint in block.joints]
+            for block in blocks(self.start)
+        ]
+
+    def placed(self, numbers: Sequence[Scalar], route: Scalar, place: Scalar) -> list[JointState]:
+        """States of all joints: of dependent ones by their numbers, of independent ones by their place on a route."""
+        links, values, result = self.start.limb.links, iter(numbers), list(self.states)
+        for joint in self.dependent:
+            result[joint] = unpacked(links[joint], values)
+        for joint, value in self.ways.at(route, place).items():
+            result[joint] = state_at(links[joint], value)
+        return result
+
+    def packed(self, states: Sequence[JointState]) -> list[Scalar]:
+        """Numbers of the dependent joints."""
+        links = self.start.limb.links
+        return [x for joint in self.dependent for x in states[joint].packed(links[joint])]
+
+    def moved(self, states: Sequence[JointState], step: Sequence[Scalar]) -> list[JointState]:
+        """States after a step of the dependent joints."""
+        links, result = self.start.limb.links, list(states)
+        for joint, value in zip(self.dependent, step, strict=True):
+            result[joint] = states[joint].moved(links[joint], value)
+        return result
+
+    def kept(self, path: LoopPath, embedding: Embedding) -> Mask:
+        """Whether all blocks are as they were, as far as the step that led to them can tell."""
+        masks: list[Mask] = []
+        values = iter(path.inverse)
+        for block, first, weights in zip(blocks(embedding), blocks(self.start), self.weights, strict=True):
+            n = len(block.matrix)
+            before = np.reshape(array([next(values) for _ in range(n * n)]), (n, n))
+            masks.append(relative_change(before, block.matrix, weights) <= SMALL_CHANGE)
+            masks.append(block.determinant * first.determinant > 0.0)
+        return every(masks)
+
+    def ahead(self, path: LoopPath, place: Scalar, states: Sequence[JointState], embedding: Embedding) -> LoopPath:
+        """On from states that are accepted: along the route where loops are nearly closed, else to close them."""
+        limb, residual = self.start.limb, total(embedding.residuals())
+        # loops that are open by some share pass a singularity at a distance of its root, where two branches cross
+        onward = every([residual <= self.closed, place < 1.0])
+        rest = self.ways.rest(path.route, place)
+        here, there = (self.ways.at(path.route, share) for share in (place, place + rest))
+        moves = np.array(np.zeros(len(embedding.choice.independent)), dtype=object)
+        position = {joint: k for k, joint in enumerate(embedding.choice.independent)}
+        for joint, value in there.items():
+            moves[position[joint]] = value - here[joint]
+        whole, closing = embedding.matrix @ array(moves), embedding.correction()
+        turn = longest_turn(limb, {joint: whole[joint] for joint in (*here, *self.dependent)})
+        tried = path.most / rest
+        tried = where(tried < 1.0, tried, 1.0)
+        tried = where(tried * turn > TURN_LIMIT, TURN_LIMIT / turn, tried)
+        tried = where(onward, tried, 0.0)
+        back = longest_turn(limb, {joint: closing[joint] for joint in self.dependent})
+        eased = TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
+        return LoopPath(
+            self.packed(states),
+            path.reached,
+            [where(onward, whole[joint] * tried, 0.0) + closing[joint] * eased for joint in self.dependent],
+            [x for block in blocks(embedding) for x in block.inverse.ravel()],
+            place,
+            where(onward, rest * tried, 0.0),
+            1.0,
+            where(path.stride > 0.0, path.stride * path.share * GROWTH, path.most),
+            path.route,
+            0.0,
+            path.rounds + 1.0,
+            0.0,
+        )
+
+    def regular(self, embedding: Embedding) -> Mask:
+        """Whether loops are far enough from a singularity for joints to follow from residuals that are small."""
+        least = LEAST_VOLUME
+        return every([relative_volume(block.matrix) > least for block in blocks(embedding)])
+
+
+def followed(
+    problem: LoopProblem, solution: Sequence[JointState], reached: Scalars, converged: Mask, skip: Mask
+) -> tuple[list[JointState], Mask]:
+    """States of all joints on the branch of the reference configuration, and whether they are.
+
+    The `solution` where none are found, or where these are it; converged: whether it closes the loops. Samples to
+    `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.
+    """
+    count = len(problem.ways.routes)
+    before = problem.packed(solution)
+    home = problem.packed([HOME] * len(solution))
+    entries = sum(len(block.matrix) ** 2 for block in blocks(problem.start))
+    sizes = len(before), len(reached), len(problem.dependent), entries
+
+    def beginning(number: Scalar) -> LoopPath:
+        return LoopPath(before, reached, [0.0] * sizes[2], [0.0] * sizes[3], 0.0, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
+
+    def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        path = LoopPath.of(flat, sizes)
+        fresh = path.fresh > 0.5
+        place = path.place + path.stride * path.share
+        place = where(place > 1.0 - 1e-12, 1.0, place)  # up to rounding it is
+        base = problem.placed(chosen(fresh, home, path.states), path.route, place)
+        states = problem.moved(base, [value * path.share for value in path.step])
+        embedding = problem.at(states)
+        residual = total(embedding.residuals())
+        accepted = either(fresh, problem.kept(path, embedding))
+        going = path.stride > 0.0
+        back = replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
+        following = either_way(accepted, problem.ahead(path, place, states, embedding), back)
+        shortest = either(
+            every([going, path.stride * path.share <= LEAST_STRIDE]),
+            every([opposite(going), path.share <= LEAST_SHARE]),
+        )
+        # NaN is no way on either
+        goes_on = every([either(accepted, opposite(shortest)), path.rounds < float(problem.rounds), residual < np.inf])
+        following = chosen(goes_on, following, beginning(path.route + 1.0).flat())
+        found = problem.packed(problem.moved(states, [embedding.correction()[joint] for joint in problem.dependent]))
+        facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
+        there = [accepted, place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
+        closed = every(there)
+        alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
+        done = replace(beginning(path.route), states=chosen(alike, before, found), found=1.0)
+        following = chosen(closed, done.flat(), following)
+        return following, either(closed, LoopPath.of(following, sizes).route > count - 0.5)
+
+    limit = count * (problem.rounds + 2)
+    path = LoopPath.of(iterate(advance, beginning(0.0).flat(), limit, skip), sizes)
+    on_branch = path.found > 0.5
+    numbers = chosen(on_branch, path.states, before)
+    links, values, result = problem.start.limb.links, iter(numbers), list(solution)
+    for joint in problem.dependent:
+        result[joint] = unpacked(links[joint], values)
+    # numbers of one loop are in the order that those of the plain way had, and what follows from them has the same bits
+    for joint, value in zip(problem.ways.targets, path.reached, strict=True):
+        result[joint] = state_at(links[joint], value)
+    return result, either(skip, on_branch)

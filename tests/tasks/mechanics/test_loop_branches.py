@@ -1,0 +1,62 @@
+"""Branches of closed chains: what the reference configuration is connected to, and nothing beyond a fold of loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.status import Status
+from tasks import inverse_kinematics
+from tests.reference.continuation import branches, compare
+from tests.tasks.bits import bits
+
+POSES = 400
+RIGHT = 0.5 * np.pi
+
+
+def wrapped(angle: np.ndarray) -> np.ndarray:
+    """Angles within half a turn."""
+    result: np.ndarray = (angle + np.pi) % (2.0 * np.pi) - np.pi
+    return result
+
+
+def test_a_parallelogram_stays_one() -> None:
+    """It folds where crank and upper arm are on one line; an antiparallelogram begins there, with det G_y as before."""
+    robot, rng = catalog.build("irb6"), np.random.default_rng(5)
+    q = rng.uniform(-np.pi, np.pi, (POSES, 5))
+    between = wrapped(q[:, 2] - q[:, 1])
+    solved = inverse_kinematics(robot, q=q)
+    np.testing.assert_array_equal(solved.status == Status.OK, np.abs(between) < RIGHT)
+    np.testing.assert_array_equal(solved.status[np.abs(between) > RIGHT], Status.WRONG_BRANCH)
+    elbow = solved.position[:, 0, [link.joint for link in robot.mechanism.limbs[0].links].index("elbow")]
+    held = np.abs(between) < RIGHT - 1e-3
+    np.testing.assert_allclose(wrapped(elbow - between)[held], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("turns", [(1.0, -1.0), (-1.0, 1.0)])
+def test_the_other_way_round_is_a_way(turns: tuple[float, float]) -> None:
+    """Straight from zero, crank and arm would fold on each other; both turning the same way they do not."""
+    robot = catalog.build("irb6")
+    q = np.array([0.0, 3.0 * turns[0], 3.0 * turns[1], 0.0, 0.0])
+    assert inverse_kinematics(robot, q=q).status == Status.OK
+
+
+def test_other_samples_of_a_vector_change_no_bit() -> None:
+    robot, rng = catalog.build("irb6"), np.random.default_rng(6)
+    near, far = rng.uniform(-0.4, 0.4, (7, 5)), np.array([[0.0, 3.0, -3.0, 0.0, 0.0]])
+    alone = inverse_kinematics(robot, q=near).position
+    together = inverse_kinematics(robot, q=np.vstack([near, far])).position
+    np.testing.assert_array_equal(bits(alone), bits(together[:7]))
+
+
+@pytest.mark.parametrize(("name", "poses"), [("irb6", 12), ("six_bar", 8)])
+def test_chains_beside_paths_in_small_steps(name: str, poses: int) -> None:
+    robot = catalog.build(name)
+    q = np.random.default_rng(7).uniform(-np.pi, np.pi, (poses, len(robot.mechanism.freedoms)))
+    solved = inverse_kinematics(robot, q=q)
+    solves = solved.status == Status.OK
+    reached, right = compare(branches(robot.mechanism, q), solved.position, solves)
+    assert (reached <= solves).all()  # so few poses may leave gaps in what the reference reaches
+    np.testing.assert_array_equal(right, reached)
+    assert reached.sum() > poses / 6

@@ -45,6 +45,8 @@ CASES = {
     "irb6": ("[1, 0.5, 0.4, 1, 1]", 0.05, DOWN),
     "delta_3rr2rrr": ("0.12", 0.05, DOWN),
     "gough_stewart": (TURN, 20.0, DOWN),
+    "ankle": ("[0.3, 0.15]", 0.05, DOWN),
+    "coupled_3rps": ("[0.05, 0.15, 0.15]", 0.5, DOWN),
 }
 
 

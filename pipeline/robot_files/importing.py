@@ -15,9 +15,11 @@ from pipeline.errors import InputError, Problem
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
-from robots.formats import checks, mjcf, sdf, urdf, writing
+from robots.formats import checks, mjcf, urdf, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.parametric import with_parameters
+from robots.formats.sdf import tree as sdf
+from robots.formats.sdf.file import is_sdf
 from robots.formats.templates import fill
 from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
@@ -80,7 +82,7 @@ def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias 
     try:
         if mjcf.is_mjcf(data):
             return mjcf.read_tree(data, name, base, inertias)
-        if sdf.is_sdf(data):
+        if is_sdf(data):
             return sdf.read_tree(data, base, inertias)
         return urdf.read_tree(data, base, inertias)
     except ImportedError as error:

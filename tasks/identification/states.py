@@ -47,8 +47,8 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
 
 
 def solvable(robot: Robot, moving: Moving) -> np.ndarray:
-    """Whether states (count,) have actuator forces: of a platform, not those at or beyond its singularities either."""
-    if robot.mechanism.is_chain:
+    """Whether states (count,) have actuator forces: of platforms, not those at or beyond singularities either."""
+    if robot.mechanism.is_chain and not robot.mechanism.limbs[0].coordinates:
         return np.asarray(inverse_kinematics(robot, **moving).status == Status.OK)
     return np.asarray(inverse_dynamics(robot, full=True, **moving).status == Status.OK)
 
@@ -65,6 +65,7 @@ def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
         return np.ones(len(np.asarray(next(iter(present(moving).values())))), dtype=bool)
     way = np.linspace(0.0, BEYOND, WAY)[:, None, None] * np.asarray(moving["q"])
     rates = inverse_kinematics(robot, q=way, qd=np.cos(np.arange(1.0, free + 1.0))).velocity
+    rates = rates[..., list(robot.mechanism.limbs[0].one_variable)]  # the others have no rate
     slopes = np.nan_to_num(rates, nan=np.inf).reshape(WAY, way.shape[1], -1)
     with np.errstate(invalid="ignore"):
         jumps = np.abs(np.diff(slopes, axis=0)).max(axis=2) / np.abs(slopes[1:]).max(axis=2)

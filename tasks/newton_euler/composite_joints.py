@@ -73,8 +73,8 @@ def _massless(link: Link) -> bool:
 class Screw:
     """One freedom of a joint, of its child relative to its parent: `axis` and a `point` of it, (n, 3), world axes.
 
-    It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator or passive;
-    `inertial` (n,) is what the drive's own inertia takes [N m or N].
+    It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator, or held by a
+    coupling, or passive; `inertial` (n,) is what the drive's own inertia takes [N m or N].
     """
 
     axis: np.ndarray
@@ -114,8 +114,9 @@ def limb_joints(
 
     instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints.
     """
+    held = {*limb.actuated, *(name for entry in limb.couplings for name in (entry.joint, entry.of))}
     tree = (
-        _tree_joint(link, body, link.joint in limb.actuated, position[:, k], acceleration[:, k])
+        _tree_joint(link, body, link.joint in held, position[:, k], acceleration[:, k])
         for k, (link, body) in enumerate(zip(limb.links, moving, strict=True))
     )
     mount, base = instance.platform, instance.base

@@ -80,11 +80,6 @@ class Assembly:
     def __init__(
         self, robot: Robot, motion: RobotMotion, gravity: ArrayLike, load: Array | None, moments: Moments
     ) -> None:
-        if any(limb.couplings for limb in robot.mechanism.limbs):
-            raise ValueError(
-                f"robot: got {robot.name}, which has joints that follow others; expected none: their couplings have no "
-                "equations here; take tasks.joint_reactions"
-            )
         self.mechanism, self.motion, self.moments = robot.mechanism, motion, moments
         self.limbs = [self.mechanism.limbs[each.limb] for each in self.mechanism.instances]
         self.owners = [(k, link) for k, limb in enumerate(self.limbs) for link in bodies(limb)]
@@ -92,7 +87,11 @@ class Assembly:
         self.joints = list(self._joints())
         self.columns = self.joints[-1].columns.stop
         self.right = self._right(gravity, load)
-        self.matrix = Blocks.of((self.right.shape[1], self.columns), list(self._equations()))
+        equations = list(self._equations())
+        for rows, known in self._followed():
+            equations += [block._replace(row=self.right.shape[1]) for block in rows]
+            self.right = np.concatenate([self.right, known[:, None]], axis=1)
+        self.matrix = Blocks.of((self.right.shape[1], self.columns), equations)
         self.carried, self.carried_fixed = self._carried()
         self.drives, self.drives_fixed = self._drives()
 
@@ -136,6 +135,35 @@ class Assembly:
             for row, acting in self._ends(joint):
                 yield Block(row, joint.columns.start, acting @ joint.passes.basis)
 
+    def _along(self, limb: int, joint: int) -> tuple[Block, np.ndarray]:
+        """Force along a joint of the tree that is held: linear in the unknowns, in row 0; and what is fixed of it."""
+        each, part = next(
+            (each, part)
+            for each in self.joints
+            if each.limb == limb
+            for part in each.chain.parts
+            if part.joint == joint
+        )
+        (screw,) = each.joints[joint].screws
+        along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
+        fixed = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
+        return Block(0, each.columns.start, along @ each.passes.basis), fixed
+
+    def _followers(self, limb: int, joint: int) -> Iterator[tuple[Block, np.ndarray]]:
+        """What joints that follow one put on it: their forces times their ratios."""
+        for entry in self.limbs[limb].couplings:
+            if self.limbs[limb].index(entry.of) == joint:
+                ratio = float(entry.ratio)
+                block, fixed = self._along(limb, self.limbs[limb].index(entry.joint))
+                yield block._replace(values=ratio * block.values), ratio * fixed
+
+    def _followed(self) -> Iterator[tuple[list[Block], np.ndarray]]:
+        """An equation for each joint that others follow and nothing drives: their forces and its own balance."""
+        for k, limb in enumerate(self.limbs):
+            for name in dict.fromkeys(entry.of for entry in limb.couplings if entry.of not in limb.actuated):
+                terms = [self._along(k, limb.index(name)), *self._followers(k, limb.index(name))]
+                yield [block for block, _ in terms], -np.sum([fixed for _, fixed in terms], axis=0)
+
     def _right(self, gravity: ArrayLike, load: Array | None) -> np.ndarray:
         """What the motion of each body takes, less what is known to act on it (n, rows). Eqs. (18), (20)."""
         parts = []
@@ -172,12 +200,18 @@ class Assembly:
         for each in self.joints:
             for part in each.chain.parts:
                 for screw in each.joints[part.joint].screws:
-                    if screw.driven:
+                    if screw.driven and self._actuated(each.limb, part.joint):
                         row = self._actuator(each.limb, part.joint)
                         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
                         blocks.append(Block(row, each.columns.start, along @ each.passes.basis))
                         fixed[:, row] = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
+                        for block, known in self._followers(each.limb, part.joint):
+                            blocks.append(block._replace(row=row))
+                            fixed[:, row] += known
         return Blocks.of((fixed.shape[1], self.columns), blocks), fixed
+
+    def _actuated(self, limb: int, joint: int) -> bool:
+        return self.limbs[limb].joints[joint] in self.limbs[limb].actuated
 
     def _actuator(self, limb: int, joint: int) -> int:
         before = sum(len(each.actuated) for each in self.limbs[:limb])

@@ -59,6 +59,7 @@ class Unknowns(NamedTuple):
 class System:
     """The equations matrix @ x = right of one state, six rows for each of `bodies`: moments, then forces.
 
+    A row more for each joint that others follow and nothing drives: their forces, by ratio, and its own are in balance.
     Wrenches of all joints, flat, are carried @ x + carried_fixed; forces of the actuated joints are drives @ x +
     drives_fixed.
     """

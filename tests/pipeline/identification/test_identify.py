@@ -45,6 +45,8 @@ CASES = {
     "irb6": ("[1, 0.5, 0.4, 1, 1]", 0.05, DOWN),
     "delta_3rr2rrr": ("0.12", 0.05, DOWN),
     "gough_stewart": (TURN, 20.0, DOWN),
+    "ankle": ("[0.3, 0.15]", 0.05, DOWN),
+    "coupled_3rps": ("[0.05, 0.15, 0.15]", 0.5, DOWN),
 }
 
 
@@ -78,9 +80,9 @@ def planar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("robot", CASES)
 def test_parameters_come_back_from_encoders_within_their_deviations(robot: str, tmp_path: Path) -> None:
-    # sets of friction have noise of their own; those of the leg are more, as all its parameters are off together;
+    # sets of friction have noise of their own; those of leg and ankle are more, as their parameters are off together;
     # nothing of the motion is stored but what encoders say
-    store = stored(tmp_path, text_for(robot, MORE if robot == "three_loop_leg" else SETS))
+    store = stored(tmp_path, text_for(robot, MORE if robot in ("three_loop_leg", "ankle") else SETS))
     assert not [name for name in open_results(store).data_vars if str(name).startswith(("platform", "joint"))]
     found = scores(identify(store, cluster=SYNCHRONOUS))
     squares = np.square(found)

@@ -13,6 +13,7 @@ from robots.formats.branch import on_branch
 from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.newton_euler.system import joint_reactions_reference, unique
 
 BELTS = """\
 limbsweep: 1
@@ -91,6 +92,19 @@ def test_motion_from_forces_and_reactions_know_belts() -> None:
         found.force * found.velocity - 0.02 * inverse_kinematics(robot, **moving).acceleration[..., 0] * rates[..., 0]
     )
     np.testing.assert_allclose(drives, powers, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("driven", ["a", "c"], ids=["the followed joint", "another"])
+def test_reactions_are_those_of_the_balances_of_bodies(driven: str) -> None:
+    robot = Robot.of(parse_robot(BELTS.replace("actuated: [a]", f"actuated: [{driven}]"), "b").family, {})
+    moving = motion()
+    found = joint_reactions_reference(robot, **moving, method="least_norm")
+    assert found.residual.max() < 1e-9
+    np.testing.assert_allclose(found.actuator_force, inverse_dynamics(robot, **moving), rtol=1e-8, atol=1e-8)
+    sure = unique(robot)
+    assert sure.mean() > 0.3
+    reactions = joint_reactions(robot, **moving)
+    np.testing.assert_allclose(found.wrench[:, sure], reactions[:, sure], rtol=1e-8, atol=1e-8)
 
 
 def test_another_working_mode_keeps_the_belt() -> None:

@@ -16,6 +16,8 @@ PERIOD, COUNT = 4.0, 800
 LIMITS = {
     "planar_3r": 1.0,
     "three_loop_leg": 0.8,
+    "ankle": [0.3, 0.15],
+    "coupled_3rps": [0.05, 0.1, 0.1],
     "irb6": [0.8, 0.4, 0.3, 0.8, 0.8],
     "delta_3rr2rrr": 0.1,
     "five_bar": 0.05,

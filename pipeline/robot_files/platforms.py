@@ -1,0 +1,159 @@
+"""Read platforms of robot files, the instances of limbs that carry them, and what is different in each of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.robot_files.limbs import LimbReader
+from pipeline.robot_files.sections import InstanceSection, RobotFile
+from pipeline.robot_files.values import ValueReader
+from robots.coupled import CoupledPlatform
+from robots.expressions.expression import Expression
+from robots.formats.variants import Variant
+from robots.model import NO_PLATFORM, Frame, Instance, Limb, Link, Platform
+from robots.parameters import Parameter, nearest
+from robots.types import BASE, TWIST
+
+
+class PlatformReader:
+    """Reads the platform of a file and its instances; `parts` reads links and cut joints of its bodies."""
+
+    def __init__(self, file: RobotFile, parts: LimbReader) -> None:
+        self.file, self.parts = file, parts
+        self.values: ValueReader = parts.values
+        self.report: Report = parts.report
+        self.platform_bodies: dict[str, int] = {"platform": BASE}
+
+    def platform(self) -> Platform:
+        """Read a platform with a mobility; none of a chain."""
+        section = self.file.platform
+        if section is None:
+            return NO_PLATFORM
+        order = [TWIST.index(name) for name in section.mobility]
+        if order != sorted(set(order)):
+            hint = f"The order is {', '.join(TWIST)}."
+            self.report(("platform", "mobility"), section.mobility, "every component once, in order", hint)
+        inertia = self.values.inertia(section.inertia, ("platform", "inertia"))
+        return Platform(inertia, section.mobility, self.values.frame(section.home, ("platform", "home")))
+
+    def coupled(self) -> CoupledPlatform | None:
+        """Read a platform whose coordinates follow from the limbs; None for another one, or none."""
+        section = self.file.platform
+        if section is None:
+            return None
+        path = ("platform",)
+        if not section.coordinates:
+            for key in ("links", "loops", "independent", "actuated"):
+                if key in section.model_fields_set:
+                    hint = "Name the coordinates in which its motion is given, in place of mobility."
+                    self.report((*path, key), Got(f"{key} without coordinates"), "coordinates beside it", hint)
+            if not section.mobility and not self.report.problems:
+                hint = "Add it; or coordinates, where others follow from the limbs."
+                self.report(path, Got("no key 'mobility'"), "'mobility', which is required", hint)
+            return None
+        if section.mobility:
+            self.report((*path, "mobility"), section.mobility, "mobility or coordinates", "Remove one of them.")
+        for k, name in enumerate(section.coordinates):
+            if name in section.coordinates[:k]:
+                self.report((*path, "coordinates", k), Got(f"{name} again"), "every one once", "Remove one.")
+        links: list[Link] = []
+        bodies = self.platform_bodies
+        for k, link in enumerate(section.links):
+            links.append(self.parts.link(link, bodies, (*path, "links", k)))
+            bodies.setdefault(link.body, len(bodies) - 1)
+        loops = self.parts.closures(section.loops, bodies, (*path, "loops"), tips=False)
+        places = [(*path, "links", k) for k in range(len(links))] + [(*path, "loops", k) for k in range(len(loops))]
+        self.parts.once([link.joint for link in links] + [cut.joint for cut in loops], places)
+        names = [link.joint for link in links]
+        for key in ("independent", "actuated"):
+            for k, joint in enumerate(getattr(section, key)):
+                if joint not in names:
+                    hint = sentence(nearest(joint, names))
+                    self.report((*path, key, k), joint, "a joint of the platform's links", hint)
+        inertia = self.values.inertia(section.inertia, (*path, "inertia"))
+        home = self.values.frame(section.home, (*path, "home"))
+        return CoupledPlatform(
+            inertia, home, section.coordinates, tuple(links), loops, section.independent, section.actuated
+        )
+
+    def joined(self) -> tuple[int, ...]:
+        """The bodies of the platform that instances join."""
+        result = []
+        for name, section in (self.file.instances or {}).items():
+            if section.body not in self.platform_bodies:
+                hint = sentence(nearest(section.body, self.platform_bodies))
+                self.report(("instances", name, "body"), section.body, "a body of the platform", hint)
+            result.append(self.platform_bodies.get(section.body, BASE))
+        return tuple(result)
+
+    def variants(
+        self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, Expression]]
+    ) -> tuple[Variant, ...]:
+        """What is different in the limbs of instances."""
+        names = {parameter.name for parameter in parameters} - {name for name, _ in derived}
+        result = []
+        for name, section in (self.file.instances or {}).items():
+            values = []
+            for parameter, value in section.values.items():
+                path = ("instances", name, "values", parameter)
+                if parameter not in names:
+                    hint = sentence(nearest(parameter, names)) if names else "The file has no parameters."
+                    self.report(path, parameter, "a parameter of the robot", hint, key=True)
+                values.append((parameter, self.values.number(value, path)))
+            result.append(Variant(tuple(values), section.mirror))
+        return tuple(result)
+
+    def check_coupled(
+        self, platform: CoupledPlatform, limbs: Mapping[str, Limb], instances: Sequence[Instance]
+    ) -> None:
+        """Report couplings in limbs of a platform whose coordinates follow, and too few actuators."""
+        for name in limbs:
+            if self.file.limbs[name].couplings:
+                hint = "Their joints follow from the coordinates already."
+                rule = "couplings beside mobility, or in chains"
+                self.report(
+                    ("limbs", name, "couplings"), Got("a coupling in a limb at a platform with coordinates"), rule, hint
+                )
+        order = list(limbs.values())
+        driven = len(platform.actuated) + sum(len(order[instance.limb].actuators) for instance in instances)
+        given = len(platform.coordinates) + len(platform.independent)
+        if not self.report.problems and driven < given:
+            got = f"{given} coordinates that are given and {driven} actuators"
+            hint = "Name the driven joints of each limb under actuated, or give fewer coordinates."
+            self.report(("platform", "coordinates"), Got(got), "at least as many actuators", hint)
+
+    def instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
+        """Read which limbs the robot has, and where they are mounted."""
+        sections = self.file.instances
+        chain = "platform" not in self.report.document.data
+        self._shape(limbs, sections, chain=chain)
+        if sections is None:
+            return (Instance(next(iter(limbs)), 0, Frame(), Frame()),) if limbs else ()
+        order, instances = list(limbs), []
+        for name, section in sections.items():
+            path = ("instances", name)
+            if section.limb not in limbs:
+                self.report((*path, "limb"), section.limb, "one of limbs", sentence(nearest(section.limb, limbs)))
+                continue
+            frames = (self.values.frame(getattr(section, key), (*path, key)) for key in ("base", "platform"))
+            instances.append(Instance(name, order.index(section.limb), *frames))
+        return tuple(instances)
+
+    def _shape(self, limbs: Mapping[str, Limb], sections: Mapping[str, InstanceSection] | None, *, chain: bool) -> None:
+        """Check that limbs, instances and platform are those of a chain, or of a robot with a platform."""
+        report = self.report
+        if chain:
+            if len(limbs) > 1 or len(sections or ()) > 1:
+                report((), Got("several limbs and no platform"), "a platform, or one limb", "Add the key platform.")
+            if any(limb.tips for limb in limbs.values()):
+                report((), Got("tips and no platform"), "a platform, or no tips", "Add the key platform.")
+            if any(not limb.actuated for limb in limbs.values()):
+                report((), Got("a chain that nothing drives"), "at least one joint under actuated", "Name it.")
+        elif sections is None and "instances" not in report.document.data:
+            report((), Got("no key 'instances'"), "'instances', which a robot with a platform needs", "Add it.")
+        for name, limb in limbs.items():
+            if not chain and not limb.tips:
+                report(("limbs", name), Got("no tips"), "joints at the platform under tips", "Add them.")
+            if limb.independent and not chain:
+                report(("limbs", name, "independent"), limb.independent, "no key of a limb with tips", "Remove it.")

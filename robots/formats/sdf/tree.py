@@ -1,0 +1,224 @@
+"""SDF files as trees: joints from the base outwards, and loops by what is left of them.
+
+A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer to the base than
+its parent is turned round. A link `world`, or a joint to it, is the base; without one the first link is, or what a
+model that is `static` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from robots.formats.sdf import file
+from robots.formats.sdf.file import BALL, FIXED, KINDS, TWO_AXES, WORLD, SdfJoint, SdfModel
+from robots.formats.tree import (
+    HERE,
+    Base,
+    GrowingTree,
+    ImportedError,
+    Inertias,
+    Loop,
+    Place,
+    Pose,
+    Tree,
+    compose,
+    finished,
+    frame_of,
+    plain_name,
+    rows,
+    vector,
+)
+from robots.formats.xml_tree import Element, FormatError
+from robots.inertia import point
+from robots.model import Inertia
+from robots.types import BASE, JointKind
+
+FLOATING = "base"
+
+CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **dict.fromkeys(TWO_AXES, "universal")}
+"""Kinds of joints that close loops."""
+
+
+def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of the model in the bytes of an SDF file. Raises ImportedError with all problems."""
+    return _Growth(*file.read(data), base).tree(inertias)
+
+
+class _Growth:
+    """The tree that joints make of the links, from the base outwards."""
+
+    def __init__(self, reading: SdfModel, model: Element, base: Base) -> None:
+        self.reading, self.model, self.base = reading, model, base
+        self.growing = GrowingTree()
+        self.poses: dict[str, Pose] = {}
+        for name, at in reading.links.items():
+            try:
+                self.poses[name] = reading.frames.pose(name)
+            except (KeyError, ValueError) as error:
+                reading.refuse(at, f"link {name}", f"a pose in frame {error.args[0]!a}", "a frame of this model")
+        if reading.problems:
+            raise ImportedError(reading.problems)
+        self.growing.lines = {name: (at.line, f"link {name}") for name, at in reading.links.items()}
+        self.growing.lines |= {joint.name: (joint.line, f"joint {joint.name}") for joint in reading.joints}
+        self.loops: list[Loop] = []
+
+    def tree(self, inertias: Inertias) -> Tree:
+        """The tree, its loops closed by what is left of the joints. Raises ImportedError."""
+        waiting = self._start()
+        while waiting:
+            reached = [joint for joint in waiting if {joint.parent, joint.child} & self.growing.bodies.keys()]
+            if not reached:
+                self._island(waiting)
+                continue
+            # joints in the direction of the file first: only what hangs on no other one is turned round
+            joint = next((entry for entry in reached if entry.parent in self.growing.bodies), reached[0])
+            waiting.remove(joint)
+            if {joint.parent, joint.child} <= self.growing.bodies.keys():
+                self._close(joint)
+            else:
+                self._join(joint)
+        for name, at in self.reading.links.items():
+            if name not in self.growing.bodies:
+                self.reading.warn(at, f"link {name}", "a link that no joint leads to", "one body", "It is left out.")
+        if not self.growing.links:
+            hint = "--base floating lets the whole move."
+            self.reading.refuse(self.model, "", "no joint that moves", "at least one", hint)
+        name = plain_name(self.model.attributes.get("name", "robot"))
+        tree = Tree(name, (), {}, (), "imported from SDF", loops=tuple(self.loops))
+        return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
+
+    def _start(self) -> list[SdfJoint]:
+        """Put the root in its place; the joints that wait for theirs."""
+        joints, links = list(self.reading.joints), self.reading.links
+        world = WORLD in links or any(WORLD in (joint.parent, joint.child) for joint in joints)
+        children = {joint.child for joint in joints}
+        roots = [name for name in links if name not in children] or list(links)
+        self.growing.bodies[WORLD] = (BASE, HERE)
+        if WORLD in links:
+            self.growing.bodies[WORLD] = (BASE, self.poses[WORLD])
+        if roots and not world:
+            self._root(roots[0], self.reading.links[roots[0]])
+        return joints
+
+    def _root(self, name: str, at: Element) -> None:
+        place = (BASE, self.poses[name])
+        if self.base == "floating":
+            place = self.growing.joints((BASE, self.poses[name]), FLOATING, "floating", np.eye(3), name)
+        elif self._inertia(name, HERE).mass > 0:
+            hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
+            self.reading.warn(at, f"link {name}", "a root with mass", "a base that stands still", hint)
+        self.growing.bodies[name] = place
+        self.growing.load(place, self._inertia(name, place[1]))
+
+    def _island(self, waiting: list[SdfJoint]) -> None:
+        """Links that hang together, but not with the base: they stand where they are."""
+        joint = waiting[0]
+        at = self.reading.links[joint.parent]
+        hint = "Join it to the others: its first link stands still."
+        self.reading.warn(at, f"link {joint.parent}", "a part that nothing joins to the base", "one part", hint)
+        place = (BASE, self.poses[joint.parent])
+        self.growing.bodies[joint.parent] = place
+        self.growing.load(place, self._inertia(joint.parent, place[1]))
+
+    def _join(self, joint: SdfJoint) -> None:
+        """Join the body that is not in the tree yet."""
+        turned = joint.parent not in self.growing.bodies
+        near, far = (joint.child, joint.parent) if turned else (joint.parent, joint.child)
+        body, pose = self.growing.bodies[near]
+        outer = self.poses.get(near, HERE)
+        at = body, compose(pose, compose(_inverse(outer), joint.at))
+        sign = -1.0 if turned else 1.0
+        axes = [sign * (joint.at[0].T @ axis) for axis in joint.axes]
+        place = self._moved(joint, at, axes[::-1] if turned else axes, far, turned)
+        place = place[0], compose(place[1], compose(_inverse(joint.at), self.poses[far]))
+        self.growing.bodies[far] = place
+        self.growing.load(place, self._inertia(far, place[1]))
+
+    def _moved(self, joint: SdfJoint, at: Place, axes: list[np.ndarray], body: str, turned: bool) -> Place:
+        """The frame of a joint on the body beyond it."""
+        growing, name = self.growing, _plain(joint.name)
+        growing.lines[name] = (joint.line, f"joint {joint.name}")
+        if joint.kind == FIXED:
+            return at
+        if joint.kind == BALL:
+            self._tell(joint, "three joints", f"{name}_yaw and so on")
+            return growing.joints(at, name, "spherical", np.eye(3), _plain(body))
+        if joint.kind in TWO_AXES:
+            self._tell(joint, "two joints", f"{name}_1 and {name}_2")
+            order = (2, 1) if turned else (1, 2)
+            for number, axis in zip(order, axes, strict=True):
+                growing.ratings.append(replace(joint.ratings[number - 1], joint=f"{name}_{number}"))
+                growing.lines[f"{name}_{number}"] = growing.lines[name]
+                on = _plain(body) if number == order[-1] else f"{_plain(body)}_{name}_cross"
+                place = growing.joint(at, f"{name}_{number}", "revolute", axis.tolist(), on)
+                at = place[0], place[1]
+            return at
+        growing.ratings.append(replace(joint.ratings[0], joint=name))
+        return growing.joint(at, name, KINDS[joint.kind], axes[0].tolist(), _plain(body), pitch=joint.pitch)
+
+    def _tell(self, joint: SdfJoint, what: str, names: str) -> None:
+        hint = f"It became {what}, {names}."
+        place = f"joint {joint.name}"
+        self.reading.warnings.append(FormatError(joint.line, place, f"a {joint.kind} joint", "one variable", hint))
+
+    def _close(self, joint: SdfJoint) -> None:
+        """Cut a joint between two bodies of the tree."""
+        kind = CUTS[joint.kind]
+        turn = _along(kind, [*joint.axes], joint.at[0])
+        frames = []
+        for name in (joint.parent, joint.child):
+            pose = _inverse(self.poses.get(name, HERE))
+            frames.append(frame_of(compose(pose, (turn, joint.at[1]))))
+        name = _plain(joint.name)
+        self.loops.append(Loop(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
+
+    def _inertia(self, name: str, at: Pose) -> Inertia:
+        """The inertia of a link whose frame is at a pose in its body."""
+        link = self.reading.links.get(name)
+        inertial = link.first("inertial") if link is not None else None
+        if link is None:
+            return point(0.0)
+        place = f"link {name}"
+        if inertial is None:
+            hint = "The specification gives it 1 kg, and 1 kg m^2 about each axis."
+            self.reading.warn(link, place, "no <inertial>", "<inertial>", hint)
+            inertial = Element("inertial", link.line, link.column, {})
+        _, pose = self.reading.pose(inertial, place, name)
+        mass = self.reading.number(inertial, "mass", place, 1.0)
+        matrix = inertial.first("inertia")
+        keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        xx, yy, zz, xy, xz, yz = (
+            self.reading.number(matrix, key, place, 1.0 if len({*key[1:]}) == 1 else 0.0) for key in keys
+        )
+        if mass < 0:
+            self.reading.refuse(inertial, place, f"mass {mass:g}", "a mass of at least 0 kg")
+        rotation, centre = compose(at, pose)
+        tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+        return Inertia(mass, vector(centre), rows(0.5 * (tensor + tensor.T)))
+
+
+def _plain(name: str) -> str:
+    """A name without the marks of nested models."""
+    return name.replace("::", "_")
+
+
+def _inverse(pose: Pose) -> Pose:
+    return pose[0].T, -(pose[0].T @ pose[1])
+
+
+def _along(kind: JointKind, axes: list[np.ndarray], turn: np.ndarray) -> np.ndarray:
+    """Axes (3, 3) of the frame of a cut joint: z along its axis, of a universal one x and y along its two."""
+    if kind == "universal":
+        x = axes[0]
+        y = axes[1] - x * (x @ axes[1])
+        y = y / np.linalg.norm(y)
+        return np.stack([x, y, np.cross(x, y)], axis=1)
+    if kind in ("spherical", "fixed") or not axes:
+        return turn
+    z = axes[0]
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)

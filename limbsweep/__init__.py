@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from pipeline.labelled.functions import (
         actuator_positions,
         bias_vector,
+        cartesian_stiffness,
+        clearance,
         constraint_forces,
         equations_of_motion,
+        fastest_motion,
         forward_dynamics,
         forward_kinematics,
         inertia_element,
@@ -42,8 +45,11 @@ if TYPE_CHECKING:
         inverse_kinematics,
         joint_reactions,
         lagrange_coefficients,
+        natural_frequencies,
+        pose_error,
         regressor,
     )
+    from pipeline.labelled.signals import friction_along, from_currents, profile
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
     from pipeline.report import save_figure as figure
@@ -59,17 +65,13 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
     from tasks.control.servo import servo
-    from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
     from tasks.motion.accelerate import accelerate
     from tasks.motion.chains import accelerate_chain
-    from tasks.motion.currents import from_currents, torque_constants
+    from tasks.motion.currents import torque_constants
     from tasks.motion.direct import simulate, simulate_adaptive
-    from tasks.motion.fastest import fastest_motion
-    from tasks.motion.profiles import profile
 
 __all__ = [
     "ClusterConfig",
@@ -172,24 +174,24 @@ _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "pipeline.labelled.functions",
     "bias_vector": "pipeline.labelled.functions",
-    "cartesian_stiffness": "tasks.arrays.criteria",
-    "clearance": "tasks.arrays.criteria",
+    "cartesian_stiffness": "pipeline.labelled.functions",
+    "clearance": "pipeline.labelled.functions",
     "constraint_forces": "pipeline.labelled.functions",
     "equations_of_motion": "pipeline.labelled.functions",
-    "fastest_motion": "tasks.motion.fastest",
+    "fastest_motion": "pipeline.labelled.functions",
     "forward_dynamics": "pipeline.labelled.functions",
     "forward_kinematics": "pipeline.labelled.functions",
-    "friction_along": "tasks.friction.states:along",
-    "from_currents": "tasks.motion.currents",
+    "friction_along": "pipeline.labelled.signals",
+    "from_currents": "pipeline.labelled.signals",
     "inertia_element": "pipeline.labelled.functions",
     "inertia_matrix": "pipeline.labelled.functions",
     "inverse_dynamics": "pipeline.labelled.functions",
     "inverse_kinematics": "pipeline.labelled.functions",
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
-    "natural_frequencies": "tasks.arrays.criteria",
-    "pose_error": "tasks.arrays.criteria",
-    "profile": "tasks.motion.profiles",
+    "natural_frequencies": "pipeline.labelled.functions",
+    "pose_error": "pipeline.labelled.functions",
+    "profile": "pipeline.labelled.signals",
     "servo": "tasks.control.servo",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",

@@ -304,7 +304,12 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Family:
-    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep."""
+    """A robot as a function of its parameters; `gravity` is that of its source [m/s^2], for a first sweep.
+
+    >>> family = ls.robots.family("five_bar")
+    >>> [parameter.name for parameter in family.parameters][:2]
+    ['proximal_length', 'distal_length']
+    """
 
     name: str
     title: str
@@ -325,7 +330,12 @@ class Family:
 
 @dataclass(frozen=True)
 class Robot:
-    """A family with values for all its parameters, in the family's order."""
+    """A family with values for all its parameters, in the family's order.
+
+    >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
+    >>> robot.values["upper_arm"], robot.mechanism.actuators
+    (0.28, ('limb1.1', 'limb2.1', 'limb3.1'))
+    """
 
     family: Family
     values: Mapping[str, float]

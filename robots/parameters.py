@@ -14,7 +14,14 @@ range of doubles. It bounds every parameter that has no bounds of its own."""
 
 
 class ParameterError(ValueError):
-    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected."""
+    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected.
+
+    >>> try:
+    ...     ls.robots.build("delta_3rr2rrr", uper_arm=0.28)
+    ... except ls.ParameterError as error:
+    ...     print(error)
+    delta_3rr2rrr has no parameter 'uper_arm'; did you mean 'upper_arm'?
+    """
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ def objective(text: str) -> Objective:
     """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
     Without `min` or `max`, a single metric that is good when large is to be large, all else small. Raises InputError.
+
+        >>> ls.study.objective("max dexterity").direction
+        'max'
     """
     first, _, rest = text.strip().partition(" ")
     named = first in ("min", "max") and not rest.lstrip().startswith(("+", "-", "*", "/", "("))
@@ -75,7 +78,11 @@ def objective(text: str) -> Objective:
 
 
 def column(ds: xr.Dataset, name: str) -> Array:
-    """One number for each design (design,): a swept parameter, or a metric. Raises InputError."""
+    """One number for each design (design,): a swept parameter, or a metric. Raises InputError.
+
+    >>> ls.study.column(ls.open("out.zarr"), "peak_force").shape  # (design,)
+    (33,)
+    """
     if name in ds.coords and ds[name].dims == ("design",):
         return np.asarray(ds[name].values, dtype=float)
     base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
@@ -132,7 +139,11 @@ def unit(ds: xr.Dataset, name: str) -> str:
 
 
 def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
-    """The value of an objective for each design (design,)."""
+    """The value of an objective for each design (design,).
+
+    >>> ls.study.value_of(ls.open("out.zarr"), ls.study.objective("peak_force / upper_arm")).shape  # (design,)
+    (33,)
+    """
     return _evaluated(ds, wanted.expression)
 
 
@@ -147,6 +158,9 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
     """Whether each design meets all conditions and none of its samples failed, (design,) of booleans.
 
     A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
+
+        >>> int(ls.study.feasible(ls.open("out.zarr"), ["upper_arm < 0.25"]).sum())
+        15
     """
     result = np.ones(ds.sizes["design"], dtype=bool)
     if "failed_samples" in ds and not any("usable_share" in text or "failed_samples" in text for text in conditions):

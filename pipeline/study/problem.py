@@ -29,6 +29,10 @@ class DesignProblem:
     """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
 
     `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design.
+
+        >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"), {"upper_arm": (0.2, 0.3)})
+        >>> problem.names
+        ('upper_arm',)
     """
 
     sweep: Sweep

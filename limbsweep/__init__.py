@@ -33,8 +33,11 @@ if TYPE_CHECKING:
         accelerate,
         actuator_positions,
         bias_vector,
+        cartesian_stiffness,
+        clearance,
         constraint_forces,
         equations_of_motion,
+        fastest_motion,
         forward_dynamics,
         forward_kinematics,
         inertia_element,
@@ -43,9 +46,12 @@ if TYPE_CHECKING:
         inverse_kinematics,
         joint_reactions,
         lagrange_coefficients,
+        natural_frequencies,
+        pose_error,
         regressor,
     )
     from pipeline.labelled.motions import servo, simulate
+    from pipeline.labelled.signals import friction_along, from_currents, profile
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
     from pipeline.report import save_figure as figure
@@ -61,15 +67,11 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
-    from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
     from tasks.motion.chains import accelerate_chain
-    from tasks.motion.currents import from_currents, torque_constants
+    from tasks.motion.currents import torque_constants
     from tasks.motion.direct import simulate_adaptive
-    from tasks.motion.fastest import fastest_motion
-    from tasks.motion.profiles import profile
 
 __all__ = [
     "ClusterConfig",
@@ -172,24 +174,24 @@ _HOMES = {
     "accelerate_chain": "tasks.motion.chains",
     "actuator_positions": "pipeline.labelled.functions",
     "bias_vector": "pipeline.labelled.functions",
-    "cartesian_stiffness": "tasks.arrays.criteria",
-    "clearance": "tasks.arrays.criteria",
+    "cartesian_stiffness": "pipeline.labelled.functions",
+    "clearance": "pipeline.labelled.functions",
     "constraint_forces": "pipeline.labelled.functions",
     "equations_of_motion": "pipeline.labelled.functions",
-    "fastest_motion": "tasks.motion.fastest",
+    "fastest_motion": "pipeline.labelled.functions",
     "forward_dynamics": "pipeline.labelled.functions",
     "forward_kinematics": "pipeline.labelled.functions",
-    "friction_along": "tasks.friction.states:along",
-    "from_currents": "tasks.motion.currents",
+    "friction_along": "pipeline.labelled.signals",
+    "from_currents": "pipeline.labelled.signals",
     "inertia_element": "pipeline.labelled.functions",
     "inertia_matrix": "pipeline.labelled.functions",
     "inverse_dynamics": "pipeline.labelled.functions",
     "inverse_kinematics": "pipeline.labelled.functions",
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
-    "natural_frequencies": "tasks.arrays.criteria",
-    "pose_error": "tasks.arrays.criteria",
-    "profile": "tasks.motion.profiles",
+    "natural_frequencies": "pipeline.labelled.functions",
+    "pose_error": "pipeline.labelled.functions",
+    "profile": "pipeline.labelled.signals",
     "servo": "pipeline.labelled.motions",
     "simulate": "pipeline.labelled.motions",
     "simulate_adaptive": "tasks.motion.direct",

@@ -41,7 +41,12 @@ class LimbsweepBackend(BackendEntrypoint):
 
 
 def open(store: str | os.PathLike[str], *, unfinished: bool = False) -> xarray.Dataset:
-    """Open a store as a lazy dataset; see `pipeline.execution.opening.open`."""
+    """Open a store as a lazy dataset; see `pipeline.execution.opening.open`.
+
+    >>> results = ls.open("out.zarr")
+    >>> results["peak_force"].dims
+    ('design', 'friction', 'trajectory', 'actuator')
+    """
     from pipeline.execution import opening
 
     return opening.open(store, unfinished=unfinished)

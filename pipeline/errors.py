@@ -38,7 +38,14 @@ class Problem:
 
 
 class InputError(Exception):
-    """An input that cannot be used, with all its problems in order of place; the command line exits with status 2."""
+    """An input that cannot be used, with all its problems in order of place; the command line exits with status 2.
+
+    >>> try:
+    ...     ls.Sweep.from_yaml("swep.yaml")
+    ... except ls.InputError as error:
+    ...     print(error)
+    swep.yaml: got no such file; expected an existing file. Did you mean sweep.yaml?
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(problems))
@@ -84,7 +91,13 @@ class ClusterLostError(Exception):
 
 
 class RunStoppedError(Exception):
-    """A run that ended before its sweep did and can be gone on with; the command line exits with status 1."""
+    """A run that ended before its sweep did and can be gone on with; the command line exits with status 1.
+
+    >>> try:
+    ...     results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "out.zarr", progress=False)
+    ... except ls.RunStoppedError as error:
+    ...     print(error, "run it again to go on")
+    """
 
 
 class RunCancelledError(RunStoppedError):

@@ -317,6 +317,10 @@ class Family:
 
     `signals` are numbers that change over time, which `assemble` takes beside the parameters: they decide forces on
     bodies and what is carried, never geometry. Without them it takes zeros.
+
+        >>> family = ls.robots.family("five_bar")
+        >>> [parameter.name for parameter in family.parameters][:2]
+        ['proximal_length', 'distal_length']
     """
 
     name: str
@@ -339,7 +343,12 @@ class Family:
 
 @dataclass(frozen=True)
 class Robot:
-    """A family with values for all its parameters, in the family's order."""
+    """A family with values for all its parameters, in the family's order.
+
+    >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
+    >>> robot.values["upper_arm"], robot.mechanism.actuators
+    (0.28, ('limb1.1', 'limb2.1', 'limb3.1'))
+    """
 
     family: Family
     values: Mapping[str, float]

@@ -24,7 +24,14 @@ def unit_of(unit: str, turns: Iterable[bool]) -> str:
 
 
 class ParameterError(ValueError):
-    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected."""
+    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected.
+
+    >>> try:
+    ...     ls.robots.build("delta_3rr2rrr", uper_arm=0.28)
+    ... except ls.ParameterError as error:
+    ...     print(error)
+    delta_3rr2rrr has no parameter 'uper_arm'; did you mean 'upper_arm'?
+    """
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,13 @@ from enum import IntEnum
 
 
 class Status(IntEnum):
-    """Outcome of one sample. A sample that is not OK holds NaN in its results."""
+    """Outcome of one sample. A sample that is not OK holds NaN in its results.
+
+    >>> ls.Status(0) is ls.Status.OK
+    True
+    >>> [status.name for status in ls.Status][:3]
+    ['OK', 'NOT_REACHABLE', 'WRONG_BRANCH']
+    """
 
     OK = 0
     NOT_REACHABLE = 1

@@ -2,4 +2,11 @@
 
 
 class StoreError(Exception):
-    """A store that is missing, damaged, foreign, locked or misused. The text says which file it is and what to do."""
+    """A store that is missing, damaged, foreign, locked or misused. The text says which file it is and what to do.
+
+    >>> try:
+    ...     ls.open("missing.zarr")
+    ... except ls.StoreError as error:
+    ...     print(error)
+    missing.zarr: there is no store; check the path, or run the sweep first
+    """

@@ -25,7 +25,11 @@ Schema = dict[str, Any]
 
 
 def schema(kind: str) -> Schema:
-    """The JSON Schema of a kind of file: `sweep`, `robot`, `loops` or `cluster`. Raises InputError for another."""
+    """The JSON Schema of a kind of file: `sweep`, `robot`, `loops` or `cluster`. Raises InputError for another.
+
+    >>> ls.schema("sweep")["title"]
+    'sweep file of limbsweep'
+    """
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of file", sentence(nearest(kind, KINDS)))])
     title, make = KINDS[kind]

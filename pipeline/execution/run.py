@@ -88,6 +88,10 @@ def run(
     cannot be written any more, RunStoppedError where the cluster is lost, nothing comes back, or somebody cancels: what
     has been stored stays. Cases that cannot be computed hold NaN and are told to the listeners; blocks that fail
     altogether are told too and left out of the dataset, whose attribute `finished` is then False.
+
+        >>> results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "again.zarr", progress=False)
+        >>> dict(results.sizes)
+        {'design': 33, 'friction': 2, 'trajectory': 1, 'time': 501, 'actuator': 3}
     """
     task = _Task(
         with_metrics(sweep, metrics) if metrics else sweep,
@@ -113,6 +117,10 @@ def compute(
     """Run a sweep in this process, by a thread for each core, without cluster and store; the results in memory.
 
     What `run` does by itself with small work; the arguments are those of `run`. Raises InputError.
+
+        >>> results = ls.compute(ls.Sweep.from_yaml("sweep.yaml"))
+        >>> results["peak_force"].dims
+        ('design', 'friction', 'trajectory', 'actuator')
     """
     return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics, progress=progress)
 
@@ -132,6 +140,10 @@ def submit(
 
     For a run that outlives this process see `limbsweep submit`. Raises InputError for what names no cluster, and in a
     task of Dask, which may end before its run does.
+
+        >>> handle = ls.submit(ls.Sweep.from_yaml("sweep.yaml"))
+        >>> handle.result().sizes["design"]
+        33
     """
     if in_task():
         hint = "Call run in a task, and submit the task: client.submit(function)."

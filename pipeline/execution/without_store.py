@@ -34,6 +34,10 @@ def lazy(sweep: Sweep) -> Dataset:
     A chunk is a block of the plan. Its limb tasks become part of the graph in which they are asked for, on the cluster
     or scheduler that computes that, so that `xarray.map_blocks`, reductions and `to_zarr` compose with them. The bits
     are those of `run`. A block that cannot be computed raises TaskError there. Raises InputError.
+
+        >>> results = ls.lazy(ls.Sweep.from_yaml("sweep.yaml"))  # nothing is computed yet
+        >>> bool(results["peak_force"].max().compute() > 1.0)
+        True
     """
     plan = plan_sweep(sweep)
     return dataset(plan, lazy_arrays(plan))
@@ -68,7 +72,10 @@ def computed(
 
 def dataset(plan: Plan, arrays: Mapping[str, NDArray[Any] | Array]) -> Dataset:
     """The dataset of a plan as `open` would give it from a store, with these arrays as its variables."""
+    from xarray import Variable
+
     empty = template(plan.layout, contents(plan))
     dims = {name: plan.layout.variable(name).dims for name in plan.layout.variables}
-    whole = empty.assign({name: (dims[name], arrays[name], empty[name].attrs) for name in dims})
+    # what they are is known: xarray would import the arrays of Dask to ask whether they are such
+    whole = empty.assign({name: Variable(dims[name], arrays[name], empty[name].attrs, fastpath=True) for name in dims})
     return with_conventions(whole, plan.sweep)

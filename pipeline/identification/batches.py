@@ -34,6 +34,10 @@ class Loader:
     `torch`: tensors instead of arrays. `worker`: number of this one and of all, which share the cases; each window is
     some worker's. Its length is the number of batches; `after` goes on within a pass, `loader[number]` is one window.
     Raises StoreError.
+
+        >>> loader = ls.Loader("out.zarr", "train", ["actuator_force"], batch=8, window=100, seed=1)
+        >>> next(iter(loader))["actuator_force"].shape
+        (8, 100, 3)
     """
 
     store: LocationLike

@@ -103,6 +103,12 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
     """Optimise every entry `random_fourier` of a sweep from all its starts; the same on any cluster.
 
     Raises ParameterError for a sweep without such entries, and for options that cannot be; ClusterLostError.
+
+        >>> motion = {"kind": "random_fourier", "count": 2, "seed": 2, "period": 2.0, "position": 1.0}
+        >>> sweep = ls.sweep("planar_3r", trajectories={"excite": motion}, time=(2.0, 0.05), outputs="actuator_force")
+        >>> best = ls.excite(sweep, cluster=ls.ClusterConfig.of("synchronous"))
+        >>> bool(best.factor("excite") >= 1.0)
+        True
     """
     wanted = _checked(sweep, options)
     searches: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}

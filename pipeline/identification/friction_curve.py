@@ -16,6 +16,13 @@ def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
 
     Designs and friction sets have to be selected before, where there are several. Raises ValueError where results lack
     what is needed.
+
+        >>> test = {"kind": "friction_test", "joint": "joint_2", "speeds": [0.05, 0.1, 0.3], "at": [0.3, -0.2, 0.1]}
+        >>> law = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.15, "viscous": 0.2}}
+        >>> outputs = ["actuator_force", "actuator_position", "actuator_velocity"]
+        >>> sweep = ls.sweep("planar_3r", friction=law, trajectories={"slow": test}, time=(1, 0.02), outputs=outputs)
+        >>> ls.friction_curve(ls.compute(sweep), "slow", "joint_2").friction.round(3)
+        array([0.16, 0.17, 0.21])
     """
     if missing := [variable for variable in OUTPUTS if variable not in results]:
         raise ValueError(f"results: got no {', '.join(missing)}; expected {', '.join(OUTPUTS)} among the outputs")

@@ -124,6 +124,17 @@ def identify(
     motion: where motions come from, `measured` by the encoders or `commanded`; absent: measured, but commanded for
     clean signals. Trajectories for training are used, the others for validation. Raises StoreError for a store without
     the signals, and for a method or designs that there are not; ClusterLostError.
+
+        >>> motion = {"kind": "random_fourier", "count": 3, "seed": 2, "period": 2.0, "position": 1.0}
+        >>> sweep = ls.sweep(
+        ...     "planar_3r", time=(2.0, 0.01), trajectories={"excite": motion}, seed=1,
+        ...     friction={"law": "coulomb_viscous", "parameters": {"viscous": 0.2}},
+        ...     outputs=["actuator_position", "actuator_force", "measured_position", "measured_force"],
+        ...     measurement={"force_noise": 0.05, "cutoff": 20.0})
+        >>> results = ls.run(sweep, "data.zarr", progress=False)
+        >>> found = ls.identify("data.zarr", cluster=ls.ClusterConfig.of("synchronous"))
+        >>> len(found.fits[0, 0].names), len(found.failed)
+        (15, 0)
     """
     if method not in METHODS:
         raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")

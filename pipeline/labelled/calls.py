@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline.labelled.table import ARGUMENTS, Dims, FunctionResult
+from pipeline.labelled.table import Dims, FunctionResult
 from robots.model import Robot
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def call(
     labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
-    plain = PlainFunction(function, robot, places)
-    moving = {key: value for key, value in arguments.items() if key in ARGUMENTS and value is not None}
+    plain = PlainFunction(function, row, robot, places)
+    moving = {key: value for key, value in arguments.items() if key in row.arguments and value is not None}
+    if row.single:  # one number for all actuators is no array
+        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(value)}
     rest = {key: value for key, value in arguments.items() if key not in moving}
     if unknown := [key for key in labelled if key in rest]:
         raise ValueError(
@@ -60,18 +62,25 @@ class PlainFunction:
     """A function for a robot whose parameters may be arrays: once for each design, arrays in and out."""
 
     def __init__(
-        self, function: Callable[..., Any], robot: Robot, places: tuple[object, ...] = (), name: str = ""
+        self,
+        function: Callable[..., Any],
+        row: FunctionResult,
+        robot: Robot,
+        places: tuple[object, ...] = (),
+        name: str = "",
     ) -> None:
-        self.function, self.robot, self.places = function, robot, places
+        self.function, self.row, self.robot, self.places = function, row, robot, places
         self.name = name or function.__name__
         self.result_type: type[Any] = np.ndarray
+        self.labels: dict[str, tuple[object, ...]] = {}
+        """Fields of the last result that are labels of a dim, or its keys along one."""
 
     def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
         """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
         arrays = [np.asarray(value, dtype=float) for value in (*parameters.values(), *moving.values())]
         results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
         if hasattr(self.result_type, "_fields"):
-            return self.result_type(*results)
+            return self._refilled(results)
         return results if self.result_type is tuple else results[0]
 
     def cases(
@@ -81,7 +90,7 @@ class PlainFunction:
         motion = arrays[len(parameters) :]
         if not parameters:
             return self._call({}, dict(zip(names, motion, strict=True)), rest)
-        cores = [len(ARGUMENTS[name]) for name in names]
+        cores = [len(self.row.arguments[name]) for name in names]
         batches = [array.shape[: array.ndim - core] for array, core in zip(motion, cores, strict=True)]
         shapes = [array.shape for array in arrays[: len(parameters)]]
         try:
@@ -114,12 +123,47 @@ class PlainFunction:
         self, chosen: Mapping[str, float], moving: Mapping[str, Array], rest: Mapping[str, Any]
     ) -> tuple[Array, ...]:
         robot = Robot.of(self.robot.family, {**self.robot.values, **chosen}) if chosen else self.robot
-        result = self.function(robot, *self.places, **moving, **rest)
+        if not self.row.single:
+            return self._arrays(self.function(robot, *self.places, **moving, **rest))
+        sizes = {name: array.ndim - len(self.row.arguments[name]) for name, array in moving.items()}
+        batch = np.broadcast_shapes(*(moving[name].shape[:size] for name, size in sizes.items()))
+        wide = {name: np.broadcast_to(moving[name], batch + moving[name].shape[size:]) for name, size in sizes.items()}
+        results = [
+            self._arrays(
+                self.function(robot, *self.places, **{name: array[at] for name, array in wide.items()}, **rest)
+            )
+            for at in np.ndindex(*batch)
+        ]
+        if not results:
+            raise ValueError(f"{self.name}: got no case; expected at least one")
+        return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
+
+    def _arrays(self, result: Any) -> tuple[Array, ...]:
+        """The arrays of a result, in the order of its fields; what else it has is kept as labels."""
         self.result_type = type(result)
-        results = result if isinstance(result, tuple) else (result,)
-        if not all(isinstance(part, np.ndarray | np.generic) for part in results):
-            raise ValueError(f"{self.name}: full=True with parameters; expected it to be left out")
-        return tuple(map(np.asarray, results))
+        parts = result if isinstance(result, tuple) else (result,)
+        arrays: list[Array] = []
+        for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
+            if name in self.row.labels:
+                self.labels[name] = tuple(part)
+                arrays += [np.stack([*part.values()], axis=-1)] if isinstance(part, Mapping) else []
+            elif isinstance(part, np.ndarray | np.generic | float):
+                arrays.append(np.asarray(part))
+            else:
+                raise ValueError(f"{self.name}: full=True with parameters; expected it to be left out")
+        return tuple(arrays)
+
+    def _refilled(self, arrays: tuple[Array, ...]) -> Any:
+        """A result as the function gives it, with these arrays and the labels of the last one."""
+        remaining, parts = iter(arrays), []
+        for name in self.result_type._fields:
+            if name not in self.row.labels:
+                parts.append(next(remaining))
+            elif name in self.row.dims:
+                parts.append(dict(zip(self.labels[name], np.moveaxis(next(remaining), -1, 0), strict=True)))
+            else:
+                parts.append(self.labels[name])
+        return self.result_type(*parts)
 
 
 def _part(array: Array, core: int, part: tuple[slice, ...]) -> Array:
@@ -152,13 +196,14 @@ def labelled_results(
     cores: list[Dims] = [()] * len(parameters)
     probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
     for name, value in moving.items():
-        array, core = _with_core(name, value)
+        array, core = _with_core(name, value, plain.row.arguments[name])
         arrays.append(array)
         cores.append(core)
-        probes.append(np.eye(3) if name.endswith("rotation") else np.zeros([array.sizes[dim] for dim in core]))
+        probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
     # one sample says how large results are: the number of columns of a regressor is known to nobody else
     sizes: dict[str, int] = {}
-    parts = probe(*probes)
+    with np.errstate(all="ignore"):
+        parts = probe(*probes)
     for dims, part in zip(results.values(), parts, strict=True):
         sizes |= zip(dims, part.shape, strict=True)
     sizes |= lengths or {}
@@ -177,8 +222,23 @@ def labelled_results(
     else:
         computed.name = None  # and not that of an argument
     labels = _labels(plain.robot, sizes)
+    for field, dim in plain.row.labels.items():
+        texts = [part if isinstance(part, str) else " - ".join(map(str, part)) for part in plain.labels[field]]
+        if dim:
+            labels[dim] = texts
+        else:
+            computed.attrs[field] = " ".join(texts)
     named: xr.DataArray | xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
     return named
+
+
+def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
+    """Values of one case that a function takes without complaint, whatever comes of them."""
+    if name.endswith("rotation"):
+        return np.broadcast_to(np.eye(3), shape)
+    if row.single:
+        return np.linspace(0.0, 1e-3, shape[0])[:, None] * np.ones(shape) if len(shape) > 1 else np.ones(shape)
+    return np.zeros(shape)
 
 
 def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) -> xr.DataArray:
@@ -193,11 +253,10 @@ def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) ->
     return xr.DataArray(value)
 
 
-def _with_core(name: str, value: ArrayLike | xr.DataArray) -> tuple[xr.DataArray, Dims]:
+def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tuple[xr.DataArray, Dims]:
     """An array with names of its own for the dims of one sample, so that they meet those of no other array."""
     import xarray as xr
 
-    wanted = ARGUMENTS[name]
     core = tuple(f"{name}_{dim}" for dim in wanted)
     if not is_labelled(value):
         if np.ndim(value) != len(wanted):
@@ -219,7 +278,7 @@ def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
     freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
     wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]
     names = {"actuator": list(mechanism.actuators), "limb": [instance.name for instance in mechanism.instances]}
-    names |= {"freedom": freedoms, "wrench": wrench, "axis": ["x", "y", "z"]}
+    names |= {"freedom": freedoms, "wrench": wrench, "wrench_column": wrench, "axis": ["x", "y", "z"]}
     if sizes.get("freedom") == len(wrench) and not mechanism.is_chain:
         names["freedom"] = wrench
     names |= {

@@ -39,15 +39,15 @@ class OnDataArrays(Protocol[Arguments, Value_co, Full_co]):
     """A function on arrays that takes DataArrays, or designs, too; of these it gives a DataArray or a Dataset."""
 
     @overload
-    def __call__(self, robot: Robot, /, *, position: DataArray, **arguments: object) -> Any: ...
+    def __call__(self, robot: Robot, /, *places: object, position: DataArray, **arguments: object) -> Any: ...
     @overload
-    def __call__(self, robot: Robot, /, *, twist: DataArray, **arguments: object) -> Any: ...
+    def __call__(self, robot: Robot, /, *places: object, twist: DataArray, **arguments: object) -> Any: ...
     @overload
-    def __call__(self, robot: Robot, /, *, q: DataArray, **arguments: object) -> Any: ...
+    def __call__(self, robot: Robot, /, *places: object, q: DataArray, **arguments: object) -> Any: ...
     @overload
-    def __call__(self, robot: Robot, /, *, actuator_position: DataArray, **arguments: object) -> Any: ...
+    def __call__(self, robot: Robot, /, *places: object, actuator_position: DataArray, **arguments: object) -> Any: ...
     @overload
-    def __call__(self, robot: Robot, /, *, parameters: Parameters, **arguments: object) -> Any: ...
+    def __call__(self, robot: Robot, /, *places: object, parameters: Parameters, **arguments: object) -> Any: ...
     @overload
     def __call__(self, robot: Robot, /, *, full: Literal[True], **arguments: object) -> Full_co: ...
     @overload
@@ -72,11 +72,12 @@ def _on_data_arrays(name: str) -> Callable[..., Any]:
 
 
 if TYPE_CHECKING:
-    from tasks.arrays import bearings, elements, equations, inverse
+    from tasks.arrays import bearings, criteria, elements, equations, inverse
     from tasks.arrays import forward_kinematics as forward
     from tasks.identification import regressor as columns
     from tasks.lagrange import coefficients
     from tasks.motion import accelerate as instant
+    from tasks.motion import fastest
 
     def _typed(
         function: Callable[Arguments, Value_co], full: Callable[..., Full_co]
@@ -98,6 +99,11 @@ if TYPE_CHECKING:
     bias_vector = _typed(elements.bias_vector, NDArray)
     lagrange_coefficients = _typed(coefficients.lagrange_coefficients, coefficients.LagrangeCoefficients)
     regressor = _typed(columns.regressor, columns.Regressor)
+    cartesian_stiffness = _typed(criteria.cartesian_stiffness, criteria.Stiffness)
+    natural_frequencies = _typed(criteria.natural_frequencies, criteria.NaturalFrequencies)
+    pose_error = _typed(criteria.pose_error, criteria.PoseError)
+    clearance = _typed(criteria.clearance, criteria.Clearance)
+    fastest_motion = _typed(fastest.fastest_motion, fastest.FastestMotion)
 else:
     _made: dict[str, Callable[..., Any]] = {}
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pipeline.labelled.calls import PlainFunction, is_labelled, labelled_results
-from pipeline.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims
+from pipeline.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
 from robots.model import Robot
 from tasks.control import servo as controllers
 from tasks.control.servo import Servo
@@ -55,7 +55,8 @@ def _simulate(robot: Robot, *, parameters: Parameters | None = None, **arguments
     results = {name: dims if name == "status" else (*TIME, *dims) for name, dims in _results(robot, arguments).items()}
     step, every = float(arguments["step"]), int(arguments.get("every", 1))
     kept = int(arguments["steps"]) // every + 1
-    plain = PlainFunction(functools.partial(_over_time, results), robot, name="simulate")
+    row = FunctionResult("tasks.motion.direct", results)
+    plain = PlainFunction(functools.partial(_over_time, results), row, robot, name="simulate")
     found = labelled_results(plain, dict(parameters or {}), moving, rest, results, {"steps": every}, {"time": kept})
     instants = float(arguments.get("start") or 0.0) + step * every * np.arange(kept)
     return found.assign_coords(time=("time", instants, {"units": "s", "long_name": "time"}))

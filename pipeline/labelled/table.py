@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Dims = tuple[str, ...]
 
 AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
 JOINTS = ("limb", "joint")
 RUBBING = ("friction_joint",)
+WRENCHES, MODE, POINT = ("wrench", "wrench_column"), ("mode",), ("point",)
 FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")
 
 ARGUMENTS: Mapping[str, Dims] = {
@@ -31,17 +32,31 @@ ARGUMENTS: Mapping[str, Dims] = {
 }
 """Arguments that may be DataArrays, and the dims of one sample of each."""
 
+PATH: Mapping[str, Dims] = {
+    "position": ("waypoint", *AXIS),
+    "rotation": ("waypoint", *MATRIX),
+    "q": ("waypoint", *FREEDOM),
+    "force": ACTUATOR,
+    "velocity": ACTUATOR,
+}
+"""The same for a function of a whole path."""
+
 
 @dataclass(frozen=True)
 class FunctionResult:
     """What a function gives: its home, the dims of one sample by name of result, and what it gives with `full`.
 
-    A single result without a name is a DataArray, several are a Dataset.
+    A single result without a name is a DataArray, several are a Dataset. `labels` are fields that are no arrays, with
+    the dim that they name: texts, or a dict of arrays, which becomes one array along this dim; without a dim they are
+    an attribute. A function of a `single` case is called for each.
     """
 
     home: str
     dims: Mapping[str, Dims]
     full: Mapping[str, Dims] | None = None
+    arguments: Mapping[str, Dims] = field(default_factory=lambda: ARGUMENTS)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    single: bool = False
 
 
 STATUS: Mapping[str, Dims] = {"status": ()}
@@ -104,6 +119,36 @@ RESULTS: Mapping[str, FunctionResult] = {
         },
     ),
     "regressor": FunctionResult("tasks.identification.regressor", {"": (*ACTUATOR, "parameter")}),
+    "cartesian_stiffness": FunctionResult(
+        "tasks.arrays.criteria",
+        {"compliance": WRENCHES, "stiffness": WRENCHES, "least": (), "largest": (), **STATUS},
+        labels={"directions": ""},
+    ),
+    "natural_frequencies": FunctionResult(
+        "tasks.arrays.criteria", {"frequencies": MODE, "modes": (*FREEDOM, *MODE), **STATUS}
+    ),
+    "pose_error": FunctionResult(
+        "tasks.arrays.criteria",
+        {"covariance": WRENCHES, "position": (), "direction": AXIS, "shares": ("part",), "shift": WRENCH, **STATUS},
+        labels={"shares": "part"},
+    ),
+    "clearance": FunctionResult(
+        "tasks.arrays.criteria", {"distances": ("pair",), "least": (), **STATUS}, labels={"pairs": "pair"}
+    ),
+    "fastest_motion": FunctionResult(
+        "tasks.motion.fastest",
+        {
+            "duration": (),
+            "progress": POINT,
+            "time": POINT,
+            "rate": POINT,
+            "force": (*POINT, *ACTUATOR),
+            "velocity": (*POINT, *ACTUATOR),
+            "status": POINT,
+        },
+        arguments=PATH,
+        single=True,
+    ),
 }
 """The functions that take DataArrays."""
 

@@ -96,7 +96,12 @@ class RunStatus:
 
 
 def status(store: LocationLike, now: float | None = None) -> RunStatus:
-    """The status of a store. Raises StoreError where there is none."""
+    """The status of a store. Raises StoreError where there is none.
+
+    >>> status = ls.status("out.zarr")
+    >>> status.done == status.blocks
+    True
+    """
     manifest = Manifest.load(store)
     ledger = Ledger.read(store, manifest.layout.blocks)
     owner, run = holder(store), last_run(store)

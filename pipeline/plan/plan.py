@@ -42,7 +42,11 @@ FRICTION_SAMPLES = 1 << 22
 
 
 def plan(sweep: Sweep) -> Plan:
-    """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block."""
+    """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block.
+
+    >>> ls.plan(ls.Sweep.from_yaml("sweep.yaml")).samples
+    16533
+    """
     if sweep.simulation is not None:
         return plan_simulations(sweep)
     mechanism = sweep.family.assemble(sweep.parameters)

@@ -33,6 +33,9 @@ def write_report(
     most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
     A page that is there is replaced, another file only with `force`. Raises StoreError, InputError for what cannot be
     used, or written.
+
+        >>> ls.report("out.zarr", "report.html").name
+        'report.html'
     """
     from pipeline.report.data.results import results_of
     from pipeline.report.page import page
@@ -56,6 +59,9 @@ def save_figure(
 
     `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
     what cannot be used, OSError where `output` cannot be written.
+
+        >>> ls.figure("out.zarr", "mechanism", "delta.png").name
+        'delta.png'
     """
     from pipeline.report.data.results import results_of
     from pipeline.report.figures import kinds

@@ -25,6 +25,10 @@ def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
     """Build the robot of a robot file with these parameters (SI units), defaults for the others.
 
     Raises InputError with all problems of the file, and ParameterError.
+
+        >>> path = ls.robots.write(ls.robots.build("five_bar"), "yours.yaml")
+        >>> ls.robots.read("yours.yaml").name
+        'five_bar'
     """
     return Robot.of(read_description(path).family, parameters)
 

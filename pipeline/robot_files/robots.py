@@ -21,6 +21,14 @@ def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = No
     Joints that close loops, and which joints are driven, are in the file `loops`.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
+
+        >>> mass = '<mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
+        >>> arm = f'<link name="base"/><link name="arm"><inertial>{mass}</inertial></link>'
+        >>> ends = '<parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>'
+        >>> with open("arm.urdf", "w") as file:
+        ...     _ = file.write(f'<robot name="one">{arm}<joint name="j" type="continuous">{ends}</joint></robot>')
+        >>> ls.robots.load("arm.urdf").mechanism.actuators
+        ('j',)
     """
     imported = import_robot(path, loops)
     for problem in imported.warnings:
@@ -33,6 +41,8 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
 
     A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue is written in
     numbers. Raises InputError for a robot that a file cannot hold, FileExistsError, OSError.
+
+        >>> path = ls.robots.write(ls.robots.build("five_bar"), "mine.yaml")
     """
     try:
         text = writing.text(description.describe(robot))

@@ -55,6 +55,13 @@ def append(
     Computes new blocks, and those at the edge that become longer. The old content can be read all the time; what is
     interrupted goes on with the same call. Raises StoreError with the difference where anything else has changed, where
     the store is not finished, or where this machine does not compute the same bits as the store holds.
+
+        >>> first = ls.sweep("five_bar", time=(1, 0.1), trajectories={"c": {"kind": "circle", "normal": [0, 1, 0]}},
+        ...                  design={"proximal_length": [0.5, 0.52]}, metrics="peak_force")
+        >>> results = ls.run(first, "growing.zarr", progress=False)
+        >>> more = first.to_yaml().replace("0.52]", "0.52, 0.54]")
+        >>> ls.append("growing.zarr", ls.Sweep.from_text(more)).sizes["design"]
+        3
     """
     place = locate(store)
     with coordinator_lock(place):

@@ -45,7 +45,11 @@ _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
 def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
-    """Write a finished store into a new folder; the files. Raises StoreError."""
+    """Write a finished store into a new folder; the files. Raises StoreError.
+
+    >>> [path.name for path in ls.export("out.zarr", "tables", "csv")][:2]
+    ['all.csv', 'designs.csv']
+    """
     if form not in FORMATS:
         raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
     data, folder = open(store), Path(folder)

@@ -99,6 +99,9 @@ def verify(
     looked up in `folder`. `signed_by` is the file of a public key, whose owner has to have signed the store. Raises
     StoreError for what is no store, or cannot be repaired, RunStoppedError where the
     cluster is lost.
+
+        >>> ls.verify("out.zarr").is_sound
+        True
     """
     if not 0 <= recompute <= 1:
         raise StoreError(f"recompute: got {recompute!r}; expected a share of the blocks from 0 to 1")

@@ -82,6 +82,9 @@ def objective(text: str) -> Objective:
 
     Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
     cases stands at the end, such as `, mean over cases` or `, quantile 0.9 over cases`. Raises InputError.
+
+        >>> ls.study.objective("max dexterity").direction
+        'max'
     """
     named, text, over = split_objective(text)
     expression = _parsed(text, "number", "objective")
@@ -93,7 +96,11 @@ def objective(text: str) -> Objective:
 
 
 def column(ds: xr.Dataset, name: str) -> Array:
-    """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError."""
+    """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError.
+
+    >>> ls.study.column(ls.open("out.zarr"), "peak_force").shape  # (design,)
+    (33,)
+    """
     values = by_case(ds, name)
     if values.shape[1] == 1:
         return np.broadcast_to(values[:, 0], (ds.sizes["design"],)).copy() if CASE in ds.dims else values[:, 0]
@@ -166,7 +173,11 @@ def unit(ds: xr.Dataset, name: str) -> str:
 
 
 def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
-    """The value of an objective for each design (design,), over cases as it says."""
+    """The value of an objective for each design (design,), over cases as it says.
+
+    >>> ls.study.value_of(ls.open("out.zarr"), ls.study.objective("peak_force / upper_arm")).shape  # (design,)
+    (33,)
+    """
     values = _evaluated(ds, wanted.expression)
     return wanted.over_cases(values) if CASE in ds.dims else values[:, 0]
 
@@ -187,6 +198,9 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
     """Whether each design meets all conditions in every case and none of its samples failed, (design,) of booleans.
 
     A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
+
+        >>> int(ls.study.feasible(ls.open("out.zarr"), ["upper_arm < 0.25"]).sum())
+        15
     """
     result = np.ones(ds.sizes["design"], dtype=bool)
     if "failed_samples" in ds and not any("usable_share" in text or "failed_samples" in text for text in conditions):

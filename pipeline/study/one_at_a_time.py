@@ -69,6 +69,11 @@ def effects(
     """Curves of an objective over the parameters of a problem, each over its bounds.
 
     What `base` leaves out is as in the sweep's first design. Raises InputError.
+
+        >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"))
+        >>> curves = ls.study.effects(problem, ls.study.objective("peak_force"), parts=3).curves
+        >>> [curve.name for curve in curves]
+        ['upper_arm', 'base_radius']
     """
     centre = _whole_base(problem, base or {})
     results = problem.objective(_rows(problem.bounds, centre, parts), wanted)

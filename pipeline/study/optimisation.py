@@ -36,7 +36,11 @@ SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Limit:
-    """What a column may be at most, or at least where large is good, or where `least` says so."""
+    """What a column may be at most, or at least where large is good, or where `least` says so.
+
+    >>> ls.study.Limit("peak_velocity", 5.0)
+    Limit(column='peak_velocity', bound=5.0, least=False)
+    """
 
     column: str
     bound: float
@@ -74,6 +78,11 @@ def optimise(
     The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`; `over` the cases of
     the problem the worst counts, or the mean. Limits hold in every case. Raises InputError for starts outside of the
     bounds, and for a start whose samples fail.
+
+        >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"), {"upper_arm": (0.2, 0.3)})
+        >>> best, *_ = ls.study.optimise(problem, "peak_force", [[0.25]])
+        >>> bool(best.value < best.start)
+        True
     """
     if over not in ("worst", "mean"):
         raise refuse("objective", f"{over} over cases", "worst or mean over cases", "Rank stored designs by others.")

@@ -21,6 +21,9 @@ def front(points: Array) -> Mask:
 
     Two objectives: by sorting, O(n log n). More: each point is compared with those of the front that could beat it, at
     most n times the size of the front. Raises ValueError for an array of another shape.
+
+        >>> ls.study.front([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]])
+        array([ True,  True, False])
     """
     array = np.asarray(points, dtype=float)
     if array.ndim != 2 or array.shape[1] == 0:
@@ -34,7 +37,11 @@ def front(points: Array) -> Mask:
 
 
 def layers(points: Array, count: int) -> NDArray[np.intp]:
-    """Number of the front that each point is on, (n,): 0 the first, 1 that of the rest, ...; -1 beyond `count`."""
+    """Number of the front that each point is on, (n,): 0 the first, 1 that of the rest, ...; -1 beyond `count`.
+
+    >>> ls.study.layers([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]], 2)
+    array([0, 0, 1])
+    """
     left, result = np.arange(len(points)), np.full(len(points), -1)
     for layer in range(count):
         best = front(np.asarray(points)[left])

@@ -37,6 +37,10 @@ class DesignProblem:
     `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design. Of
     simulations these are parameters of the controller and of the initial state, too. `cases` are operating conditions,
     by parameter the values (case,) under which every design is computed.
+
+        >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"), {"upper_arm": (0.2, 0.3)})
+        >>> problem.names
+        ('upper_arm',)
     """
 
     sweep: Sweep

@@ -18,6 +18,10 @@ def rank(
 
     The score is the weighted sum of objectives, each scaled so that it is 0 for the best and 1 for the worst of the
     feasible designs. Weights count alike unless given. Raises InputError.
+
+        >>> designs, scores = ls.study.rank(ls.open("out.zarr"), [ls.study.objective("peak_force")])
+        >>> bool((np.diff(scores) >= 0).all())
+        True
     """
     shares = np.ones(len(objectives)) if not len(weights) else np.asarray(weights, dtype=float)
     if len(shares) != len(objectives) or not np.isfinite(shares).all() or (shares < 0).any():

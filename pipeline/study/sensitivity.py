@@ -58,13 +58,21 @@ def sobol(
     """Indices of a function of designs (designs, parameters) -> (designs,), by n (parameters + 2) calls of it.
 
     n is a power of two. Raises InputError where the function is NaN somewhere in the box.
+
+        >>> indices = ls.study.sobol(lambda x: x[:, 0] + 2 * x[:, 1], {"a": (0, 1), "b": (0, 1)}, n=256, seed=1)
+        >>> indices.first.round(1)
+        array([0.2, 0.8])
     """
     designs = saltelli(bounds, n, seed)
     return _indices(tuple(bounds), np.asarray(function(designs), dtype=float), n, seed)
 
 
 def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Array:
-    """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another."""
+    """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another.
+
+    >>> ls.study.saltelli({"upper_arm": (0.2, 0.3), "base_radius": (0.12, 0.18)}, n=8, seed=1).shape
+    (32, 2)
+    """
     if n < 2 or n & (n - 1):
         raise refuse("n", str(n), "a power of two", "256 gives indices to about 0.05, 4096 to about 0.01.")
     k = len(bounds)
@@ -78,7 +86,16 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
 
 
 def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> SobolIndices:
-    """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs."""
+    """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs.
+
+    >>> bounds = {"distal_length": (0.5, 0.56), "proximal_length": (0.5, 0.56)}
+    >>> designs = ls.study.saltelli(bounds, n=64, seed=1)
+    >>> sweep = ls.sweep("five_bar", design=dict(zip(bounds, designs.T)), time=(1, 0.1), metrics="peak_force",
+    ...                  trajectories={"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}})
+    >>> indices = ls.study.of_saltelli_store(ls.compute(sweep), ls.study.objective("peak_force"))
+    >>> indices.names
+    ('distal_length', 'proximal_length')
+    """
     names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
     designs = np.stack([ds[name].values for name in names], axis=1)
     n = len(designs) // (len(names) + 2)
@@ -118,6 +135,10 @@ def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
 
     A parameter is cut into parts of equal counts, a swept list of numbers into its numbers; the share is one less the
     variance within parts over that of all, both without bias. Raises InputError for fewer than 2 PER_BIN samples.
+
+        >>> x = np.random.default_rng(1).uniform(size=(2, 1000))
+        >>> ls.study.from_samples({"a": x[0], "b": x[1]}, x[0] + 0.1 * x[1]).first.round(1)
+        array([ 1., -0.])
     """
     names = tuple(designs)
     good = np.isfinite(values)

@@ -39,7 +39,12 @@ from robots.trajectories.trajectory import Trajectory
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """A checked sweep; make one with `from_yaml`, `from_text` or `from_dict`. Equal fingerprints mean equal content."""
+    """A checked sweep; make one with `from_yaml`, `from_text` or `from_dict`. Equal fingerprints mean equal content.
+
+    >>> sweep = ls.Sweep.from_yaml("sweep.yaml")
+    >>> sweep.sizes["design"], sweep.sizes["friction"]
+    (33, 2)
+    """
 
     title: str
     robot: str

@@ -15,6 +15,9 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
     """Read the sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
 
     Each has a text of its own, from which it can be read again. Raises InputError with the problems of all of them.
+
+        >>> [sweep.robot for sweep in ls.read_sweeps("sweep.yaml")]
+        ['delta_3rr2rrr']
     """
     document = read_yaml(path)
     text = choose(document.text, "subset", subset, document.name) if subset else document.text

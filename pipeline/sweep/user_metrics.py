@@ -34,7 +34,14 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD
 
 @dataclass(frozen=True)
 class UserMetric:
-    """A function with its unit, its meaning, and whether it returns a number for each actuator instead of one."""
+    """A function with its unit, its meaning, and whether it returns a number for each actuator instead of one.
+
+    >>> def mean_force(actuator_force):
+    ...     return np.abs(actuator_force).mean(axis=0)
+    >>> metrics = {"mean_force": ls.UserMetric(mean_force, "N m", per_actuator=True)}
+    >>> ls.compute(ls.Sweep.from_yaml("sweep.yaml"), metrics=metrics)["mean_force"].dims
+    ('design', 'friction', 'trajectory', 'actuator')
+    """
 
     function: UserFunction
     units: str = "1"

@@ -40,7 +40,11 @@ LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FA
 
 
 def family(name: str) -> Family:
-    """The family called `name`. Raises ParameterError with the nearest name."""
+    """The family called `name`. Raises ParameterError with the nearest name.
+
+    >>> ls.robots.family("five_bar").name
+    'five_bar'
+    """
     if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
         raise ParameterError(
             f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "
@@ -57,5 +61,9 @@ def family(name: str) -> Family:
 
 
 def build(name: str, **parameters: float) -> Robot:
-    """The robot `name` with these parameters (SI units), defaults for the others. Raises ParameterError."""
+    """The robot `name` with these parameters (SI units), defaults for the others. Raises ParameterError.
+
+    >>> ls.robots.build("delta_3rr2rrr", upper_arm=0.28).values["upper_arm"]
+    0.28
+    """
     return Robot.of(family(name), parameters)

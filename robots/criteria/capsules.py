@@ -14,7 +14,11 @@ from robots.parameters import ParameterError
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` [m] of the line from `start` to `end` (3,) [m]. Raises ParameterError."""
+    """All points within `radius` [m] of the line from `start` to `end` (3,) [m]. Raises ParameterError.
+
+    >>> ls.robots.Capsule((0.0, 0.0, 0.0), (0.0, 0.0, 0.1), radius=0.02).radius
+    0.02
+    """
 
     start: tuple[float, float, float]
     end: tuple[float, float, float]
@@ -42,6 +46,9 @@ class Capsules:
 
     Those of the platform are in its frame, those of the base in that of the robot. Links that are not named do not
     count.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> rods = ls.robots.Capsules.of(robot.mechanism, {"all": 0.01})
     """
 
     links: Mapping[Place, float] = field(default_factory=dict)

@@ -29,6 +29,8 @@ class Beam:
     axial 1/EA [1/N]; torsion 1/GJ and bending (1/EI_1, 1/EI_2) [1/(N m^2)]; shear (1/kGA_1, 1/kGA_2) [1/N], zero for
     a beam of Euler and Bernoulli. The first of two is deflection along `across`, a vector in the axes of the link; a
     beam without `across` has no first axis, and both are alike. Raises ParameterError for what is no such number.
+
+        >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)  # [m], [Pa]
     """
 
     axial: float
@@ -131,7 +133,10 @@ def _moduli(young: float, poisson: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class LinkCompliance:
-    """A compliance (6, 6) of (turn, shift) over (moment, force), in the axes of a link: of every arm of that link."""
+    """A compliance (6, 6) of (turn, shift) over (moment, force), in the axes of a link: of every arm of that link.
+
+    >>> spring = ls.robots.LinkCompliance.of_stiffness(np.diag([1e4, 1e4, 1e4, 1e7, 1e7, 1e7]))
+    """
 
     compliance: tuple[tuple[float, ...], ...]
 
@@ -168,6 +173,10 @@ class Elasticity:
     turns or slides freely in its own freedom whatever is said here. Actuators by number, joints and links by number of
     the limb and in `Limb.joints` or `Limb.links`. Where neither joints nor links give way, compliance counts along the
     freedoms alone.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)
+        >>> soft = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4}, links={"all": tube})
     """
 
     actuators: Mapping[int, float] = field(default_factory=dict)

@@ -29,6 +29,9 @@ class Errors:
     joints and links (6,): of turns [rad^2] and shifts [m^2]. Those of a joint are in the axes of the frame that moves
     with its child, of a cut joint in its frame a; those of a link are from the hub of an arm to its end, in the axes of
     the link. lengths: of arms along themselves [m^2]; growth: strain of links with temperature.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> play = ls.robots.Errors.of(robot.mechanism, backlash={"all": 1e-4}, lengths={"all": 2e-5})
     """
 
     actuators: Mapping[int, float] = field(default_factory=dict)

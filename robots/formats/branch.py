@@ -99,6 +99,9 @@ def on_branch(
     found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new
     reference pose of the platform (absent: as it is). All variables of the result, those of actuators too, count from
     its own reference configuration. Raises BranchError.
+
+        >>> usual = ls.robots.build("five_bar")
+        >>> inward = ls.robots.on_branch(usual, joints={"left": {"1": 1.5}})  # another elbow of the left arm
     """
     asked = assembly_of(robot.family.reference, joints or {}, position, rotation)
     return Robot(branched(robot.family, asked, robot.values).family, robot.values)

@@ -54,6 +54,11 @@ def constraint_forces(
     `robots.friction.groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and
     where `joint_reactions` has it. Raises ParameterError for arms that are unknown or out of bounds, else as
     `joint_reactions`. Source: Eqs. (39), (44), (46), (47), with the dimensions of the last as `normal_load` has them.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> forces = ls.constraint_forces(robot, position=[0.05, 0.0, -0.6])
+        >>> forces.normal.shape  # (limb, joint)
+        (2, 3)
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")

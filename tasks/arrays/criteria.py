@@ -66,6 +66,11 @@ def cartesian_stiffness(
     Deflections are small, loads do not stiffen, bodies have no weight. NaN where the robot cannot be solved, and where
     it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
     samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.criteria.compliance`.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
+        >>> bool(ls.cartesian_stiffness(robot, drives, position=[0.0, 0.1, -0.9]).least > 1e4)  # [N/m]
+        True
     """
     pose = Moving(position=position, rotation=rotation)
     solved = _Solved(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
@@ -155,6 +160,13 @@ def pose_error(
     overconstrained robot share themselves by elasticity, which has to be given for links or joints; that of others does
     not matter. Pose, errors and status as in `cartesian_stiffness`. Raises ValueError also for an overconstrained robot
     whose links are rigid.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> play = ls.robots.Errors.of(robot.mechanism, backlash={"all": 1e-4})
+        >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)
+        >>> soft = ls.robots.Elasticity.of(robot.mechanism, links={"all": tube})
+        >>> round(1e3 * float(ls.pose_error(robot, play, soft, position=[0.05, 0.0, -0.6]).position), 3)  # [mm]
+        0.056
     """
     rigid = elasticity is None or elasticity.actuators_alone
     if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
@@ -248,6 +260,11 @@ def natural_frequencies(
     M d'' + K d = 0 of the freedoms: M is the mass matrix of `equations_of_motion`, drives included; K is the inverse of
     the compliance along the freedoms under forces along them, so that links give way as they do at rest, and their
     masses move as those of rigid links. Arguments and errors as in `cartesian_stiffness`.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
+        >>> ls.natural_frequencies(robot, drives, position=[0.0, 0.1, -0.9]).frequencies.shape  # (freedom,) [Hz]
+        (3,)
     """
     stiffness = cartesian_stiffness(robot, elasticity, position=position, rotation=rotation)
     mass = equations_of_motion(robot, position=position, rotation=rotation).mass
@@ -290,6 +307,11 @@ def clearance(
     platform, or at the base, with that. Pose as in `inverse_dynamics`. Samples whose limbs cannot be solved hold NaN;
     the status is that of limbs alone.
     Raises ValueError for a chain, and where no two capsules are left to compare.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> rods = ls.robots.Capsules.of(robot.mechanism, {"all": 0.01})
+        >>> bool(ls.clearance(robot, rods, position=[0.0, 0.1, -0.9]).least > 0.0)
+        True
     """
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")

@@ -22,6 +22,10 @@ def inertia_element(robot: Robot, row: int, column: int, *, q: ArrayLike) -> np.
     Drives are included. q (*batch, joint) [rad or m] in the order of the links, in which rows and columns count too,
     from 0. Raises ValueError for a robot with loops or a platform, another shape of q, and a row or column that the
     matrix does not have. Eqs. (30) to (37).
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.inertia_element(robot, 0, 2, q=np.zeros((5, 3))).shape
+        (5,)
     """
     _check_tree(robot)
     program = element_program(robot.family, row, column)
@@ -37,6 +41,10 @@ def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike
     q, qd (*batch, joint) [rad or m, and per second] in the order of the links; gravity (3,) [m/s^2] in world axes.
     Raises ValueError for a robot with loops or a platform, and for other shapes. Eqs. (21), (22) of the paper on joint
     friction.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.bias_vector(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).shape
+        (3,)
     """
     _check_tree(robot)
     inputs.refuse_forces(robot, "a call of inverse_dynamics")

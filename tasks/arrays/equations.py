@@ -147,6 +147,11 @@ def equations_of_motion(
     The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
     are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
     hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> equations = ls.equations_of_motion(robot, position=[0.05, 0.0, -0.6])
+        >>> equations.mass.shape, equations.gravity.shape
+        ((2, 2), (2,))
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     batch, motion = inputs.moving_input(robot, moving)
@@ -204,6 +209,10 @@ def inertia_matrix(
 
     Drives are included. For a tree, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
     `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).shape
+        (5, 3, 3)
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     if is_tree(robot.family):
@@ -251,6 +260,11 @@ def forward_dynamics(
     joints. Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not,
     there is an acceleration nevertheless; where the mass matrix has lost rank, the status is SINGULAR. With `full`, a
     pair with the status (*batch). Eq. (129).
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0])
+        >>> np.abs(ls.forward_dynamics(robot, force=torque, q=[0.1, 0.2, 0.3]).round(6))
+        array([1., 0., 1.])
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     if is_tree(robot.family) and load is None and (program := acceleration_program(robot.family)) is not None:

@@ -50,6 +50,11 @@ def forward_kinematics(
     Newton's method leads to). Samples without such a pose, or that do not settle, hold NaN and have status
     NOT_CONVERGED.
     Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> angles = ls.actuator_positions(robot, position=[0.0, 0.1, -0.9])
+        >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
+        array([ 0. ,  0.1, -0.9])
     """
     home = robot.mechanism.platform.home
     wanted = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))

@@ -74,6 +74,13 @@ def inverse_kinematics(
 
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> joints = ls.inverse_kinematics(robot, position=[[0.0, 0.0, -0.9], [0.1, 0.0, -0.9]])
+        >>> joints.position.shape  # (sample, limb, joint)
+        (2, 3, 7)
+        >>> joints.status
+        array([0, 0], dtype=int8)
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     dynamics = Dynamics(robot, moving, names("limb", "series"))
@@ -135,6 +142,13 @@ def inverse_dynamics(
     identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
     origin, in the axes of the world (absent: zero). Gravity is in the axes of the world too; everything else, given or
     found, is relative to the base and in its axes.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
+        >>> ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0]).round(2)
+        array([-4.41, -3.15, -5.68])
+        >>> full = ls.inverse_dynamics(robot, position=[[0.0, 0.1, -0.9], [0.0, 0.1, 5.0]], full=True)
+        >>> full.force.shape, [ls.Status(code).name for code in full.status]
+        ((2, 3), ['OK', 'NOT_REACHABLE'])
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     load = in_world(robot, load, rotation, load_axes)
@@ -201,6 +215,11 @@ def joint_reactions(
     have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
     that is loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source:
     hybrid-limb paper, section 6, with the multipliers that its projection removes.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> reactions = ls.joint_reactions(robot, position=[0.0, 0.1, -0.9])
+        >>> reactions.shape  # (limb, joint, moment and force)
+        (3, 7, 6)
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     load = in_world(robot, load, rotation, load_axes)
@@ -229,6 +248,10 @@ def actuator_positions(
     """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
 
     Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).round(3)
+        array([ 0.092, -0.09 ])
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     dynamics = Dynamics(robot, moving, ("actuator_position",))

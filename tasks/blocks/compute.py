@@ -10,7 +10,6 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.commanded import Motions, motions, platform_series
 from tasks.blocks.reactions import gathered, reactions
 from tasks.blocks.shares import limb_arrays
-from tasks.blocks.simulated import simulated
 from tasks.blocks.user_metrics import completed
 
 __all__ = ["assembled", "completed", "computed", "gathered", "limb", "motions", "reactions", "whole"]
@@ -37,6 +36,8 @@ def _assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None) -> A
 def computed(block: Block) -> Arrays:
     """What the tasks of a block compute, strip by strip, in the dims of the dataset; no metrics of a user's own."""
     if block.simulation is not None:
+        from tasks.blocks.simulated import simulated  # with all that moves in time, which few sweeps need
+
         return simulated(block)
     root = motions(block)
     assembled = _assembled(block, root, None)

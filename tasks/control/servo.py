@@ -94,6 +94,11 @@ def servo(
     qdd (instant, freedom) of a chain, or position (instant, 3), rotation (instant, 3, 3), twist and acceleration
     (instant, 6) of a platform, at instants of `step` [s] from the start on; what is absent is zero, or the reference
     pose; the last one is held. Steps of the simulation are multiples of it. Raises ParameterError and ValueError.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> hold = ls.servo(robot, "pd", reference={"q": [[0.1, 0.2, 0.3]]}, step=0.001, kp=200.0, kd=20.0)
+        >>> ls.simulate(robot, force=hold, q=[0.0, 0.2, 0.3], step=0.001, steps=100, every=100).q[-1].round(2)
+        array([0.13, 0.14, 0.56])
     """
     mechanism = robot.mechanism
     chosen: Space = check_space(mechanism, kind, space)

@@ -127,7 +127,12 @@ def base_parameters(
     robot: Robot, *, friction: Friction = None, shared: bool = False, gravity: ArrayLike = GRAVITY,
     weights: ArrayLike | None = None, seed: int = 0, tolerance: float = TOLERANCE,
 ) -> BaseParameters:  # fmt: skip
-    """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does."""
+    """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does.
+
+    >>> base = ls.base_parameters(ls.robots.build("planar_3r"))
+    >>> len(base.groupings), base.groupings[0]
+    (9, 'link_1.Izz + 0.25 link_2.mass + 0.25 link_3.mass + joint_1.armature')
+    """
     options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
     one = regressor(robot, full=True, **options, **random_motion(robot, 1))
     states = -(-STATES * len(one.columns) // one.matrix.shape[-2])

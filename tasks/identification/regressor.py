@@ -98,6 +98,12 @@ def regressor(
     where only actuated joints have friction; other friction is refused. With `full`, a Regressor. Samples that cannot
     be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> Y = ls.regressor(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0])
+        >>> torque = Y @ list(ls.standard_parameters(robot).values())
+        >>> np.allclose(torque, ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]))
+        True
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     refuse_forces(robot, "their moments and forces taken from what was measured")
@@ -128,7 +134,11 @@ def regressor(
 
 
 def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
-    """The robot's own values of the columns of `regressor`, by name. Raises ParameterError as it does."""
+    """The robot's own values of the columns of `regressor`, by name. Raises ParameterError as it does.
+
+    >>> ls.standard_parameters(ls.robots.build("planar_3r"))["link_1.mass"]
+    3.0
+    """
     mechanism, family = robot.mechanism, robot.family
     values = [limb_columns(family, k.limb).values(mechanism.limbs[k.limb]) for k in mechanism.instances]
     values += [body_parameters(mechanism.platform.inertia)] if platform_has_columns(family) else []

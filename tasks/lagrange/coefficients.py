@@ -59,6 +59,10 @@ def lagrange_coefficients(
     alone. With `bodies`, the share of these links alone, without drives: Eqs. (15) for cranks and rods. `grasped`, in
     numbers and in the frame of the last link, adds an object: Eqs. (16). Samples that cannot be solved hold NaN. Raises
     ValueError for a robot with a platform, a body that there is not, and shapes that do not fit.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.lagrange_coefficients(robot, q=[0.1, 0.2, 0.3]).inertia.shape
+        (3, 3)
     """
     if not robot.mechanism.is_chain:
         raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 
 def rotation_matrix(q: np.ndarray) -> np.ndarray:
@@ -20,6 +19,8 @@ def rotation_matrix(q: np.ndarray) -> np.ndarray:
 
 def of_rotation(rows: np.ndarray) -> np.ndarray:
     """Quaternions (4, samples) of rotations (9, samples), row by row."""
+    from scipy.spatial.transform import Rotation  # takes as long to import as a small sweep to compute
+
     found = Rotation.from_matrix(rows.T.reshape(-1, 3, 3)).as_quat()  # scalar last
     return np.ascontiguousarray(np.roll(found, 1, axis=1).T)
 

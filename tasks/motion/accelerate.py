@@ -47,6 +47,11 @@ def accelerate(
     (*batch, 6) on a platform; motion of the base. friction: see `tasks.friction.given`; memory (*batch, joint): the
     state of its law. Joints without velocity hold where they can. Samples without a motion hold NaN; their status says
     why. Raises ValueError, TypeError or ParameterError for input that does not fit.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> moving = ls.accelerate(robot, force=np.zeros(3), position=[0.0, 0.1, -0.9])
+        >>> moving.acceleration.shape, ls.Status(int(moving.status)).name
+        ((6,), 'OK')
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
     load = inputs.in_world(robot, load, rotation, load_axes)

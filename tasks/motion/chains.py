@@ -66,6 +66,10 @@ def accelerate_chain(
     """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
 
     Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.accelerate_chain(robot, force=np.zeros((5, 3)), q=np.zeros((5, 3))).qdd.shape
+        (5, 3)
     """
     system = MotionSystem.of(robot, friction, gravity)
     cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory)

@@ -17,7 +17,11 @@ from tasks.motion.pushes import Acting, OfState, OfTime, is_of_state
 
 
 def torque_constants(robot: Robot) -> np.ndarray:
-    """Torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor."""
+    """Torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor.
+
+    >>> ls.torque_constants(ls.robots.build("irb6")).shape
+    (5,)
+    """
     mechanism = robot.mechanism
     drives = [drive for instance in mechanism.instances for drive in mechanism.limbs[instance.limb].drives]
     without = [drive.name for drive in drives if drive.motor is None]

@@ -40,6 +40,11 @@ def simulate(
     `tasks.motion.parallel` says, without form and close; so it does where force is a servo, a controller that
     `tasks.control.servo.servo` makes. What is absent is as there. Returns a Simulation, of a chain a
     ChainMotion. Raises TypeError for what does not belong to the robot's kind.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> fall = ls.simulate(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], step=0.001, steps=100, every=50)
+        >>> fall.q.shape  # (time, joint)
+        (3, 3)
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
     forms = {"form": form, "close": close}
@@ -85,6 +90,11 @@ def simulate_adaptive(
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance and the motion of the base, with any of which a parallel robot moves as `tasks.motion.parallel` says. All
     else as in `simulate`.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> fall = ls.simulate_adaptive(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], times=[0.0, 0.05, 0.1])
+        >>> fall.q.shape  # (time, joint)
+        (3, 3)
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
     accepted = adaptive.BALANCE if balance is None else balance

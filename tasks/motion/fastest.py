@@ -66,6 +66,11 @@ def fastest_motion(
     freedom) of the joints of a chain, by natural cubic splines, along which its bends decide how fast it can be: give
     enough waypoints. points: of the grid at which limits are kept. Without friction. The duration is infinite where
     no motion from rest to rest keeps the limits, or inverse dynamics fails; see the status. Raises ValueError.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> path = [[0.0, 0.0, -0.9], [0.1, 0.0, -0.85], [0.2, 0.0, -0.9]]
+        >>> ls.fastest_motion(robot, force=5.0, position=path, points=51).duration < 1.0  # [s]
+        True
     """
     if points < 3:
         raise ValueError(f"points: got {points!r}; expected 3 or more")

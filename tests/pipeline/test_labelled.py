@@ -16,8 +16,14 @@ import tasks
 from pipeline.labelled import functions
 from pipeline.labelled.table import RESULTS
 from robots import catalog
+from robots.criteria.capsules import Capsules
+from robots.criteria.elasticity import Beam, Elasticity
+from robots.criteria.errors import Errors
 from robots.model import Robot
 from robots.parameters import ParameterError
+from tasks.friction import states
+from tasks.motion import currents, profiles
+from tasks.motion.fastest import fastest_motion
 
 ROBOT = catalog.build("delta_3rr2rrr")
 HOME = np.array(ROBOT.mechanism.platform.home.position)
@@ -41,8 +47,11 @@ def test_dims_and_coordinates_are_kept_and_batches_meet_by_name() -> None:
 CHAINS = ("bias_vector", "inertia_element", "lagrange_coefficients")
 """Functions of chains alone."""
 
+MORE = ("cartesian_stiffness", "natural_frequencies", "pose_error", "clearance", "fastest_motion")
+"""Functions that take more than a motion."""
 
-@pytest.mark.parametrize("name", [name for name in RESULTS if name not in CHAINS])
+
+@pytest.mark.parametrize("name", [name for name in RESULTS if name not in {*CHAINS, *MORE}])
 def test_every_function_gives_the_numbers_of_tasks_lazily_too(name: str) -> None:
     given: dict[str, Any] = {"position": POSITION}
     if name == "forward_kinematics":
@@ -68,9 +77,10 @@ def test_the_face_has_them_with_their_arguments_and_types(name: str) -> None:
     assert [*parameters] == [*inspect.signature(plain).parameters, "parameters"]
     assert function.__doc__.startswith(plain.__doc__.rstrip())
     assert functions.ALSO in function.__doc__
-    fields = RESULTS[name].dims
+    fields, labels = RESULTS[name].dims, RESULTS[name].labels
     if len(fields) > 1:
-        assert list(fields) == list(typing.get_type_hints(plain)["return"]._fields)
+        result = typing.get_type_hints(plain)["return"]._fields
+        assert list(fields) == [field for field in result if field in fields or field not in labels]
 
 
 def test_status_and_jacobian_come_with_full() -> None:
@@ -162,3 +172,141 @@ def test_misuse_is_told() -> None:
     with pytest.raises(AttributeError, match="no attribute 'profile'"):
         functions.profile  # noqa: B018
     assert dir(functions) == sorted(RESULTS)
+
+
+MECHANISM = ROBOT.mechanism
+ELASTICITY = Elasticity.of(MECHANISM, actuators={"all": 2e4}, links={"all": Beam.tube(0.03, 70e9, inner=0.026)})
+PLACES: dict[str, tuple[Any, ...]] = {
+    "cartesian_stiffness": (ELASTICITY,),
+    "natural_frequencies": (ELASTICITY,),
+    "pose_error": (Errors.of(MECHANISM, backlash={"all": 1e-4}, lengths={"all": 2e-5}), ELASTICITY),
+    "clearance": (Capsules.of(MECHANISM, {"all": 0.01}),),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_criteria_keep_dims_and_label_what_they_are_about(name: str) -> None:
+    row, places = RESULTS[name], PLACES[name]
+    plain = getattr(importlib.import_module(row.home), name)(ROBOT, *places, position=POSITION)
+    whole = getattr(limbsweep, name)(ROBOT, *places, position=LABELLED)
+    lazy = getattr(limbsweep, name)(ROBOT, *places, position=LABELLED.chunk(run=2))
+    assert list(whole.data_vars) == list(row.dims)
+    for field, dims in row.dims.items():
+        expected = getattr(plain, field)
+        assert whole[field].dims == ("run", "time", *dims)
+        np.testing.assert_array_equal(
+            whole[field], np.stack([*expected.values()], -1) if field in row.labels else expected
+        )
+    xr.testing.assert_identical(lazy.compute(scheduler="synchronous"), whole)
+    labels = {field: getattr(plain, field) for field in row.labels}
+    if name == "pose_error":
+        assert list(whole["part"].values) == list(labels["shares"])
+    elif name == "clearance":
+        assert list(whole["pair"].values) == [" - ".join(pair) for pair in labels["pairs"]]
+    elif labels:
+        assert whole.attrs == {"directions": " ".join(labels["directions"])}
+    designs = getattr(limbsweep, name)(ROBOT, *places, position=HOME, parameters={"upper_arm": [0.2, 0.24]})
+    robot = Robot.of(ROBOT.family, {"upper_arm": 0.24})
+    alone = getattr(importlib.import_module(row.home), name)(robot, *places, position=HOME)
+    assert type(designs) is type(alone)
+    for part, value in zip(designs, alone, strict=True):
+        if isinstance(value, dict):
+            assert [*part] == [*value]
+            part, value = ([*mapping.values()] for mapping in (part, value))
+            np.testing.assert_array_equal(np.array(part)[:, 1], value)
+        elif isinstance(value, tuple):
+            assert part == value
+        else:
+            np.testing.assert_array_equal(part[1], value)
+
+
+def test_fastest_motions_of_many_paths_and_designs() -> None:
+    share = np.linspace(0.0, 1.0, 5)[:, None]
+    paths = np.stack([HOME + share * [0.1 * (k + 1), 0.0, 0.05] for k in range(2)])
+    labelled = xr.DataArray(paths, dims=("path", "waypoint", "axis"), coords={"path": ["short", "long"]})
+    options = {"force": 5.0, "points": 21}
+    arms = xr.DataArray([0.24, 0.26], dims="design")
+    whole = limbsweep.fastest_motion(ROBOT, position=labelled, parameters={"upper_arm": arms}, **options)
+    assert whole["force"].dims == ("design", "path", "point", "actuator")
+    assert list(whole["path"].values) == ["short", "long"]
+    for design, arm in enumerate(arms.values):
+        robot = Robot.of(ROBOT.family, {"upper_arm": float(arm)})
+        for path in range(2):
+            alone = fastest_motion(robot, position=paths[path], **options)
+            assert np.isfinite(alone.duration)
+            for field, values in alone._asdict().items():
+                np.testing.assert_array_equal(whole[field][design, path], values)
+    limits = xr.DataArray([[5.0] * 3, [8.0] * 3], dims=("limit", "actuator"))
+    lazy = limbsweep.fastest_motion(ROBOT, position=labelled.chunk(path=1), force=limits, points=21)
+    assert lazy["duration"].chunks
+    assert lazy["duration"].dims == ("path", "limit")
+    assert (lazy["duration"].compute().diff("limit") < 0.0).all()
+    plain = limbsweep.fastest_motion(ROBOT, position=paths[0], parameters={"upper_arm": [0.24, 0.26]}, **options)
+    np.testing.assert_array_equal(plain.duration, whole["duration"].sel(path="short"))
+
+
+# signals
+
+LAW = "lugre"
+VALUES = {"coulomb": 0.5, "static": 2.5, "stribeck_velocity": 0.05, "sigma0": 400.0, "sigma1": 5.0, "sigma2": 0.1}
+
+
+def test_currents_keep_dims_and_stay_lazy() -> None:
+    robot = catalog.build("irb6")
+    count = len(robot.mechanism.actuators)
+    values = np.arange(4.0 * count).reshape(4, count)
+    current = xr.DataArray(values, dims=("time", "actuator"), coords={"time": np.arange(4.0)})
+    forces = limbsweep.from_currents(robot, current.T)
+    assert forces.dims == ("actuator", "time")
+    np.testing.assert_array_equal(forces.T, currents.from_currents(robot, current.values))
+    assert list(forces["actuator"].values) == list(robot.mechanism.actuators)
+    lazy = limbsweep.from_currents(robot, current.chunk(time=2))
+    assert lazy.chunks
+    xr.testing.assert_identical(lazy.compute().T, forces)
+    assert limbsweep.from_currents(robot, lambda time: [time] * count)(2.0).shape == (count,)  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"current: got an array of shape \(2,\); expected \(\*batch, \d\)"):
+        limbsweep.from_currents(robot, current[:, :2])
+    with pytest.raises(ValueError, match="current: got a DataArray without dims; expected the dim actuator"):
+        limbsweep.from_currents(robot, xr.DataArray(1.0))
+    with pytest.raises(ValueError, match="have no motor"):
+        limbsweep.from_currents(ROBOT, current)
+
+
+def test_profiles_of_data_arrays_have_dims_in_any_order() -> None:
+    values = np.random.default_rng(0).normal(size=(4, 2, 3))
+    labelled = xr.DataArray(values, dims=("time", "run", "actuator"), coords={"time": [0.0, 0.1, 0.3, 0.4]})
+    force = limbsweep.profile(labelled["time"], labelled.transpose("actuator", "time", "run"))
+    np.testing.assert_array_equal(force(0.2), profiles.profile(labelled["time"].values, values)(0.2))
+    with pytest.raises(ValueError, match=r"values: got dims \('time',\); expected time, batch dims, actuator"):
+        limbsweep.profile(labelled["time"], labelled[:, 0, 0])
+
+
+def test_friction_along_velocities_meets_by_names_of_dims() -> None:
+    times = np.linspace(0.0, 1.0, 11)
+    rates = np.sin(6.0 * times) * np.array([[0.1], [0.3]])
+    velocity = xr.DataArray(rates, dims=("run", "time"), coords={"run": ["slow", "fast"]})
+    coulomb = xr.DataArray([0.5, 1.0, 2.0], dims="design")
+    results = limbsweep.friction_along(LAW, velocity=velocity, times=times, values=VALUES | {"coulomb": coulomb})
+    assert {*results.dims} == {"run", "design", "time"}
+    for design, level in enumerate(coulomb.values):
+        plain = states.along(LAW, velocity=rates, times=times, values=VALUES | {"coulomb": level})
+        for name in ("force", "state"):
+            part = results[name].isel(design=design).transpose("run", "time")
+            np.testing.assert_array_equal(part, getattr(plain, name))
+    np.testing.assert_array_equal(results["time"], times)
+    lazy = limbsweep.friction_along(
+        LAW, velocity=velocity.chunk(time=4), times=times, values=VALUES | {"coulomb": coulomb}
+    )
+    assert lazy["force"].chunks
+    xr.testing.assert_identical(lazy.compute(), results)
+    loads = xr.DataArray(np.linspace(1.0, 2.0, 11), dims="time")
+    loaded = limbsweep.friction_along(LAW, velocity=velocity, times=times, values=VALUES, load=loads)
+    expected = states.along(LAW, velocity=rates, times=times, values=VALUES, load=loads.values)
+    np.testing.assert_array_equal(loaded["force"], expected.force)
+    assert isinstance(limbsweep.friction_along(LAW, velocity=rates, times=times, values=VALUES), type(plain))
+    with pytest.raises(ValueError, match=r"load: got an array of shape \(11,\); expected a number or a DataArray"):
+        limbsweep.friction_along(LAW, velocity=velocity, times=times, values=VALUES, load=np.ones(11))
+    with pytest.raises(ValueError, match="load: got a DataArray beside a velocity without dims"):
+        limbsweep.friction_along(LAW, velocity=rates, times=times, values=VALUES, load=loads)
+    with pytest.raises(ValueError, match=r"velocity: got an array of shape \(11,\); expected \(\*batch, 4\)"):
+        limbsweep.friction_along(LAW, velocity=velocity, times=times[:4], values=VALUES)

@@ -63,6 +63,18 @@ def sweep(
     folder: where files that are named are.
 
     Raises InputError with what is wrong, in which argument. `Sweep.to_yaml` writes the file.
+
+        >>> circle = {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}
+        >>> lengths = {"proximal_length": np.linspace(0.5, 0.56, 7)}
+        >>> sweep = ls.sweep(
+        ...     "five_bar", design=lengths, trajectories={"c": circle}, time=(1.0, 0.1), metrics="peak_force")
+        >>> print(sweep.to_yaml(), end="")
+        limbsweep: 1
+        robot: five_bar
+        design: {list: {proximal_length: [0.5, 0.51, 0.52, 0.53, 0.54, 0.55, 0.56]}}
+        trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+        time: {stop: 1.0, step: 0.1}
+        metrics: [peak_force]
     """
     sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}

@@ -117,6 +117,7 @@ def identify(
     for option, path in (("--output", output), ("--robot", robot_file), ("--report", page), ("--dataset", netcdf)):
         if path is not None:
             outputs.check_output(path, option=option)
+    _refuse_tables(source)
     is_described = files or validation or test or source.lower().endswith((".yaml", ".yml"))
     if not is_described and not _is_recorded(source):
         if any(option is not None for option in (robot_file, page, netcdf, columns, store)):
@@ -127,6 +128,17 @@ def identify(
         return
     roles = [(path, role) for role, paths in zip(ROLES, (files, validation, test), strict=True) for path in paths]
     _identify_recordings(source, roles, method, columns, folder, output, robot_file, page, netcdf, store)
+
+
+def _refuse_tables(source: str) -> None:
+    """Raise Refused for a file of signals in the place of what says what its columns are."""
+    from pipeline.identification.machines.tables import READERS
+
+    if Path(source).suffix.lower() in READERS and Path(source).is_file():
+        raise Refused(
+            f"{source}: got a file of signals alone; expected a recording description, which names its robot and "
+            f"columns. Write one, or limbsweep identify ROBOT {source} --columns DESCRIPTION"
+        )
 
 
 def _is_recorded(source: str) -> bool:

@@ -22,6 +22,7 @@ from tests.bad_inputs import (
     mechanisms,
     numbers,
     outputs,
+    recordings,
     robots,
     simulations,
     stores,
@@ -32,7 +33,7 @@ from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
 IN_FILES = (files, sweeps, turns, loads, clusters, robots, mechanisms, imports, simulations)
-SECTIONS = (*IN_FILES, commands, stores, numbers, dask_settings, outputs)
+SECTIONS = (*IN_FILES, commands, stores, numbers, dask_settings, outputs, recordings)
 ROWS = tuple(row for section in SECTIONS for row in section.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}
 """Rows of each section of the list."""

@@ -159,6 +159,33 @@ def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> Non
     assert f"{prefix}velocity.a" not in found
 
 
+@pytest.mark.parametrize("plugin", ["SQLITE3", "MCAP"])
+def test_joint_states_of_a_bag_of_ros_2_are_columns(tmp_path: Path, plugin: str) -> None:
+    rosbag2 = pytest.importorskip("rosbags.rosbag2")
+    typesys = pytest.importorskip("rosbags.typesys")
+    store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
+    kinds, kind = store.types, "sensor_msgs/msg/JointState"
+    table = columns(1)[:20]
+    bag = tmp_path / "run"
+    with rosbag2.Writer(bag, version=9, storage_plugin=rosbag2.StoragePlugin[plugin]) as writer:
+        connection = writer.add_connection("/joint_states", kind, typestore=store)
+        for row in table:
+            nanoseconds = 100_000_000_000 + round(row[0] * 1e9)
+            stamp = kinds["builtin_interfaces/msg/Time"](*divmod(nanoseconds, 10**9))
+            header = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+            message = kinds[kind](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
+            writer.write(connection, nanoseconds, store.serialize_cdr(message, kind))
+    (part,) = [path for path in bag.iterdir() if path.suffix in (".db3", ".mcap")]
+    found = read_table(part)
+    np.testing.assert_allclose(found["time"], table[:, 0], atol=1e-7)
+    np.testing.assert_array_equal(found["position.b"], table[:, 2])
+    np.testing.assert_array_equal(found["effort.c"], table[:, 6])
+    assert "velocity.a" not in found
+    part.write_bytes(b"no bag")
+    with pytest.raises(InputError, match=r"a bag of ROS 1 or 2"):
+        read_table(part)
+
+
 def test_results_are_written(identified: MachineIdentification, tmp_path: Path) -> None:
     results.save_parameters(identified, tmp_path / "found.csv")
     with (tmp_path / "found.csv").open() as file:

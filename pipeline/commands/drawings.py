@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from pipeline.commands.study_tables import CASES, OBJECTIVES, WHERE
 from pipeline.commands.terminal import STORE, forced, output_option
 
 
@@ -25,11 +26,33 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 @STORE
 @output_option(default="report.html", help="The .html file; default: report.html.")
 @_looked_into
-def report(store: str, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
-    """Write a page about STORE: one HTML file that needs no network."""
+@OBJECTIVES
+@WHERE
+@CASES
+def report(
+    store: str,
+    output: Path,
+    design: int | None,
+    friction: int | None,
+    files: Path | None,
+    texts: tuple[str, ...],
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+) -> None:
+    """Write a page about STORE that leads with the answer to its question: one HTML file that needs no network."""
     from pipeline.report import write_report
 
-    page = write_report(store, output, design=design, friction=friction, files=files, force=forced())
+    page = write_report(
+        store,
+        output,
+        design=design,
+        friction=friction,
+        files=files,
+        force=forced(),
+        objectives=texts,
+        where=conditions,
+        cases=cases,
+    )
     click.echo(f"wrote {page}")
 
 

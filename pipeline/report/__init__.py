@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,15 @@ def write_report(
     friction: int | None = None,
     files: str | Path | None = None,
     force: bool = False,
+    objectives: Sequence[str] = (),
+    where: Sequence[str] = (),
+    cases: Sequence[str] = (),
 ) -> Path:
     """Write the report of a store, or of a dataset that came from one, and return where it is.
+
+    It leads with the answer to a question: `objectives`, the first of which decides, such as `min peak_force`;
+    `where`, conditions that a design has to meet; `cases`, swept parameters that are operating conditions.
+    What is left out is as the section `study` of the sweep says; without any objective the first metric decides.
 
     `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
     most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
@@ -36,10 +44,12 @@ def write_report(
     """
     from pipeline.report.data.results import results_of
     from pipeline.report.page import page
+    from pipeline.sweep.question.reader import StudyQuestion
 
     path = Path(output)
     page.check(path, force=force)
-    page.write(results_of(store, design, friction, files), path, force=force)
+    question = StudyQuestion("", tuple(objectives), tuple(where), tuple(cases))
+    page.write(results_of(store, design, friction, files, question), path, force=force)
     return path
 
 

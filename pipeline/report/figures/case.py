@@ -61,7 +61,7 @@ def _panels(results: Results, rows: Sequence[ActuatorSeries]) -> Figure:
         axes[-1, column].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, title="actuator")
-    drawing.suptitle(f"design {results.design}, friction set {results.friction}", fontsize=10)
+    drawing.suptitle(f"design {results.name_of(results.design)}, friction set {results.friction}", fontsize=10)
     return drawing
 
 
@@ -134,6 +134,7 @@ def mechanism(results: Results) -> Figure:
     axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
     axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
     drawing.suptitle(
-        f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10
+        f"design {results.name_of(results.design)} on {moved.name}, at {len(phases)} times, the last one darkest",
+        fontsize=10,
     )
     return drawing

@@ -28,8 +28,8 @@ def front(results: Results) -> Figure:
     axes.scatter(first.values[shown], second.values[shown], s=10, color=style.LIGHT, label="designs")
     axes.plot(first.values[line], second.values[line], "D-", color=style.COLOURS[0], markersize=4, label="front",
               drawstyle="steps-post" if first.sign > 0 else "steps-pre")  # fmt: skip
-    axes.plot(first.values[results.design], second.values[results.design], "o", color=style.INK, markersize=12,
-              fillstyle="none", label=f"design {results.design}")  # fmt: skip
+    axes.plot(first.values[results.place], second.values[results.place], "o", color=style.INK, markersize=12,
+              fillstyle="none", label=f"design {results.name_of(results.design)}")  # fmt: skip
     axes.set(xlabel=first.label, ylabel=second.label)
     axes.legend(frameon=False)
     return figure
@@ -41,7 +41,7 @@ def parallel(results: Results) -> Figure:
     columns = [*table.parameters, *results.objectives]
     if len(columns) < 2 or not results.objectives:
         raise lacks("parallel", "a metric, and a parameter that is swept")
-    shown = table.shown(MOST_LINES, always=(results.design,))
+    shown = table.shown(MOST_LINES, always=(results.place,))
     figure = new(1.5 + 1.35 * len(columns), 4.8)
     axes = figure.subplots()
     heights = np.stack([_unit(column, shown) for column in columns], axis=1)

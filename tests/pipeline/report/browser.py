@@ -60,13 +60,16 @@ def opened(page: Path) -> Iterator[Any]:
 
 
 def settle(window: Any) -> None:
-    """Wait until all figures are drawn and the page has nothing left to do."""
+    """Wait until the page is ready, all figures are drawn, and nothing is left to do."""
     window.execute_async_script(
         """
         const done = arguments[0];
+        const ready = () => document.documentElement.dataset.state === 'ready';
         const drawn = () => [...document.querySelectorAll('.figure')].every((each) => each._fullLayout);
+        const draw = () => { document.dispatchEvent(new Event('limbsweep-draw')); wait(); };
         const wait = () => drawn() ? requestAnimationFrame(() => setTimeout(done, 150)) : setTimeout(wait, 50);
-        wait();
+        const begin = () => ready() ? draw() : setTimeout(begin, 20);
+        begin();
         """
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.commands.study_tables import CASES, OBJECTIVES, WHERE
-from pipeline.commands.terminal import STORE, forced, output_option
+from pipeline.commands.terminal import STORE, STORES, forced, output_option
 
 
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
@@ -23,14 +23,14 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@STORE
+@STORES
 @output_option(default="report.html", help="The .html file; default: report.html.")
 @_looked_into
 @OBJECTIVES
 @WHERE
 @CASES
 def report(
-    store: str,
+    stores: tuple[str, ...],
     output: Path,
     design: int | None,
     friction: int | None,
@@ -39,11 +39,14 @@ def report(
     conditions: tuple[str, ...],
     cases: tuple[str, ...],
 ) -> None:
-    """Write a page about STORE that leads with the answer to its question: one HTML file that needs no network."""
+    """Write a page that leads with the answer to the question of STORE: one HTML file that needs no network.
+
+    Several stores are compared: robots on the same task, or runs against each other.
+    """
     from pipeline.report import write_report
 
     page = write_report(
-        store,
+        stores,
         output,
         design=design,
         friction=friction,

@@ -66,6 +66,8 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
 def _bounds(results: Results) -> Iterator[tuple[str, tuple[float, bool]]]:
     """Bounds on metrics by name, from conditions such as `condition < 6 and peak_force <= 40`."""
     for text in results.question.where:
+        if re.search(r"\b(or|not)\b", text):
+            continue  # a bound of one branch is none of the whole
         for part in re.split(r"\band\b", text):
             if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
                 yield match[1], (float(match[3]), match[2].startswith(">"))

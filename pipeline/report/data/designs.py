@@ -260,7 +260,7 @@ def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns
     if same is not None and np.array_equal(same.values, values, equal_nan=True):
         return replace(same, sign=sign)
     over = f", {wanted.over} over cases" if wanted.over != "worst" else ""
-    name = wanted.text + (over or " of one actuator" * (same is not None))
+    name = wanted.text + (over or " of the hardest actuator" * (same is not None))
     how = f"{wanted.over} over cases" if CASE in dataset.dims else "as the question says"
     return DesignColumn(name, unit(dataset, wanted.text), "objective of the question", values, True, how, sign)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -71,9 +72,10 @@ def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str 
     On a narrow page tables of the kinds `bars` and `stack` stand cell below cell, each after the head of its column.
     """
     head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    plain = [re.sub("<[^>]*>", "", text).replace('"', "&quot;") for text in heads]
     body = "".join(
         f'<tr><th scope="row">{first}</th>'
-        + "".join(f'<td data-head="{text}">{cell}</td>' for text, cell in zip(heads[1:], rest, strict=True))
+        + "".join(f'<td data-head="{text}">{cell}</td>' for text, cell in zip(plain[1:], rest, strict=True))
         + "</tr>"
         for first, *rest in rows
     )

@@ -76,7 +76,7 @@ def _changes(results: Results, design: int) -> str:
     place = results.place
     columns = list(results.designs.causes.values())
     shares = [abs(c.values[design] - c.values[place]) / (float(np.ptp(_known(c.values))) or 1.0) for c in columns]
-    order = np.argsort(-np.array(shares), kind="stable")[:MOST_CHANGES] if columns else []
+    order = sorted(range(len(columns)), key=lambda k: -shares[k])[:MOST_CHANGES]
     told = [
         f"{columns[k].words} {columns[k].text_at(place)} → {columns[k].text_at(design)}"
         for k in order

@@ -22,16 +22,17 @@ function canvasOf(id, paint) {
     surface.ready = true;
     paint(context, box.width, box.height);
   };
-  repaints.push(surface.paint);
-  let seenOnce = false; // what nobody has scrolled to is not drawn yet
-  new IntersectionObserver((entries, observer) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    observer.disconnect();
-    seenOnce = true;
-    surface.paint();
-    new ResizeObserver(surface.paint).observe(canvas.parentElement);
-  }, { rootMargin: "300px" }).observe(canvas.parentElement);
-  surface.whenSeen = () => { if (seenOnce) surface.paint(); };
+  repaints.push(() => surface.whenSeen());
+  let visible = false, stale = true; // what nobody sees is drawn when it is scrolled to
+  surface.whenSeen = () => {
+    stale = true;
+    if (visible) { stale = false; surface.paint(); }
+  };
+  new IntersectionObserver((entries) => {
+    visible = entries.at(-1).isIntersecting;
+    if (stale) surface.whenSeen();
+  }, { rootMargin: "150px" }).observe(canvas.parentElement);
+  new ResizeObserver(surface.whenSeen).observe(canvas.parentElement);
   drawings.push(surface.now);
   return surface;
 }

@@ -1,6 +1,7 @@
 // The table of designs: sorted, in pages, searched; ranges as numbers; pinned designs side by side; designs as a file.
 
 const PAGE_ROWS = 12;
+const RESTS = 80; // milliseconds after which a hand that brushes rests
 
 /** A spreadsheet runs a cell that begins so as a formula: such a text gets an apostrophe in front. */
 const cellText = (text) => {
@@ -50,6 +51,9 @@ function listing(table, filter, state, choose) {
     byId("page-of").textContent = `Page ${count(page + 1)} of ${count(pages)}`;
     byId("earlier").disabled = page === 0;
     byId("later").disabled = page + 1 >= pages;
+  }
+
+  function tell() {
     let meeting = 0;
     for (let i = 0; i < table.size; i++) meeting += filter.mask[i] & table.meets[i];
     told.textContent = `${count(filter.kept)} of ${count(table.size)} designs are kept` +
@@ -85,9 +89,11 @@ function listing(table, filter, state, choose) {
   let late = null; // the table follows a brush as soon as the hand rests
   filter.watching.push(() => {
     page = 0;
+    tell();
     clearTimeout(late);
-    late = setTimeout(fill, 0);
+    late = setTimeout(fill, RESTS);
   });
+  tell();
   fill();
   return { fill };
 }

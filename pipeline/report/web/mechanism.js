@@ -1,105 +1,19 @@
-// The mechanism of the design that is looked into, in motion: what is drawn at each time, and what turns and moves it.
-
-const ROD = 0.017, BALL = 0.0125, PLATE = 0.011; // thickness and radii, in sizes of the mechanism
-
-function motionOf(details) {
-  return details.motion && unpacked(details, "motion", () => {
-    const rows = (record) => ({ values: details.get(record), rows: record.shape[1] });
-    return {
-      ...details.motion,
-      limbs: details.motion.limbs.map((limb) => details.get(limb)),
-      platform: Array.from(details.get(details.motion.platform)),
-      base: { values: details.get(details.motion.base), rows: details.motion.base.shape[0] },
-      trajectories: details.motion.trajectories.map((it) => ({
-        times: details.get(it.times), step: it.step, points: rows(it.points), force: rows(it.force), moment: details.get(it.moment),
-      })),
-    };
-  });
-}
-
-const pointOf = ({ values, rows }, frame, place) => {
-  const at = (frame * rows + place) * 3;
-  return [values[at], values[at + 1], values[at + 2]];
-};
-
-/** Points of the base, of all trajectories and of their arrows, as many as tell how large the picture has to be. */
-function somePoints({ base, trajectories, arrow: length }) {
-  const found = Array.from({ length: base.rows }, (_, k) => pointOf(base, 0, k));
-  for (const { points, times, force } of trajectories) {
-    const step = Math.max(1, Math.floor(times.length / 12));
-    for (let frame = 0; frame < times.length; frame += step)
-      for (let place = 0; place < points.rows; place++) {
-        const point = pointOf(points, frame, place);
-        if (!Number.isFinite(point[0])) continue;
-        found.push(point);
-        if (place < force.rows) found.push(pointOf(force, frame, place).map((value, axis) => point[axis] + length * (value || 0)));
-      }
-  }
-  return found;
-}
+// The mechanism of the design that is looked into, in motion: what turns it and moves it along.
 
 function mechanism(onTime) {
-  const { joints: names, trajectories, colours: limbColours } = data.mechanism;
+  const { joints: names, trajectories } = data.mechanism;
   const which = byId("trajectory"), slider = byId("time"), play = byId("play"), arrows = byId("arrows");
   const note = byId("motion-note"), readout = byId("frame-readout");
-  const surface = canvasOf("mechanism", paint), { canvas } = surface;
+  const surface = canvasOf("mechanism", (...place) => paint(...place)), { canvas } = surface;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let shown = null, camera = null, timer = null, touched = false, hover = null;
 
   const frameOf = () => Number(slider.value);
   const now = () => shown.trajectories[which.value];
 
-  function paint(context, width, height) {
-    if (!shown) return;
-    const motion = now(), frame = frameOf(), project = projection(camera, width, height, 30), { size } = camera;
-    const at = (place) => project(pointOf(motion.points, frame, place)), parts = [];
-    const base = Array.from({ length: shown.base.rows }, (_, k) => project(pointOf(shown.base, 0, k)));
-    const behind = (depth, draw) => parts.push([depth, draw]);
-    const mean = (points) => points.reduce((sum, point) => sum + point[2], 0) / points.length;
-    if (base.length > 1) behind(mean(base), () => plate(context, base, PLATE * size, colours.base));
-    else if (base.length) behind(base[0][2], () => ball(context, base[0], 0.03 * size, colours.base));
-    shown.limbs.forEach((limb, index) => {
-      const colour = limbColours[index % limbColours.length];
-      for (let k = 0; k < limb.length; k += 2) {
-        const [a, b] = [at(limb[k]), at(limb[k + 1])];
-        if (Number.isFinite(a[0]) && Number.isFinite(b[0])) behind((a[2] + b[2]) / 2, () => rod(context, a, b, ROD * size, colour));
-      }
-    });
-    const corners = shown.platform.slice(0, -1).map(at);
-    if (corners.length && Number.isFinite(corners[0][0])) behind(mean(corners), () => plate(context, corners, PLATE * size, colours.platform));
-    names.forEach((_, joint) => {
-      const point = at(joint);
-      if (Number.isFinite(point[0])) behind(point[2] + 0.01 * size, () => ball(context, point, BALL * size, joint === hover ? colours.accent : "#d8d8d8"));
-    });
-    path(context, project, motion);
-    parts.sort((a, b) => a[0] - b[0]);
-    for (const [, draw] of parts) draw();
-    if (arrows.checked) names.forEach((_, joint) => {
-      const start = pointOf(motion.points, frame, joint), force = pointOf(motion.force, frame, joint);
-      if (Number.isFinite(start[0]) && Number.isFinite(force[0]))
-        arrow(context, project(start), project(start.map((value, axis) => value + shown.arrow * force[axis])), colours.bad);
-    });
-    legend(context, camera, project, height);
-  }
-
-  /** The way of the middle of the platform. */
-  function path(context, project, { points, times }) {
-    const corners = shown.platform.slice(0, -1);
-    if (!corners.length || trajectories[which.value].grid) return;
-    context.strokeStyle = colours.platform;
-    context.lineWidth = 1.5;
-    context.setLineDash([2, 4]);
-    context.beginPath();
-    for (let frame = 0, open = false; frame < times.length; frame++) {
-      const sum = corners.reduce((total, place) => pointOf(points, frame, place).map((value, axis) => total[axis] + value), [0, 0, 0]);
-      const [x, y] = project(sum.map((value) => value / corners.length));
-      if (!Number.isFinite(x)) { open = false; continue; }
-      if (open) context.lineTo(x, y); else context.moveTo(x, y);
-      open = true;
-    }
-    context.stroke();
-    context.setLineDash([]);
-  }
+  const paint = (context, width, height) => {
+    if (shown) paintMechanism(context, width, height, shown, { camera, trajectory: Number(which.value), frame: frameOf(), arrows: arrows.checked, hover, about: data.mechanism });
+  };
 
   function show() {
     const motion = now(), frame = frameOf(), sizes = names.map((_, joint) => Math.hypot(...pointOf(motion.force, frame, joint)));
@@ -111,7 +25,7 @@ function mechanism(onTime) {
     readout.textContent = most < 0 ? `${name}: this sample failed; see what fails, and where.`
       : hover !== null ? `${names[hover]}: ${forceText(sizes[hover])}, ${momentText(motion.moment[frame * names.length + hover])}`
         : `${name}: the largest force, ${forceText(sizes[most])}, is in joint ${names[most]}.`;
-    surface.paint();
+    surface.whenSeen();
     onTime(Number(which.value), motion.times[frame]);
   }
   const forceText = (size) => (size >= 1e3 ? `${rounded(size / 1e3)} kN` : `${rounded(size)} N`);

@@ -11,11 +11,11 @@ function pixelOf(text, share = 1) {
 }
 
 /** Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. */
-function points(context, table, filter, a, b, box, size) {
+function points(context, table, filter, a, b, box, size, shown = colours) {
   const ratio = devicePixelRatio || 1, width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
   if (width < 2 || height < 2) return;
   const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
-  const shades = [pixelOf(colours.faint), pixelOf(colours.dot), pixelOf(colours.accent)], dot = Math.max(1, Math.round(size * ratio));
+  const shades = [pixelOf(shown.faint), pixelOf(shown.dot), pixelOf(shown.accent)], dot = Math.max(1, Math.round(size * ratio));
   const [x0, x1] = box.x, [y0, y1] = box.y, across = (width - dot) / (x1 - x0), down = (height - dot) / (y1 - y0);
   for (let layer = 0; layer < 3; layer++) {
     const shade = shades[layer];
@@ -81,7 +81,7 @@ function frontView(table, filter, state, choose) {
     line = a === b ? [] : frontOf(table, a, b);
     note.textContent = a === b ? "Choose two different objectives."
       : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.`;
-    surface.paint();
+    surface.whenSeen();
   }
 
   function paint(context, width, height) {

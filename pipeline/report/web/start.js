@@ -6,7 +6,9 @@ async function begin() {
   const goTo = data.mechanism ? mechanism(onTime) : () => {};
   if (data.workspace) workspace(goTo, bytes);
   if (data.designs) designs(bytes);
+  if (data.runs) runs(bytes);
   if (data.details?.length && (data.designs?.chosen ?? null) === null) lookAt(data.details[0].design);
+  performance.mark("ready");
   document.documentElement.dataset.state = "ready";
 }
 requestAnimationFrame(() => setTimeout(begin)); // after the words have been painted

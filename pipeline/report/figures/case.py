@@ -128,9 +128,11 @@ def mechanism(results: Results) -> Figure:
     for order, frame in enumerate(phases):
         alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
         for index, limb in enumerate(lines.limbs):
-            bundle = Line3DCollection(moved.points[frame][limb], colors=style.of(style.LIMBS, index), alpha=alpha)
-            axes.add_collection3d(bundle)
-        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
+            # a dark edge below the colour makes a rod of a line
+            for width, colour in ((5.0, style.INK), (3.4, style.of(style.LIMBS, index))):
+                bundle = Line3DCollection(moved.points[frame][limb], colors=colour, alpha=alpha, linewidths=width)
+                axes.add_collection3d(bundle)
+        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=4.0)
     axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
     axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
     drawing.suptitle(

@@ -35,7 +35,7 @@ def trade_off(results: Results) -> PagePart | None:
     )
     if rows:
         heads = ("design", *(escape(column.words) for column in pair), "what else changes")
-        body += "<h3>Neighbours on the front, against the chosen design</h3>" + markup_table(rows, heads, "stack")
+        body += "<h3>Neighbours, against the chosen design</h3>" + markup_table(rows, heads, "stack")
     body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
     body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front") + "</div>"
     body += drawing("front", "Designs by two objectives, with those that no other beats in both.", "tall")
@@ -44,12 +44,17 @@ def trade_off(results: Results) -> PagePart | None:
 
 
 def _neighbours(results: Results, pair: tuple[DesignColumn, DesignColumn]) -> list[tuple[str, ...]]:
-    """Rows of the designs on the front that are nearest to the chosen one in the first objective."""
+    """Rows of designs near the chosen one in the first objective: on the front, and where it is short the next best."""
     table, place = results.designs, results.place
     line = table.fronts[pair[0].name, pair[1].name]
     first = pair[0].values
     order = line[np.argsort(np.abs(first[line] - first[place]), kind="stable")]
-    near = [design for design in order if design != place][: 2 * MOST_NEIGHBOURS]
+    near = [int(design) for design in order if design != place][: 2 * MOST_NEIGHBOURS]
+    if len(near) < 2 * MOST_NEIGHBOURS:
+        costs = np.where(table.meets, pair[0].sign * first, np.inf)
+        best = [int(design) for design in np.argsort(costs, kind="stable")[: 4 * MOST_NEIGHBOURS]]
+        best = [design for design in best if np.isfinite(costs[design]) and design not in (*near, place)]
+        near += best[: 2 * MOST_NEIGHBOURS - len(near)]
     near.sort(key=lambda design: first[design])
     rows = []
     for design in near:

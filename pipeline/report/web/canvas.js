@@ -75,15 +75,16 @@ function mixed(anchors, share) {
 }
 
 /** Where a column's colours begin and end: a few values far above all others do not make the rest look alike. */
-function crowd(column) {
-  column.crowd ??= (() => {
-    const step = Math.max(1, Math.floor(column.values.length / 5000)), some = [];
-    for (let i = 0; i < column.values.length; i += step) if (Number.isFinite(column.values[i])) some.push(column.values[i]);
+function crowd(column, meets = null) {
+  const name = meets ? "crowdOfMeets" : "crowd"; // of all designs, or of those that meet all conditions
+  column[name] ??= (() => {
+    const step = Math.max(1, Math.floor(column.values.length / (meets ? 50000 : 5000))), some = [];
+    for (let i = 0; i < column.values.length; i += step) if (Number.isFinite(column.values[i]) && (!meets || meets[i])) some.push(column.values[i]);
     some.sort((a, b) => a - b);
     const low = some[Math.floor(0.01 * some.length)] ?? 0, high = some[Math.floor(0.98 * (some.length - 1))] ?? 1;
     return high > low ? [low, high] : [column.low, column.high > column.low ? column.high : column.low + 1];
   })();
-  return column.crowd;
+  return column[name];
 }
 
 /** The range of an axis: all values, unless some lie so far out that the rest would be a line. */

@@ -181,7 +181,16 @@ function matrixView(table, filter, state) {
         context.font = STRONG;
         context.textAlign = "left";
         context.textBaseline = "top";
-        if (column === row) context.fillText(wrapped(context, `${b.words} ↑ over ${a.words} →`, width - box.left - wide - 16)[0] ?? "", Math.min(box.left + wide + 8, width - 8), box.top + 8);
+        if (column !== row) continue;
+        const beside = width - box.left - wide - 24, inside = beside < 120, text = `${b.words} ↑ over ${a.words} →`;
+        context.strokeStyle = colours.panel;
+        context.lineWidth = 5;
+        context.lineJoin = "round";
+        const [u, v] = inside ? [box.left + 6, box.top + 6] : [box.left + wide + 8, box.top + 8];
+        wrapped(context, text, inside ? wide - 12 : beside).forEach((line, k) => {
+          context.strokeText(line, u, v + 14 * k);
+          context.fillText(line, u, v + 14 * k);
+        });
       }
     }
   });

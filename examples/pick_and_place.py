@@ -1,8 +1,8 @@
-"""Which Delta does a pick-and-place cycle with the smallest motors, by payload: geometry, gear and motor together.
+"""Which Delta does a pick-and-place cycle with the smallest motors: geometry, gear and motor together.
 
-python examples/pick_and_place.py [folder], by default runs/. Makes there the store of `pick_and_place.yaml`, its report
-and figures, and prints for each payload the smallest motor that carries it, with the geometry and the gear that need
-least electrical energy.
+python examples/pick_and_place.py [folder], by default runs/. Makes there the store of `pick_and_place.yaml`, its
+report, which takes the payloads as operating cases, and figures. Prints for each payload alone the smallest motor that
+carries it, with the geometry and the gear that need least electrical energy.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.commands.terminal import STORE, forced, output_option
+from pipeline.commands.study_tables import CASES, OBJECTIVES, WHERE
+from pipeline.commands.terminal import STORE, STORES, forced, output_option
 
 
 def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
@@ -22,14 +23,39 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@STORE
+@STORES
 @output_option(default="report.html", help="The .html file; default: report.html.")
 @_looked_into
-def report(store: str, output: Path, design: int | None, friction: int | None, files: Path | None) -> None:
-    """Write a page about STORE: one HTML file that needs no network."""
+@OBJECTIVES
+@WHERE
+@CASES
+def report(
+    stores: tuple[str, ...],
+    output: Path,
+    design: int | None,
+    friction: int | None,
+    files: Path | None,
+    texts: tuple[str, ...],
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+) -> None:
+    """Write a page that leads with the answer to the question of STORE: one HTML file that needs no network.
+
+    Several stores are compared: robots on the same task, or runs against each other.
+    """
     from pipeline.report import write_report
 
-    page = write_report(store, output, design=design, friction=friction, files=files, force=forced())
+    page = write_report(
+        stores,
+        output,
+        design=design,
+        friction=friction,
+        files=files,
+        force=forced(),
+        objectives=texts,
+        where=conditions,
+        cases=cases,
+    )
     click.echo(f"wrote {page}")
 
 

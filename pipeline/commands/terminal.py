@@ -38,10 +38,19 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
     return value
 
 
+def _all_named(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The same of several."""
+    for value in values:
+        check_place(value, "STORE")
+    return values
+
+
 SOURCE = click.argument("sweep", callback=_named)
 
 
 STORE = click.argument("store", callback=_named)
+
+STORES = click.argument("stores", metavar="STORE...", nargs=-1, required=True, callback=_all_named)
 
 
 CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")

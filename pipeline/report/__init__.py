@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,15 +21,25 @@ __all__ = ["save_figure", "write_report"]
 
 
 def write_report(
-    store: str | Path | Dataset,
+    store: str | Path | Dataset | Sequence[str | Path | Dataset],
     output: str | Path = "report.html",
     *,
     design: int | None = None,
     friction: int | None = None,
     files: str | Path | None = None,
     force: bool = False,
+    objectives: Sequence[str] = (),
+    where: Sequence[str] = (),
+    cases: Sequence[str] = (),
 ) -> Path:
     """Write the report of a store, or of a dataset that came from one, and return where it is.
+
+    It leads with the answer to a question: `objectives`, the first of which decides, such as `min peak_force`;
+    `where`, conditions that a design has to meet; `cases`, swept parameters that are operating conditions.
+    What is left out is as the section `study` of the sweep says; without any objective the first metric decides.
+
+    Several stores are compared: robots on the same task, or runs against each other; then the page goes on with the
+    best of them.
 
     `design` and `friction` are numbers of the case to look into (absent: the best design, the friction set that asks
     most of it). `files` is the folder of the files that the sweep names, where it names some (absent: the current one).
@@ -38,12 +50,27 @@ def write_report(
         'report.html'
     """
     from pipeline.report.data.results import results_of
+    from pipeline.report.data.runs import compared
     from pipeline.report.page import page
+    from pipeline.sweep.question.reader import StudyQuestion
 
     path = Path(output)
     page.check(path, force=force)
-    page.write(results_of(store, design, friction, files), path, force=force)
+    question = StudyQuestion("", tuple(objectives), tuple(where), tuple(cases))
+    stores = [store] if isinstance(store, str | PathLike) or not isinstance(store, Sequence) else list(store)
+    every = [results_of(one, design, friction, files, question) for one in stores]
+    if len(every) == 1:
+        page.write(every[0], path, force=force)
+    else:
+        page.write_runs(compared(list(zip(_names(stores), every, strict=True))), path, force=force)
     return path
+
+
+def _names(stores: Sequence[str | PathLike[str] | Dataset]) -> list[str]:
+    """What the stores are called in a report: the ends of their names, with a number where they are equal."""
+    names = [str(store).rstrip("/").rpartition("/")[2].removesuffix(".zarr") if isinstance(store, str | PathLike)
+             else str(store.attrs.get("title") or store.attrs.get("robot", "dataset")) for store in stores]  # fmt: skip
+    return [f"{name} {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]
 
 
 def save_figure(

@@ -135,7 +135,11 @@ class Limbsweep:
         return write_report(self._dataset, output, design=design, friction=friction, files=files)
 
     def designs(self) -> xarray.Dataset:
-        """Parameters and worst metrics of every design, without time series: small, and in memory."""
-        from pipeline.report.data.results import results_of
+        """Parameters and worst metrics of every design, without time series: small, and in memory.
 
-        return results_of(self._dataset).table
+        Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
+        """
+        from pipeline.report.data.results import Results
+        from pipeline.study.axes import by_design
+
+        return Results(by_design(self._dataset)).table

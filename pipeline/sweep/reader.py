@@ -92,7 +92,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)
-    question = read_question(report, file.study, design.axis.names if design else file.study.cases, file.metrics)
+    question = read_question(report, file.study, design.axis.names if design else None, file.metrics)
     measurement = read_measurement(report, file, grid) if grid else None
     part = take_subset(report, file, Swept(design, friction, trajectories))
     text = inline(report, description)

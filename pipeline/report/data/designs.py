@@ -7,7 +7,7 @@ trajectories, actuators and joints the worst counts. A design that fails on one 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.study.columns import LARGE_IS_GOOD
+from pipeline.report.data.display import DisplayUnit, unit_of
+from pipeline.study.cases import CASE, STORED
+from pipeline.study.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
 from pipeline.study.pareto import front
 from pipeline.study.sensitivity import PER_BIN, Explained, from_samples
+from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -41,7 +44,7 @@ PREFERRED = (
 """Metrics in the order in which they come first."""
 
 MOST_SHOWN = 5000
-"""Designs that a page shows: lines of parallel coordinates, points of a front."""
+"""Designs that static figures show."""
 
 ROUNDING = 1e-9
 """Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
@@ -73,10 +76,29 @@ class DesignColumn:
         """Name and unit as on an axis."""
         return self.words if self.units in ("", "1") else f"{self.words} [{self.units}]"
 
+    @cached_property
+    def shown_in(self) -> DisplayUnit:
+        """The unit in which its numbers are shown."""
+        return unit_of(self.units, self.values)
+
+    @property
+    def title(self) -> str:
+        """Name and the unit in which its numbers are shown."""
+        return f"{self.words} [{self.shown_in.unit}]" if self.shown_in.unit else self.words
+
+    def text_at(self, design: int) -> str:
+        """The number of a design, rounded, with its unit."""
+        return self.shown_in.text(float(self.values[design]))
+
     @property
     def words(self) -> str:
         """The name as a text."""
         return self.name.replace("_", " ")
+
+    @property
+    def text_of(self) -> str:
+        """What it is, and how it was reduced to one number for each design."""
+        return ": ".join(text for text in (self.text, self.how) if text)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -92,10 +114,16 @@ class DesignColumn:
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """The table; `good` (design,) marks designs without a failed sample."""
+    """The table; `good` (design,) marks designs without a failed sample, in any of their operating cases."""
 
     columns: tuple[DesignColumn, ...]
     good: NDArray[np.bool_]
+    meets: NDArray[np.bool_]
+    """Which designs do not fail and meet all conditions."""
+    numbers: Indices
+    """Numbers in the store, (design, case)."""
+    asked: tuple[str, ...] = ()
+    """Names of the columns that are the objectives of the question, the first of which decides."""
 
     @property
     def count(self) -> int:
@@ -109,8 +137,10 @@ class Designs:
 
     @property
     def objectives(self) -> tuple[DesignColumn, ...]:
-        """Metrics, the preferred ones first."""
-        return tuple(column for column in self.columns if column.objective)
+        """Objectives of the question, then the other metrics, the preferred ones first."""
+        every = [column for column in self.columns if column.objective]
+        first = [self.column(name) for name in self.asked]
+        return (*first, *(column for column in every if column.name not in self.asked))
 
     def column(self, name: str) -> DesignColumn:
         """The column of that name."""
@@ -122,17 +152,30 @@ class Designs:
 
     @property
     def best(self) -> int:
-        """The design with the best value of the first objective; without one, the first that does not fail."""
-        known = (objective for objective in self.objectives if np.isfinite(objective.values).any())
-        if (first := next(known, None)) is not None:
-            return int(np.nanargmin(first.sign * first.values))
+        """The design with the best value of the first objective of those that meet all conditions, if any does.
+
+        Without an objective the first that does not fail.
+        """
+        usable = self.meets if self.meets.any() else np.ones(self.count, bool)
+        for first in self.objectives:
+            costs = np.where(usable, first.sign * first.values, np.nan)
+            if np.isfinite(costs).any():
+                return int(np.nanargmin(costs))
         return int(np.argmax(self.good))
+
+    def place(self, number: int) -> int | None:
+        """The row of the design with that number in the store; None where it is not in the table."""
+        rows = np.flatnonzero((self.numbers == number).any(axis=1))
+        return int(rows[0]) if len(rows) else None
 
     @cached_property
     def fronts(self) -> Mapping[tuple[str, str], Indices]:
-        """For each pair of objectives the designs that no other beats in both, along the front."""
+        """For each pair of objectives the designs that no other beats in both, along the front.
+
+        Designs that break a condition are on no front.
+        """
         pairs = combinations(self.objectives, 2)
-        return {(a.name, b.name): _along_front(a, b) for a, b in pairs}
+        return {(a.name, b.name): _along_front(a, b, self.meets) for a, b in pairs}
 
     @cached_property
     def causes(self) -> Mapping[str, DesignColumn]:
@@ -183,15 +226,15 @@ def _together(a: Array, b: Array) -> bool:
     return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
-def _along_front(a: DesignColumn, b: DesignColumn) -> Indices:
+def _along_front(a: DesignColumn, b: DesignColumn, meets: NDArray[np.bool_]) -> Indices:
     """Find the designs on the front of two objectives, ordered by the first."""
-    costs = np.stack([a.sign * a.values, b.sign * b.values], axis=1)
+    costs = np.where(meets[:, None], np.stack([a.sign * a.values, b.sign * b.values], axis=1), np.nan)
     designs = np.flatnonzero(front(costs))
     return designs[np.lexsort(costs[designs].T[::-1])]
 
 
-def designs(dataset: Dataset) -> Designs:
-    """Make the table of a dataset as `storage.open_results` gives it; reads every metric once."""
+def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
+    """Make the table of a dataset as `by_cases` gives it; reads every metric once. Raises InputError."""
     import xarray
 
     chosen = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
@@ -204,7 +247,28 @@ def designs(dataset: Dataset) -> Designs:
         if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
     ]
     objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
-    return Designs((*parameters, *objectives), good)
+    meets = good & feasible(dataset, question.where) if question.where else good
+    count = dataset.sizes["design"]
+    numbers = dataset[STORED].values if STORED in dataset.coords else np.arange(count)[:, None]
+    asked = []
+    for text in question.objectives:
+        wanted = _asked(dataset, objective(text), good, objectives)
+        objectives = [column for column in objectives if column.name != wanted.name] + [wanted]
+        asked.append(wanted.name)
+    return Designs((*parameters, *objectives), good, meets, numbers, tuple(dict.fromkeys(asked)))
+
+
+def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]) -> DesignColumn:
+    """The column of an objective: that of the metric where it is the same, else one of its own."""
+    values = np.where(good, value_of(dataset, wanted), np.nan)
+    sign = -1.0 if wanted.direction == "max" else 1.0
+    same = next((column for column in columns if column.name == wanted.text), None)
+    if same is not None and np.array_equal(same.values, values, equal_nan=True):
+        return replace(same, sign=sign)
+    over = f", {wanted.over} over cases" if wanted.over != "worst" else ""
+    name = wanted.text + (over or " of the hardest actuator" * (same is not None))
+    how = f"{wanted.over} over cases" if CASE in dataset.dims else "as the question says"
+    return DesignColumn(name, unit(dataset, wanted.text), "objective of the question", values, True, how, sign)
 
 
 def worst(metric: DataArray) -> DataArray:

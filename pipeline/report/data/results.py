@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.designs import DesignColumn, Designs, designs
+from pipeline.report.data.display import quantity
 from pipeline.study.axes import by_design
+from pipeline.study.cases import INCOMPLETE, by_cases
+from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion, stored_question
 from pipeline.sweep.side_files import FileSource, stored_files
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ class Results:
     files: Path | None = None
     stored: FileSource | None = None
     """The files in the store, where the dataset is that of one."""
+    question: StudyQuestion = NO_QUESTION
 
     def __post_init__(self) -> None:
         for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
@@ -49,8 +53,18 @@ class Results:
 
     @cached_property
     def designs(self) -> Designs:
-        """The table of all designs."""
-        return designs(self.dataset)
+        """The table of all designs; where the question names operating cases, each design has all of them."""
+        return designs(self.by_case, self.question)
+
+    @cached_property
+    def by_case(self) -> Dataset:
+        """The dataset by designs and operating cases; as it is where the question names none."""
+        return by_cases(self.dataset, self.question.cases)
+
+    @property
+    def incomplete(self) -> int:
+        """How many designs lack an operating case, and are left out."""
+        return int(self.by_case.attrs.get(INCOMPLETE, 0)) if self.question.cases else 0
 
     @property
     def table(self) -> Dataset:
@@ -64,7 +78,7 @@ class Results:
     @cached_property
     def shown(self) -> NDArray[np.int64]:
         """Numbers of the designs that plots of all designs show."""
-        return self.designs.shown(always=(self.design,))
+        return self.designs.shown(always=(self.place,))
 
     @cached_property
     def objectives(self) -> tuple[DesignColumn, ...]:
@@ -74,16 +88,66 @@ class Results:
 
     @property
     def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:
-        """The first objective and the one that conflicts with it most: that with the longest front."""
+        """The first two objectives of the question; else the first and the one that conflicts with it most.
+
+        That is the one with the longest front.
+        """
         first, *others = self.objectives or (None,)
         if first is None or not others:
             return None
+        if len(self.designs.asked) > 1 and others[0].name == self.designs.asked[1]:
+            return first, others[0]
         return first, max(others, key=lambda objective: len(self.designs.fronts[first.name, objective.name]))
+
+    @cached_property
+    def place(self) -> int:
+        """The row in the table of the design that is looked into: the chosen one, or the best. Raises InputError."""
+        if self.chosen_design is None:
+            return self.designs.best
+        place = self.designs.place(self.chosen_design)
+        if place is None:
+            rule = "the number of a design that has every operating case"
+            raise InputError([Problem("--design", 0, 0, "", str(self.chosen_design), rule)])
+        return place
 
     @property
     def design(self) -> int:
-        """The design that is looked into: the chosen one, or the best."""
-        return self.designs.best if self.chosen_design is None else self.chosen_design
+        """The number in the store of the design that is looked into, under its hardest operating case."""
+        return self.hardest(self.place) if self.chosen_design is None else self.chosen_design
+
+    def hardest(self, place: int) -> int:
+        """The number in the store of a design of the table under the case that is worst for the first objective."""
+        numbers = self.designs.numbers[place]
+        return int(numbers[self.worst_case(place)])
+
+    def worst_case(self, place: int) -> int:
+        """Which operating case of a design is the worst for the first objective, or for its largest force."""
+        return int(self.worst_cases[place])
+
+    @cached_property
+    def worst_cases(self) -> NDArray[np.int64]:
+        """Of each design of the table its worst operating case, (design,)."""
+        from pipeline.study.columns import objective, values_by_case
+
+        texts = self.question.objectives or tuple(name for name in ("peak_force",) if name in self.by_case)
+        if self.designs.numbers.shape[1] == 1 or not texts:
+            return np.zeros(self.designs.count, np.int64)
+        first = objective(texts[0])
+        costs = values_by_case(self.by_case, first) * (1.0 if first.direction == "min" else -1.0)
+        return np.argmax(np.where(np.isfinite(costs), costs, -np.inf), axis=1)
+
+    def name_of(self, design: int) -> int:
+        """The number that a design goes by, from its number under some operating case: that under the first case."""
+        place = self.designs.place(design) if self.question.cases else None
+        return design if place is None else int(self.designs.numbers[place, 0])
+
+    def case_words(self, case: int) -> str:
+        """An operating case in words: `payload mass 3 kg`; empty where there are none."""
+        coordinates = [self.by_case[name] for name in self.question.cases]
+        return ", ".join(
+            f"{str(x.name).replace('_', ' ')} {quantity(float(x.values[case]), x.attrs.get('units', ''))}"
+            for x in coordinates
+        )
 
     @cached_property
     def friction(self) -> int:
@@ -138,11 +202,17 @@ class Results:
 
     def heading(self, design: int) -> str:
         """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
-        swept = [_with_unit(column.name, column.values[design], column.units) for column in self.designs.parameters]
-        text = f"Design {design}" + (f" ({', '.join(swept)})" if swept else "")
+        place = self.designs.place(design)
+        columns = self.designs.parameters if place is not None else ()
+        swept = [f"{column.words} {column.text_at(place)}" for column in columns if place is not None]
+        if place is not None and self.question.cases:
+            case = int(np.flatnonzero(self.designs.numbers[place] == design)[0])
+            swept.append(self.case_words(case))
+        text = f"Design {self.name_of(design)}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                _with_unit(str(name), float(coordinate[self.friction]), coordinate.attrs.get("units", ""))
+                f"{str(name).replace('_', ' ')} "
+                f"{quantity(float(coordinate[self.friction]), coordinate.attrs.get('units', ''))}"
                 for name, coordinate in self.dataset.coords.items()
                 if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
             ]
@@ -162,22 +232,26 @@ class Results:
         return series.transpose("trajectory", ..., missing_dims="ignore")
 
 
-def _with_unit(name: str, value: float, units: str) -> str:
-    return f"{name.replace('_', ' ')} {value:g} {'' if units == '1' else units}".strip()
-
-
 def results_of(
     store: str | Path | Dataset,
     design: int | None = None,
     friction: int | None = None,
     files: str | Path | None = None,
+    question: StudyQuestion = NO_QUESTION,
 ) -> Results:
-    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError."""
+    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError.
+
+    question: what is asked instead of what the section `study` of the sweep asks.
+    """
     from xarray import Dataset
 
     from storage import open_results
 
+    folder = None if files is None else Path(files)
     if isinstance(store, Dataset):
-        return Results(by_design(store), design, friction, None if files is None else Path(files))
-    dataset, folder = by_design(open_results(store, unfinished=True)), None if files is None else Path(files)
-    return Results(dataset, design, friction, folder, stored_files(store, folder or "."))
+        dataset, stored = by_design(store), None
+    else:
+        dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
+    asked = stored_question(dataset.attrs)
+    asked = asked.with_options(question.objectives, question.where, question.cases)
+    return Results(dataset, design, friction, folder, stored, asked)

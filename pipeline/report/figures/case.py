@@ -61,7 +61,7 @@ def _panels(results: Results, rows: Sequence[ActuatorSeries]) -> Figure:
         axes[-1, column].set_xlabel("time [s]")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     drawing.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, title="actuator")
-    drawing.suptitle(f"design {results.design}, friction set {results.friction}", fontsize=10)
+    drawing.suptitle(f"design {results.name_of(results.design)}, friction set {results.friction}", fontsize=10)
     return drawing
 
 
@@ -128,12 +128,15 @@ def mechanism(results: Results) -> Figure:
     for order, frame in enumerate(phases):
         alpha = 0.25 + 0.75 * order / max(1, len(phases) - 1)
         for index, limb in enumerate(lines.limbs):
-            bundle = Line3DCollection(moved.points[frame][limb], colors=style.of(style.LIMBS, index), alpha=alpha)
-            axes.add_collection3d(bundle)
-        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=2.0)
+            # a dark edge below the colour makes a rod of a line
+            for width, colour in ((5.0, style.INK), (3.4, style.of(style.LIMBS, index))):
+                bundle = Line3DCollection(moved.points[frame][limb], colors=colour, alpha=alpha, linewidths=width)
+                axes.add_collection3d(bundle)
+        axes.plot(*moved.points[frame][lines.platform].T, color=style.PLATFORM, alpha=alpha, linewidth=4.0)
     axes.plot(*np.vstack([base, base[:1]]).T, color=style.BASE, marker="s", markersize=4)
     axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", aspect="equal")
     drawing.suptitle(
-        f"design {results.design} on {moved.name}, at {len(phases)} times, the last one darkest", fontsize=10
+        f"design {results.name_of(results.design)} on {moved.name}, at {len(phases)} times, the last one darkest",
+        fontsize=10,
     )
     return drawing

@@ -14,7 +14,7 @@ from pipeline.report.data.designs import Array, DesignColumn, Indices
 from pipeline.report.data.results import Results
 from pipeline.report.figures.paper import lacks, new
 
-MOST_LINES = 1000
+MOST_LINES, MOST_AXES = 1000, 8
 
 
 def front(results: Results) -> Figure:
@@ -25,12 +25,16 @@ def front(results: Results) -> Figure:
     figure = new(6.4, 4.8)
     axes = figure.subplots()
     shown, line = results.shown, results.designs.fronts[first.name, second.name]
-    axes.scatter(first.values[shown], second.values[shown], s=10, color=style.LIGHT, label="designs")
-    axes.plot(first.values[line], second.values[line], "D-", color=style.COLOURS[0], markersize=4, label="front",
+    x, y = (column.values * column.shown_in.factor for column in (first, second))
+    meets = results.designs.meets[shown]
+    if not meets.all():
+        axes.scatter(x[shown[~meets]], y[shown[~meets]], s=10, color=style.LINE, label="breaks a condition")
+    axes.scatter(x[shown[meets]], y[shown[meets]], s=12, color=style.COLOURS[4], label="designs")
+    axes.plot(x[line], y[line], "D-", color=style.INK, markersize=4, label="front",
               drawstyle="steps-post" if first.sign > 0 else "steps-pre")  # fmt: skip
-    axes.plot(first.values[results.design], second.values[results.design], "o", color=style.INK, markersize=12,
-              fillstyle="none", label=f"design {results.design}")  # fmt: skip
-    axes.set(xlabel=first.label, ylabel=second.label)
+    axes.plot(x[results.place], y[results.place], "o", color=style.PLATFORM, markeredgewidth=2.5, markersize=12,
+              fillstyle="none", label=f"design {results.name_of(results.design)}")  # fmt: skip
+    axes.set(xlabel=first.title, ylabel=second.title)
     axes.legend(frameon=False)
     return figure
 
@@ -38,24 +42,27 @@ def front(results: Results) -> Figure:
 def parallel(results: Results) -> Figure:
     """Designs as lines over parameters and objectives. Raises InputError where the results lack it."""
     table = results.designs
-    columns = [*table.parameters, *results.objectives]
+    objectives = results.objectives[: MOST_AXES // 2]
+    columns = [*list(table.causes.values())[: MOST_AXES - len(objectives)], *objectives]
     if len(columns) < 2 or not results.objectives:
         raise lacks("parallel", "a metric, and a parameter that is swept")
-    shown = table.shown(MOST_LINES, always=(results.design,))
+    shown = table.shown(MOST_LINES, always=(results.place,))
     figure = new(1.5 + 1.35 * len(columns), 4.8)
     axes = figure.subplots()
     heights = np.stack([_unit(column, shown) for column in columns], axis=1)
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=-1)
     scale = results.objectives[0]
-    bundle = LineCollection(list(lines), cmap=style.SCALE, array=scale.values[shown], linewidths=0.8, alpha=0.7)
+    bundle = LineCollection(
+        list(lines), cmap=style.SCALE, array=scale.values[shown] * scale.shown_in.factor, linewidths=0.8, alpha=0.7
+    )
     axes.add_collection(bundle)
-    figure.colorbar(bundle, label=scale.label)
+    figure.colorbar(bundle, label=scale.title)
     for place, column in enumerate(columns):
         low, high = column.values[shown].min(), column.values[shown].max()
         axes.axvline(place, color=style.GREY, linewidth=0.8)
-        axes.text(place, 1.02, f"{high:.4g}", ha="center", va="bottom", fontsize=8)
-        axes.text(place, -0.02, f"{low:.4g}", ha="center", va="top", fontsize=8)
-    labels = [column.label.replace(" [", "\n[") for column in columns]
+        axes.text(place, 1.02, column.shown_in.number(high), ha="center", va="bottom", fontsize=8)
+        axes.text(place, -0.02, column.shown_in.number(low), ha="center", va="top", fontsize=8)
+    labels = [column.title.replace(" [", "\n[") for column in columns]
     axes.set(xlim=(-0.3, len(columns) - 0.7), ylim=(-0.1, 1.1), yticks=[])
     axes.set_xticks(range(len(columns)), labels, fontsize=8)
     axes.spines[:].set_visible(False)

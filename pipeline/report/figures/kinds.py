@@ -17,6 +17,7 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.report.data.results import Results
 from pipeline.report.figures import case, designs
+from pipeline.report.figures.paper import dress
 from robots.parameters import nearest
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -33,7 +34,7 @@ def figure(results: Results, kind: str) -> Figure:
     """Draw a figure of a kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
-    return KINDS[kind].draw(results)
+    return dress(KINDS[kind].draw(results))
 
 
 def check(kind: str, path: Path) -> None:

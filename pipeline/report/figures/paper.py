@@ -7,6 +7,7 @@ from io import BytesIO
 from matplotlib.figure import Figure
 
 from pipeline.errors import InputError, Problem
+from pipeline.report import style
 
 
 class Drawing(Figure):
@@ -21,6 +22,25 @@ class Drawing(Figure):
 def new(width: float = 8.0, height: float = 4.5) -> Figure:
     """An empty figure of that size [inch]."""
     return Drawing(figsize=(width, height), layout="constrained")
+
+
+def dress(figure: Figure) -> Figure:
+    """Give all axes of a figure the look of the page: quiet frames and ticks, light grids behind the data."""
+    for axes in figure.axes:
+        is_bar = axes.get_label() == "<colorbar>"
+        if hasattr(axes, "zaxis"):
+            for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+                axis.set_pane_color("#f6f7f9")
+        for side, spine in axes.spines.items():
+            spine.set_edgecolor(style.LINE if is_bar else style.QUIET)
+            spine.set_visible(spine.get_visible() and (is_bar or side in ("left", "bottom")))
+        axes.tick_params(colors=style.QUIET, labelcolor=style.INK)
+        axes.set_axisbelow(True)
+        if not is_bar and any(spine.get_visible() for spine in axes.spines.values()):
+            axes.grid(visible=True, color=style.LINE, linewidth=0.8)
+        for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
+            label.set_color(style.INK)
+    return figure
 
 
 def lacks(kind: str, what: str) -> InputError:

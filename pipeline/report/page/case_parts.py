@@ -13,39 +13,38 @@ from pipeline.report.data import series as quantities
 from pipeline.report.data.results import Results
 from pipeline.report.data.workspace import choices, visited
 from pipeline.report.page import charts
-from pipeline.report.page.markup import button, figure, packed, paragraph, select, slider
+from pipeline.report.page.bundle import ArrayBundle
+from pipeline.report.page.markup import button, drawing, figure, paragraph, select, slider
 from pipeline.report.page.part import PagePart
 
 
-def mechanism(results: Results) -> PagePart | None:
-    """The view with its slider over time, or why there is none."""
+def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
+    """The view with its slider over time, or why there is none, and what the scripts need to know of it."""
     case = results.case
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
-        return PagePart("motion", "The mechanism", paragraph(text + results.why_no_sweep, "warning"))
-    body = paragraph(results.heading(results.design), "which")
-    body += paragraph(
-        "Lines are bodies, circles joints, arrows the force in each joint on the body that it carries. "
-        "Drag to turn, scroll to come nearer, point at a joint to see its reaction."
-    )
-    body += paragraph("", "note", "motion-note", live=True)
+        return paragraph(text + results.why_no_sweep, "warning"), {}
     names = [(str(index), name) for index, name in enumerate(case.trajectories)]
-    arrows = '<label for="arrows"><input type="checkbox" id="arrows" checked> Reaction forces</label>'
+    arrows = '<label for="arrows"><input type="checkbox" id="arrows" checked> Forces</label>'
     over = "Time" if any(not case.grid(index) for index, _ in enumerate(names)) else "Point"
-    controls = select("trajectory", "Trajectory", names) + button("play", "Play") + slider("time", over) + arrows
-    body += f'<div class="controls">{controls}</div>'
-    body += figure("mechanism", "The mechanism in three dimensions at the time of the slider, in metres.")
-    body += paragraph("", "readout", "frame-readout", live=True)
+    body = drawing(
+        "mechanism",
+        "The mechanism at the time of the slider. Drag, or use the arrow keys, to turn it; plus and minus come nearer.",
+        "scene",
+    )
+    controls = button("play", "Pause") + slider("time", over) + arrows
+    body += f'<div class="controls">{select("trajectory", "Trajectory", names)}{controls}</div>'
+    body += paragraph("", "readout", "frame-readout") + paragraph("", "note", "motion-note", live=True)
     about = {
         "joints": motion.joint_names(case.mechanism),
+        "limbs": [instance.name for instance in case.mechanism.instances],
         "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
+        "colours": list(style.LIMBS),
     }
-    limbs = [instance.name for instance in case.mechanism.instances]
-    chart = charts.mechanism(limbs, not case.mechanism.is_chain)
-    return PagePart("motion", "The mechanism", body, {"mechanism": chart}, {"mechanism": about})
+    return body, {"mechanism": about}
 
 
-def series(results: Results) -> PagePart | None:
+def series(results: Results, bundle: ArrayBundle) -> PagePart | None:
     """Time series of the actuators; None where there are none."""
     case = results.case
     every = tuple(quantities.quantities(case))
@@ -67,15 +66,15 @@ def series(results: Results) -> PagePart | None:
     shown = ", ".join(quantity.title.replace("<br>", " ") for quantity in rows)
     body += figure("series", f"Time series of the actuators: {shown}.")
     data = {
-        "times": packed(along.times),
+        "times": bundle.packed(along.times),
         "rows": [quantity.name for quantity in rows],
         "actuators": len(along.actuators),
     }
     chart = charts.series(rows, along.actuators)
-    return PagePart("series-part", "Actuators over time", body, {"series": chart}, {"series": data})
+    return PagePart("series-part", "Actuators over time", body, {"series": chart}, {"series": data}, "Over time")
 
 
-def workspace(results: Results) -> PagePart | None:
+def workspace(results: Results, bundle: ArrayBundle) -> PagePart | None:
     """Maps of a workspace, or the positions of the platform; None of a chain, and where they are not known."""
     case = results.case
     position = visited(case)
@@ -87,7 +86,7 @@ def workspace(results: Results) -> PagePart | None:
     data: dict[str, Any] = {
         "grids": [grid.plain() for grid in grids],
         "samples": position.shape[1],
-        "shared": {colour.label: packed(colour.values, "f4") for colour in offered if colour.shared},
+        "shared": {colour.label: bundle.packed(colour.values, "f4") for colour in offered if colour.shared},
         "grey": style.GREY,
     }
     body = paragraph(results.heading(results.design), "which")

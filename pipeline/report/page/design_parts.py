@@ -1,160 +1,162 @@
-"""Parts of a page about all designs: parallel coordinates, two objectives against each other, what decides.
+"""Everything to filter: ranges, parallel coordinates, scatter matrix, table, comparison of pinned designs.
 
-The two figures of designs share one table, which `page.js` puts into them.
+All of them share one table of columns, which the scripts of the page filter and draw.
 """
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from pipeline.report import style
-from pipeline.report.data.designs import MOST_SHOWN, DesignColumn, Designs
+from pipeline.report.data.designs import DesignColumn
 from pipeline.report.data.results import Results
-from pipeline.report.page import charts
-from pipeline.report.page.markup import button, details, figure, packed, paragraph, select, table
+from pipeline.report.page.bundle import ArrayBundle
+from pipeline.report.page.markup import button, details, drawing, paragraph, select
 from pipeline.report.page.part import PagePart
 
-MOST_AXES = 12
-"""Axes of parallel coordinates: more are too narrow to brush."""
+MOST_AXES = 8
+"""Axes of parallel coordinates that are drawn at a time."""
 
-MOST_PAIRS = 6
-LEAST_TOGETHER = 0.03
-"""Interactions that are told: how many, and from what share of the variance."""
+MOST_SHOWN = 200_000
+MOST_NUMBERS = 1_500_000
+"""Designs of a page, and numbers of its table."""
+
+EXACT_NUMBERS = 150_000
+"""Numbers of the table up to which they keep all their bits; of more they have nearly five digits."""
+
+FEW_VALUES = 256
+"""Different values of a column up to which they keep all their bits anyway."""
 
 
 def designs(results: Results) -> PagePart | None:
-    """Parallel coordinates with brushing; None where there is nothing to compare."""
-    axes = _axes(results)
-    if not axes:
+    """The part with everything to filter; None where there is nothing to compare."""
+    axes = table_columns(results)
+    if not is_compared(results):
         return None
     scale = next((axis.name for axis in axes if axis.objective), axes[-1].name)
-    shown = [axis.values[results.shown] for axis in axes]
     body = paragraph(
-        "Each line is a design; each axis one of its parameters, or the worst that it has to carry. Drag along an axis "
-        "to brush: lines outside turn grey, here and in the figure of objectives. Drag a title to move its axis. Click "
-        "a line, or a number in the table, to look into a design."
+        "Each line is a design, each axis one of its numbers, over operating cases the worst. Drag along an axis to "
+        "keep a range of it, or type ranges; every figure and the table follow. Click a line, a point or a number to "
+        "look into a design."
     )
     body += paragraph(_thinning(results), "note", "designs-note")
-    options = [(axis.name, axis.words) for axis in axes]
-    body += f'<div class="controls">{select("colour-by", "Colour by", options, scale)}'
-    body += f"{button('unbrush', 'Remove the brush')}</div>"
-    body += figure("parallel", f"Parallel coordinates of designs: {', '.join(axis.label for axis in axes)}.")
-    body += paragraph("Point at a line to see its numbers.", "readout", "line-readout")
+    body += f'<div class="controls">{select("colour-by", "Colour by", [(a.name, a.words) for a in axes], scale)}'
+    body += f"{button('unbrush', 'Remove all ranges')}{button('download', 'Download these designs (CSV)')}</div>"
     body += paragraph("", "readout", "brush-count", live=True)
-    heads = ("design", *(column.label for column in _described_columns(results)))
-    body += details("The best designs in the brush", table((), heads, "brush-rows"), is_open=True)
-    return PagePart(
-        "designs",
-        "Designs",
-        body,
-        {"parallel": charts.parallel(axes, shown, scale)},
-        {"designs": _table_data(results) | {"axes": [axis.name for axis in axes], "scale": scale}},
+    body += drawing("parallel", f"Parallel coordinates of designs: {', '.join(a.title for a in axes)}.", "parallel")
+    body += paragraph("", "readout", "line-readout", live=True)
+    body += details("Axes and ranges", _ranges(axes, _first_axes(results, axes)))
+    body += _listing()
+    body += '<h3 id="pinned-title">Pinned designs</h3><div id="pinned"></div>'
+    matrix = drawing("matrix", "Scatter plots of each pair of some axes.", "matrix")
+    body += details("Scatter matrix of the first axes", matrix, is_open=True)
+    return PagePart("designs", "All designs", body, {}, {}, "All designs")
+
+
+def _listing() -> str:
+    """The table with its search and its pages; the scripts fill it."""
+    hint = "412, or upper arm &lt; 0.4"
+    field = f'<input type="search" id="search" placeholder="{hint}" autocomplete="off">'
+    note = '<span id="search-note" class="note" aria-live="polite"></span>'
+    pages = f'{button("earlier", "Previous")}<span id="page-of" aria-live="polite"></span>{button("later", "Next")}'
+    return (
+        f'<h3>Table</h3><div class="controls"><label for="search">Search {field}</label>{note}</div>'
+        '<div class="table"><table id="listing"><thead></thead><tbody id="brush-rows"></tbody></table></div>'
+        f'<div class="controls pages">{pages}</div>'
     )
 
 
-def single_design(results: Results) -> PagePart | None:
-    """The numbers of the design that is looked into, with a field to ask for another; None where there is no other."""
-    if not _axes(results):
-        return None
-    field = '<label for="design-number">Show design <input type="number" id="design-number" min="0" step="1"></label>'
-    body = f'<h3 id="design-title" aria-live="polite">Design {results.design}</h3><div class="controls">{field}</div>'
-    body += paragraph("", "note", "design-note", live=True)
-    return PagePart("one", "One design", body + table((), ("", "value", "meaning"), "design-row"))
+def is_compared(results: Results) -> bool:
+    """Whether there are designs to compare."""
+    axes = table_columns(results)
+    return len(axes) > 1 and any(axis.objective and axis.varies for axis in axes) and bool(results.designs.good.any())
 
 
-def _axes(results: Results) -> list[DesignColumn]:
-    """Axes of parallel coordinates; none where there is nothing to compare."""
-    axes = [*results.designs.parameters, *results.objectives][:MOST_AXES]
-    return axes if len(axes) > 1 and any(axis.objective for axis in axes) else []
+def table_columns(results: Results) -> list[DesignColumn]:
+    """Columns of the page: parameters that vary, then objectives; one that does not vary is told, not drawn."""
+    return [*results.designs.parameters, *(c for c in results.designs.objectives if np.isfinite(c.values).any())]
+
+
+def _first_axes(results: Results, axes: list[DesignColumn]) -> list[str]:
+    """The axes that are drawn at first: parameters that decide, and the first objectives, eight at most."""
+    names = [axis.name for axis in axes]
+    objectives = [axis.name for axis in axes if axis.objective and axis.varies][: MOST_AXES // 2]
+    parameters = [column.name for column in results.designs.causes.values()][: MOST_AXES - len(objectives)]
+    return [name for name in names if name in (*parameters, *objectives)]
+
+
+def _ranges(axes: list[DesignColumn], drawn: list[str]) -> str:
+    """A row of each column: whether it is an axis, and its range as two numbers in the unit that is shown."""
+    rows = "".join(_range(axis, axis.name in drawn) for axis in axes)
+    head = '<thead><tr><th scope="col">axis</th><th scope="col">from</th><th scope="col">to</th><th></th></tr></thead>'
+    return (
+        f'<div class="table"><table>{head}<tbody id="ranges">{rows}</tbody></table></div>'
+        f'<p class="note">At most {MOST_AXES} axes are drawn at a time.</p>'
+    )
+
+
+def _range(axis: DesignColumn, drawn: bool) -> str:
+    name, words = escape(axis.name), escape(axis.words)
+    box = f'<input type="checkbox" class="axis" value="{name}"{" checked" * drawn}>'
+    ends = "".join(
+        f'<td><input type="number" step="any" class="{kind}" data-column="{name}" aria-label="{text} {words}"></td>'
+        for kind, text in (("low", "least"), ("high", "largest"))
+    )
+    title = f'<th scope="row"><label>{box} {escape(axis.title)}</label></th>'
+    return f'<tr>{title}{ends}<td class="note">{escape(axis.text_of)}</td></tr>'
 
 
 def _thinning(results: Results) -> str:
-    all_designs, shown = results.designs, len(results.shown)
-    good = int(all_designs.good.sum())
-    text = f"{shown:,} of {all_designs.count:,} designs are shown."
+    all_designs, shown = results.designs, len(shown_designs(results))
+    good, meets = int(all_designs.good.sum()), int(all_designs.meets.sum())
+    text = f"{shown:,} of {all_designs.count:,} designs are in this page."
     if good < all_designs.count:
         text += f" {all_designs.count - good:,} have a failed or missing sample and are left out."
+    if results.question.where:
+        text += f" {meets:,} meet all conditions; the others are grey."
     if shown < good:
         text += (
-            f" The others are thinned to {MOST_SHOWN:,}: the best, those on the front of any two objectives, and more"
-            " drawn at random with a fixed seed. Fronts and shares of variance are of all designs."
+            " The others are thinned: the best, those on the front of any two objectives, and more drawn at random "
+            "with a fixed seed. Shares of variance and counts are of all designs."
         )
     return text
 
 
-def _described_columns(results: Results) -> list[DesignColumn]:
-    """Columns that are told of a design."""
-    return [column for column in results.designs.columns if column.objective or column.varies]
+def shown_designs(results: Results) -> np.ndarray:
+    """Rows of the table that the page holds."""
+    most = min(MOST_SHOWN, MOST_NUMBERS // max(1, len(table_columns(results))))
+    return results.designs.shown(most, always=(results.place,))
 
 
-def _table_data(results: Results) -> dict[str, Any]:
-    shown, all_designs = results.shown, results.designs
+def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
+    """The table in types of JSON, its numbers in a bundle."""
+    shown, all_designs = shown_designs(results), results.designs
+    columns = table_columns(results)
+    exact = len(shown) * len(columns) <= EXACT_NUMBERS
     place = {int(design): index for index, design in enumerate(shown)}
-    columns = [
-        {
-            "name": column.name, "words": column.words, "label": column.label, "units": column.units,
-            "text": column.text, "how": column.how or "as stored", "sign": column.sign,
-            "values": packed(column.values[shown]),
-        }
-        for column in _described_columns(results)
-    ]  # fmt: skip
     return {
-        "numbers": packed(shown, "i4"),
+        "numbers": bundle.packed(all_designs.numbers[shown], "i4"),
+        "meets": bundle.packed(all_designs.meets[shown], "u1"),
+        "worst": bundle.packed(results.worst_cases[shown], "i4"),
         "count": all_designs.count,
-        "columns": columns,
-        "fronts": {
-            "|".join(pair): [place[int(design)] for design in front if int(design) in place]
-            for pair, front in all_designs.fronts.items()
-        },
-        "chosen": place.get(results.design),
-        "dark": style.GREY,
-        "light": style.LIGHT,
+        "columns": [_column(column, shown, exact, bundle) for column in columns],
+        "axes": _first_axes(results, columns),
+        "most": MOST_AXES,
+        "scale": next((c.name for c in columns if c.objective), columns[-1].name),
+        "chosen": place.get(results.place),
+        "front": [c.name for c in results.conflict] if results.conflict else [],
     }
 
 
-def front(results: Results) -> PagePart | None:
-    """Two objectives against each other; None where there are fewer."""
-    pair, objectives = results.conflict, results.objectives
-    if pair is None or not _axes(results):
-        return None
-    options = [(objective.name, objective.label) for objective in objectives]
-    body = paragraph(
-        "Designs by two objectives. A design is on the front if none is better in both. Point at a design to see its "
-        "numbers, click it to see its row, its mechanism and its series; the button steps along the front."
-    )
-    body += f'<div class="controls">{select("front-x", "Across", options, pair[0].name)}'
-    body += select("front-y", "Up", options, pair[1].name) + button("front-next", "Next design on the front")
-    body += "</div>" + figure("front", "Designs by two objectives, with those that no other beats in both.")
-    body += paragraph("", "note", "front-note", live=True)
-    return PagePart("objectives", "Objectives against each other", body, {"front": charts.front(*pair)})
-
-
-def sensitivity(results: Results) -> PagePart | None:
-    """What each parameter explains; None where at most one was swept."""
-    all_designs = results.designs
-    if len(all_designs.causes) < 2 or not all_designs.explained:
-        return None  # a single parameter decides all there is
-    body = paragraph(
-        "How much of the variance of an objective over all designs each parameter explains by itself: 1 means that it "
-        "decides alone, 0 that its mean effect is none. What is missing to a sum of 1 comes from parameters acting "
-        "together. Shares belong to the ranges that were swept."
-    )
-    body += figure("sensitivity", "Share of the variance of each objective that each parameter explains.")
-    if pairs := _pairs(all_designs):
-        body += paragraph("Pairs that explain more together than each of them does alone:")
-        body += table(pairs, ("objective", "parameters", "share more"))
-    return PagePart(
-        "sensitivity-part", "Which parameter decides", body, {"sensitivity": charts.sensitivity(all_designs)}
-    )
-
-
-def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
-    """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
-    rows = []
-    for objective, shares in all_designs.explained:
-        for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):
-            rows.append((float(shares.interaction[i, j]), objective.words, f"{shares.names[j]} with {shares.names[i]}"))
-    best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
-    return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]
+def _column(column: DesignColumn, shown: np.ndarray, exact: bool, bundle: ArrayBundle) -> dict[str, Any]:
+    values = column.values[shown]
+    few = len(np.unique(values)) <= FEW_VALUES
+    packed = bundle.packed(values, "f8") if exact or few else bundle.packed(values, "f4", rounded=True)
+    unit = column.shown_in
+    return {
+        "name": column.name, "words": column.words, "units": column.units, "factor": unit.factor, "unit": unit.unit,
+        "title": column.title, "text": column.text_of, "sign": column.sign, "objective": column.objective,
+        "varies": column.varies, "values": packed,
+    }  # fmt: skip

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-_TYPES = {"f8": "<f8", "f4": "<f4", "i4": "<i4"}
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: str = "") -> str:
@@ -67,10 +61,32 @@ def details(summary: str, inner: str, is_open: bool = False) -> str:
     return f"<details{' open' * is_open}><summary>{escape(summary)}</summary>{inner}</details>"
 
 
-def packed(values: ArrayLike, kind: str = "f8") -> dict[str, Any]:
-    """An array for the page: type, shape and bytes; floats of 8 bytes keep all their bits."""
-    array = np.ascontiguousarray(values, dtype=_TYPES[kind])
-    return {"type": kind, "shape": list(array.shape), "bytes": base64.b64encode(array.tobytes()).decode("ascii")}
+def bar(share: float, text: str, kind: str = "bar") -> str:
+    """A number as a bar with its text: `share` of the room that it has."""
+    return f'<span class="{kind}" style="--share:{min(1.0, max(0.0, share)):.4f}">{escape(text)}</span>'
+
+
+def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str = "") -> str:
+    """A table of cells that are markup already; the first of each row names it.
+
+    On a narrow page tables of the kinds `bars` and `stack` stand cell below cell, each after the head of its column.
+    """
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    plain = [re.sub("<[^>]*>", "", text).replace('"', "&quot;") for text in heads]
+    body = "".join(
+        f'<tr><th scope="row">{first}</th>'
+        + "".join(f'<td data-head="{text}">{cell}</td>' for text, cell in zip(plain[1:], rest, strict=True))
+        + "</tr>"
+        for first, *rest in rows
+    )
+    name = f' class="{kind}"' if kind else ""
+    return f'<div class="table"><table{name}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def drawing(identity: str, description: str, kind: str = "") -> str:
+    """The place of a drawing by the page itself, which keys move in; what it shows stands as its label."""
+    canvas = f'<canvas id="{identity}" role="img" tabindex="0" aria-label="{escape(description)}"></canvas>'
+    return f'<div class="drawing {kind}">{canvas}</div>'
 
 
 def script_json(data: Mapping[str, object]) -> str:

@@ -12,34 +12,51 @@ from string import Template
 from pipeline.documents.outputs import OPTION, check_output, write_text
 from pipeline.errors import InputError, Problem, show
 from pipeline.report.data.results import Results
+from pipeline.report.data.runs import ComparedRuns
+from pipeline.report.page.bundle import ArrayBundle
 from pipeline.report.page.design_details import design_details
+from pipeline.report.page.design_parts import is_compared, table_data
 from pipeline.report.page.markup import script_json
 from pipeline.report.page.part import PagePart
 from pipeline.report.page.parts import parts
+from pipeline.report.page.runs import side_by_side
 
 SUFFIXES = (".html", ".htm")
-SCRIPTS = ("base.js", "mechanism.js", "series.js", "workspace.js", "designs.js", "print.js", "start.js")
-"""Of `web/`, in the order in which they run; all in one function."""
+STYLES = ("page.css", "parts.css", "print.css")
+SCRIPTS = (
+    *("base.js", "theme.js", "columns.js", "canvas.js", "parallel.js", "scatter.js", "listing.js", "designs.js"),
+    *("scene.js", "bodies.js", "mechanism.js", "plots.js", "series.js", "workspace.js", "runs.js"),
+    *("print.js", "start.js"),
+)
+"""Of `web/`, in the order in which they are read and run; all scripts in one function."""
 
 
-def page(results: Results) -> str:
-    """Make the text of the HTML file. Raises InputError where the plotting library is missing."""
+def page(results: Results, runs: ComparedRuns | None = None) -> str:
+    """Make the text of the HTML file, of a run, or of the best of several with all of them in front.
+
+    Raises InputError where the plotting library is missing.
+    """
     require_plotly()
     from plotly.offline import get_plotlyjs
 
-    sections = list(parts(results))
+    bundle = ArrayBundle()
+    sections = [*([side_by_side(runs, bundle)] if runs else []), *parts(results, bundle)]
     data = {name: value for part in sections for name, value in part.data.items()}
-    if data.keys() & {"mechanism", "series", "workspace"}:
-        data["details"] = design_details(results)
+    if is_compared(results):
+        data["designs"] = table_data(results, bundle)
+    data["details"] = design_details(results)
     data["figures"] = {name: figure for part in sections for name, figure in part.plain_figures().items()}
+    data["bundle"] = bundle.text()
+    title = results.question.title or str(results.dataset.attrs.get("title", "")) or "limbsweep results"
+    if runs and len({run.results.question.title for run in runs.runs} | {""}) != 2:  # they share no question in words
+        title = " against ".join(run.name for run in runs.runs)
     return Template(_file("page.html")).substitute(
-        title=escape(str(results.dataset.attrs.get("title", "limbsweep results"))),
-        lead=escape(_lead(results)),
-        nav="".join(f'<li><a href="#{part.identity}">{escape(part.title)}</a></li>' for part in sections),
+        title=escape(title),
+        nav="".join(f'<li><a href="#{part.identity}">{escape(part.short or part.title)}</a></li>' for part in sections),
         sections=_sections(sections),
-        style=_file("page.css"),
+        style="\n".join(_file(name) for name in STYLES),
         data=script_json(data),
-        plotly=get_plotlyjs(),
+        plotly=get_plotlyjs() if data["figures"] else "",
         script="(() => {\n" + "\n".join(_file(name) for name in SCRIPTS) + "})();",
     )
 
@@ -57,6 +74,11 @@ def write(results: Results, path: Path, *, force: bool = False) -> None:
     write_text(path, page(results), force=force)
 
 
+def write_runs(runs: ComparedRuns, path: Path, *, force: bool = False) -> None:
+    """Write the report of several runs, as that of one. Raises InputError."""
+    write_text(path, page(runs.runs[runs.best].results, runs), force=force)
+
+
 def require_plotly() -> None:
     """Check that plotly, an extra, is installed. Raises InputError."""
     if find_spec("plotly") is None:
@@ -66,22 +88,10 @@ def require_plotly() -> None:
 
 def _sections(sections: Sequence[PagePart]) -> str:
     return "".join(
-        f'<section id="{part.identity}" aria-labelledby="{part.identity}-title">'
+        f'<section id="{part.identity}" class="part" aria-labelledby="{part.identity}-title">'
         f'<h2 id="{part.identity}-title">{escape(part.title)}</h2>{part.body}</section>'
         for part in sections
     )
-
-
-def _lead(results: Results) -> str:
-    """Summarise the results in one sentence."""
-    sizes = results.dataset.sizes
-    counts = ((sizes.get(dim, 1), dim) for dim in ("design", "trajectory"))
-    size = " on ".join(
-        f"{n:,} {dim}s".replace("trajectorys", "trajectories") if n > 1 else f"one {dim}" for n, dim in counts
-    )
-    sets = sizes.get("friction", 1)
-    size += f" under {sets:,} friction sets" if sets > 1 else ""
-    return f"Results of limbsweep: {size} of the robot {results.dataset.attrs.get('robot', 'unknown')}."
 
 
 def _file(name: str) -> str:

@@ -10,13 +10,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PagePart:
-    """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what `page.js` fills in."""
+    """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what the scripts fill in.
+
+    `short` is what the contents call it.
+    """
 
     identity: str
     title: str
     body: str
     figures: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
+    short: str = ""
 
     def plain_figures(self) -> dict[str, Any]:
         """The figures in types of JSON."""

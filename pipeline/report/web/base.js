@@ -1,29 +1,66 @@
 "use strict";
-// What all other scripts of the page use: the data, arrays, tables, figures, and the design that is looked into.
+// What all other scripts of the page use: the data, arrays, numbers, and the design that is looked into.
 
-const data = JSON.parse(document.getElementById("report-data").textContent);
 const byId = (id) => document.getElementById(id);
-const TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array };
+const data = JSON.parse(byId("report-data").textContent);
+const TYPES = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, u1: Uint8Array };
 
-/** An array of the page, from {type, shape, bytes in base64, little endian}. */
-function decode(packed) {
-  const text = atob(packed.bytes), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return new TYPES[packed.type](bytes.buffer);
+/** The bytes of a bundle: base64 of gzip. */
+async function unpack(text) {
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-const short = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(6))) : "no number");
-const withUnit = (x, units) => (units === "" || units === "1" || !Number.isFinite(x) ? short(x) : `${short(x)} ${units}`);
+/** An array of a bundle, from {type, shape, at}: bytes of equal significance stand side by side there. */
+function decode(record, bytes) {
+  const type = TYPES[record.type], size = type.BYTES_PER_ELEMENT;
+  const count = record.shape.reduce((product, length) => product * length, 1), raw = new Uint8Array(count * size);
+  for (let byte = 0; byte < size; byte++) {
+    const plane = bytes.subarray(record.at + byte * count, record.at + (byte + 1) * count);
+    for (let i = 0; i < count; i++) raw[i * size + byte] = plane[i];
+  }
+  return new type(raw.buffer);
+}
 
-const config = { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg" } };
-const draw = (id, figure = data.figures[id]) => Plotly.newPlot(id, figure.data, figure.layout, config);
+const plainUnit = (units) => units.replace("^2", "²").replace("^3", "³");
+const THIN = "\u202f"; // between thousands
 
-/** Rows of a table. Texts are set as text, never as markup; what is no text is an element. */
+/** A number with so many digits, as `pipeline.report.data.display.rounded` writes it. */
+function rounded(value, digits = 3) {
+  if (!Number.isFinite(value)) return "no number";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 1e-4 || size >= 1e7) {
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+    return `${mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa}e${Number(exponent)}`;
+  }
+  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size))), text = value.toFixed(places);
+  const [whole, part] = (text.includes(".") ? text.replace(/\.?0+$/, "") : text).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+  return part ? `${grouped}.${part}` : grouped;
+}
+
+const numberOf = (column, value, digits) => rounded(value * column.factor, digits);
+const textOf = (column, value, digits) =>
+  Number.isFinite(value) ? `${numberOf(column, value, digits)} ${column.unit}`.trim() : "no number";
+const count = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** An element with a text, never markup. */
+function element(name, text = "", attributes = {}) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+/** Rows of a table; cells are texts or elements, the first names its row. */
 function fillTable(body, rows) {
   body.replaceChildren(...rows.map((cells) => {
     const row = document.createElement("tr");
     row.append(...cells.map((cell, index) => {
-      const made = document.createElement(index ? "td" : "th");
+      const made = index ? element("td") : element("th", "", { scope: "row" });
       made.append(cell);
       if (index && /^(-?\d|no number)/.test(made.textContent)) made.className = "number"; // a text is read from the left
       return made;
@@ -36,13 +73,22 @@ function fillTable(body, rows) {
 
 const detailsOf = new Map((data.details ?? []).map((details) => [details.design, details]));
 const followers = []; // functions of the details of a design, called when another design is looked into
+let wanted = null;
+const page = {}; // what tests look at
+window.limbsweepReport = page;
 
-/** Shows a design, with whatever details of it the page holds. */
+/** Shows a design, by its number in the store, with the details that the page holds of it; false where it has none. */
 function lookAt(design) {
   const details = detailsOf.get(design);
+  wanted = design;
   if (!details) return false;
-  for (const each of document.querySelectorAll(".which")) each.textContent = details.heading;
-  for (const follow of followers) follow(details);
+  details.bytes ??= unpack(details.bundle);
+  details.bytes.then((bytes) => {
+    if (wanted !== design) return; // another one has been asked for meanwhile
+    details.get = (record) => decode(record, bytes);
+    for (const line of document.querySelectorAll("p.which:not(.answer)")) line.textContent = details.heading;
+    for (const follow of followers) follow(details);
+  });
   return true;
 }
 

@@ -1,139 +1,112 @@
-// All designs: parallel coordinates, two objectives against each other, and the numbers of one design.
+// All designs: what is chosen, kept and pinned, and everything that follows it.
 
-function designs() {
-  const table = data.designs, numbers = decode(table.numbers);
-  const columns = table.columns.map((column) => ({ ...column, values: decode(column.values) }));
-  const column = (name) => columns.find((each) => each.name === name);
-  const everywhere = Array.from(numbers.keys());
-  const telling = (place, end) =>
-    [`design ${numbers[place]}`, ...columns.map((each) => `${each.words}: ${withUnit(each.values[place], each.units)}`)]
-      .join(end);
-  const place = new Map(everywhere.map((each) => [numbers[each], each]));
-  let brushed = null; // places, or null for all of them
-  let chosen = table.chosen; // a place, or null
-  const watching = []; // what else shows the chosen design
+function designs(bytes) {
+  const table = readTable(bytes), filter = makeFilter(table);
+  const state = { axes: [...table.axes], scale: table.scale, chosen: table.chosen, pinned: [], onlyMeets: false };
+  const choice = byId("case"), answer = byId("design-title"), first = answer.textContent;
+  const shownCase = () => (choice ? Number(choice.value) : 0);
+  const following = [];
 
-  /** Show a design everywhere: its row here, and, where the page holds them, its mechanism, series and maps. */
-  function choose(which) {
-    chosen = which;
-    const design = numbers[which], held = lookAt(design);
-    byId("design-title").textContent = `Design ${design}`;
-    fillTable(byId("design-row"), columns.map((each) => [each.words, withUnit(each.values[which], each.units), each.text]));
-    byId("design-number").value = design;
-    byId("design-note").className = held || !detailsOf.size ? "note" : "warning";
-    byId("design-note").textContent = held || !detailsOf.size
-      ? (held ? "The sections below show this design." : "")
-      : `The page holds the mechanism and the series of ${detailsOf.size} designs, marked by dark points, not of this one: ` +
+  state.telling = (place) => {
+    const named = [...new Set([...state.axes, ...data.tiles.map((tile) => tile.column)])].slice(0, 8).map((name) => table.byName.get(name)).filter(Boolean);
+    return [`design ${table.number(place)}`, ...named.map((column) => `${column.words} ${textOf(column, column.values[place])}`)].join(", ");
+  };
+
+  /** The words and tiles of a design; of the one that the page opened with they stand there already. */
+  function tell(place) {
+    const parameters = table.columns.filter((column) => !column.objective && column.varies).slice(0, 6);
+    answer.textContent = place === table.chosen ? first
+      : `Design ${table.number(place)}: ${parameters.map((it) => `${it.words} ${textOf(it, it.values[place])}`).join(", ")}.`;
+    for (const tile of data.tiles) {
+      const column = table.byName.get(tile.column), box = document.querySelector(`.tile[data-column="${CSS.escape(tile.column)}"]`);
+      if (!column || !box) continue;
+      const value = column.values[place], [, shown, note] = box.children;
+      shown.textContent = textOf(column, value);
+      if (place === table.chosen) { note.textContent = note.dataset.first ??= note.textContent; continue; }
+      note.dataset.first ??= note.textContent;
+      if (tile.bound !== null) {
+        const spare = (tile.least ? value - tile.bound : tile.bound - value) / Math.abs(tile.bound || 1);
+        note.textContent = `${textOf(column, tile.bound)} at ${tile.least ? "least" : "most"}: ${rounded(100 * Math.abs(spare), 2)} % ${spare >= 0 ? "to spare" : "beyond it"}`;
+      } else {
+        const mine = table.byName.get(tile.column).values[table.chosen ?? place], share = (value - mine) / Math.abs(mine);
+        note.textContent = Number.isFinite(share) ? `${rounded(100 * Math.abs(share), 2)} % ${share * column.sign > 0 ? "worse" : "better"} than the answer` : "";
+      }
+    }
+    fillTable(byId("design-row"), table.columns.map((it) => [it.words, textOf(it, it.values[place], 5), it.text]));
+  }
+
+  /** Show a design everywhere: words, tiles, and, where the page holds them, its mechanism, series and maps. */
+  function choose(place, keepCase = false) {
+    state.chosen = place;
+    if (choice && !keepCase) choice.value = String(table.worst[place]);
+    const design = table.number(place, shownCase()), held = lookAt(design), note = byId("design-note");
+    tell(place);
+    byId("design-number").value = table.number(place);
+    note.className = held || !detailsOf.size ? "note" : "warning";
+    note.textContent = held || !detailsOf.size ? ""
+      : `The page holds mechanism and series of ${detailsOf.size} designs, not of this one; they still show the last: ` +
         `limbsweep report STORE --design ${design}`;
-    for (const watch of watching) watch();
+    for (const follow of following) follow();
   }
 
-  function chooser(which) {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.className = "link";
-    made.textContent = String(numbers[which]);
-    made.addEventListener("click", () => choose(which));
-    return made;
-  }
+  state.pin = (place) => { if (!state.pinned.includes(place)) state.pinned.push(place); pins(); };
+  state.unpin = (place) => { state.pinned = state.pinned.filter((it) => it !== place); pins(); };
 
-  function list() {
-    const places = brushed ?? everywhere, sorted = column(byId("colour-by").value);
-    const first = places.toSorted((a, b) => sorted.sign * (sorted.values[a] - sorted.values[b])).slice(0, 10);
-    byId("brush-count").textContent =
-      `${places.length} of ${numbers.length} designs in the brush` +
-      (first.length ? `; those with the best ${sorted.words} are listed below.` : "; widen it to see designs.");
-    fillTable(byId("brush-rows"), first.map((each) => [chooser(each), ...columns.map((it) => short(it.values[each]))]));
-  }
+  const parallel = parallelView(table, filter, state, choose), matrix = matrixView(table, filter, state);
+  const front = byId("front") ? frontView(table, filter, state, choose) : null;
+  const list = listing(table, filter, state, choose), compare = comparison(table, state, choose);
+  const redraw = () => { parallel.whenSeen(); matrix.whenSeen(); front?.surface.whenSeen(); };
+  const pins = () => { compare(); redraw(); };
+  rangeFields(table, filter, state, redraw);
+  following.push(redraw, list.fill);
 
-  function parallel() {
-    const figure = data.figures.parallel, trace = figure.data[0];
-    trace.dimensions.forEach((each, index) => { each.values = column(table.axes[index]).values; });
-    trace.line.color = column(table.scale).values;
-    const box = byId("parallel"), choice = byId("colour-by");
-    let under = null, pressed = null; // the line under the pointer; where a button of the mouse went down
-    draw("parallel").then(() => {
-      box.on("plotly_restyle", brush);
-      box.on("plotly_hover", (event) => {
-        under = event.curveNumber;
-        byId("line-readout").textContent = telling(under, ", ");
-      });
-      box.on("plotly_unhover", () => { under = null; });
-    });
-    box.addEventListener("mousedown", (event) => { pressed = [event.clientX, event.clientY]; }, true);
-    box.addEventListener("click", (event) => {
-      const moved = pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) > 3;
-      if (under !== null && !moved) choose(under);
-    }, true);
-    choice.addEventListener("change", () => {
-      const by = column(choice.value);
-      Plotly.restyle(box, { "line.color": [by.values], "line.colorbar.title.text": by.label });
-      list();
-    });
-    byId("unbrush").addEventListener("click", () => {
-      const open = Object.fromEntries(table.axes.map((_, index) => [`dimensions[${index}].constraintrange`, [null]]));
-      Plotly.restyle(box, open);
-    });
-    function brush() {
-      const limits = box.data[0].dimensions.map((each, index) => ({
-        values: column(table.axes[index]).values,
-        ranges: each.constraintrange && (Array.isArray(each.constraintrange[0]) ? each.constraintrange : [each.constraintrange]),
-      })).filter((each) => each.ranges?.length);
-      const inside = (which) => limits.every(({ values, ranges }) =>
-        ranges.some(([low, high]) => values[which] >= low && values[which] <= high));
-      brushed = limits.length ? everywhere.filter(inside) : null;
-      if (data.figures.front) Plotly.restyle("front", { selectedpoints: [brushed] }, [0]);
-      list();
-    }
-    list();
-  }
-
-  function front() {
-    const box = byId("front"), x = byId("front-x"), y = byId("front-y");
-    const texts = everywhere.map((which) => telling(which, "<br>"));
-    const shades = everywhere.map((which) => (detailsOf.has(numbers[which]) && detailsOf.size > 1 ? table.dark : table.light));
-    const take = (values, places) => Array.from(places, (which) => values[which]);
-    let line = [];
-
-    function update() {
-      const a = column(x.value), b = column(y.value);
-      line = table.fronts[`${a.name}|${b.name}`] ?? table.fronts[`${b.name}|${a.name}`] ?? [];
-      line = line.toSorted((p, q) => a.values[p] - a.values[q]);
-      const sets = [everywhere, line, chosen === null ? [] : [chosen]];
-      Plotly.update(box, {
-        x: sets.map((places) => take(a.values, places)),
-        y: sets.map((places) => take(b.values, places)),
-        text: sets.map((places) => take(texts, places)),
-        customdata: sets,
-        "line.shape": a.sign > 0 ? "hv" : "vh",
-      }, { "xaxis.title.text": a.label, "yaxis.title.text": b.label, "xaxis.autorange": true, "yaxis.autorange": true });
-      Plotly.restyle(box, { "marker.color": [shades] }, [0]);
-      byId("front-note").textContent = a === b ? "Choose two different objectives." :
-        `On the front: ${line.length} of ${table.count} designs; no other is better in both objectives. ` +
-        `${a.words}: ${a.how}; ${b.words}: ${b.how}.`;
-    }
-
-    const mark = () => Plotly.restyle(box, {
-      x: [take(column(x.value).values, [chosen])], y: [take(column(y.value).values, [chosen])],
-    }, [2]);
-    draw("front").then(() => {
-      update();
-      watching.push(mark);
-      box.on("plotly_click", (event) => choose(event.points[0].customdata));
-    });
-    for (const choice of [x, y]) choice.addEventListener("change", update);
-    byId("front-next").addEventListener("click", () => {
-      if (line.length) choose(line[(line.indexOf(chosen) + 1) % line.length]);
-    });
-  }
-
+  byId("colour-by").addEventListener("change", ({ target }) => { state.scale = target.value; parallel.whenSeen(); });
+  byId("unbrush").addEventListener("click", () => {
+    filter.ranges.clear();
+    filter.search = null;
+    byId("search").value = "";
+    filter.update();
+  });
+  let waiting = null;
+  byId("search").addEventListener("input", ({ target }) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const { test, note } = readSearch(table, target.value);
+      filter.search = test;
+      byId("search-note").textContent = note;
+      filter.update();
+    }, 150);
+  });
+  byId("download").addEventListener("click", () => {
+    const places = [];
+    for (let i = 0; i < table.size; i++) if (filter.mask[i]) places.push(i);
+    const link = element("a", "", { download: "designs.csv" });
+    link.href = URL.createObjectURL(new Blob([csvOf(table, places)], { type: "text/csv" }));
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+  byId("pin").addEventListener("click", () => { if (state.chosen !== null) state.pin(state.chosen); });
+  choice?.addEventListener("change", () => { if (state.chosen !== null) choose(state.chosen, true); });
   const asked = byId("design-number");
   asked.addEventListener("change", () => {
-    const which = place.get(Number(asked.value));
-    if (which !== undefined) return choose(which);
-    byId("design-note").textContent = `Design ${asked.value} is not among the ${numbers.length} that the page shows.`;
+    const place = table.place(Number(asked.value));
+    if (place !== undefined) return choose(place);
+    byId("design-note").textContent = `Design ${asked.value} is not among the ${count(table.size)} that the page shows.`;
   });
-  if (chosen !== null) choose(chosen);
-  if (data.figures.front) front();
-  parallel();
+  for (const mark of document.querySelectorAll(".number-of")) {
+    const place = table.place(Number(mark.dataset.design));
+    if (place === undefined) continue;
+    const press = element("button", mark.textContent, { type: "button", class: "link" });
+    press.addEventListener("click", () => choose(place));
+    mark.replaceChildren(press);
+  }
+  compare();
+  if (state.chosen !== null) {
+    if (choice && data.details?.length) {
+      const at = Array.from({ length: table.cases }, (_, k) => table.number(state.chosen, k)).indexOf(data.details[0].design);
+      if (at >= 0) choice.value = String(at);
+    }
+    choose(state.chosen, true);
+  }
+  Object.assign(page, { table, filter, state, choose, front, frontOf, csvOf, cellText, rounded: (value) => rounded(value) });
 }

@@ -1,9 +1,9 @@
 // Time series of the actuators of the design that is looked into; a line shows the time of the mechanism.
 
-function series() {
-  const about = data.series, times = decode(about.times), actuators = about.actuators;
-  const which = byId("series-trajectory"), drawn = draw("series");
-  const offered = (trajectory) => Array.from(which.options).some((each) => Number(each.value) === trajectory);
+function series(bytes) {
+  const about = data.series, times = decode(about.times, bytes), actuators = about.actuators;
+  const which = byId("series-trajectory"), drawn = draw("series"), place = byId("series");
+  const offered = (trajectory) => Array.from(which.options).some((option) => Number(option.value) === trajectory);
   let rows = [];
 
   function fill() {
@@ -15,13 +15,15 @@ function series() {
   }
 
   followers.push((details) => {
-    rows = unpacked(details, "series", () => about.rows.map((name) => decode(details.series[name])));
+    rows = unpacked(details, "series", () => about.rows.map((name) => details.get(details.series[name])));
     drawn.then(fill);
   });
-  which.addEventListener("change", fill);
-  return (trajectory, time) => drawn.then(() => {
-    if (!offered(trajectory)) return;
+  which.addEventListener("change", () => drawn.then(fill));
+  return (trajectory, time) => {
+    if (!place._fullLayout || !offered(trajectory)) return;
+    const box = place.getBoundingClientRect();
+    if ((box.bottom < 0 || box.top > innerHeight) && page.mechanism?.playing()) return; // nobody sees the line
     Plotly.relayout("series", { "shapes[0].x0": time, "shapes[0].x1": time });
     if (Number(which.value) !== trajectory) { which.value = trajectory; fill(); }
-  });
+  };
 }

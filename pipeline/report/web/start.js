@@ -1,8 +1,14 @@
-// Draws the figures that the page has, then looks at the first design.
+// Draws what the page has, then looks at the first design.
 
-const onTime = data.figures.series ? series() : () => {};
-const goTo = data.figures.mechanism ? mechanism(onTime) : () => {};
-if (data.figures.workspace) workspace(goTo);
-for (const id of ["sensitivity", "trouble"]) if (data.figures[id]) draw(id);
-if (data.designs) designs();
-if (data.details?.length && (data.designs?.chosen ?? null) === null) lookAt(data.details[0].design);
+async function begin() {
+  const bytes = await unpack(data.bundle);
+  const onTime = data.series ? series(bytes) : () => {};
+  const goTo = data.mechanism ? mechanism(onTime) : () => {};
+  if (data.workspace) workspace(goTo, bytes);
+  if (data.designs) designs(bytes);
+  if (data.runs) runs(bytes);
+  if (data.details?.length && (data.designs?.chosen ?? null) === null) lookAt(data.details[0].design);
+  performance.mark("ready");
+  document.documentElement.dataset.state = "ready";
+}
+requestAnimationFrame(() => setTimeout(begin)); // after the words have been painted

@@ -13,11 +13,12 @@ function span(values) {
 
 function coloursOf(details, label) {
   const shared = data.workspace.shared[label];
-  if (shared) return unpacked(data.workspace, label, () => decode(shared));
-  return details.colours[label] && unpacked(details, label, () => decode(details.colours[label]));
+  if (shared) return unpacked(data.workspace, label, () => decode(shared, data.workspace.bytes));
+  return details.colours[label] && unpacked(details, label, () => details.get(details.colours[label]));
 }
 
-function workspace(goTo) {
+function workspace(goTo, bytes) {
+  data.workspace.bytes = bytes;
   const about = data.workspace, choice = byId("workspace-colour"), drawn = draw("workspace");
   const show = about.grids.length ? maps(about, choice, goTo) : paths(about, choice, goTo);
   let shown = null;
@@ -25,7 +26,7 @@ function workspace(goTo) {
     shown = details;
     drawn.then(() => show(shown));
   });
-  choice.addEventListener("change", () => shown && show(shown));
+  choice.addEventListener("change", () => shown && drawn.then(() => show(shown)));
 }
 
 /** Positions on trajectories, seen from two sides. */
@@ -80,7 +81,7 @@ function maps({ grids, samples }, choice, goTo) {
     const all = values.subarray(start, start + samples), known = all.filter(Number.isFinite);
     const least = known.reduce((a, b) => Math.min(a, b), Infinity), most = known.reduce((a, b) => Math.max(a, b), -Infinity);
     byId("workspace-readout").textContent =
-      `${known.length} of ${samples} points are usable` + (known.length ? `; ${choice.value}: ${short(least)} to ${short(most)}.` : ".");
+      `${known.length} of ${samples} points are usable` + (known.length ? `; ${choice.value}: ${rounded(least, 4)} to ${rounded(most, 4)}.` : ".");
   }
 
   function cloud(grid, values, start, low, high) {

@@ -58,10 +58,13 @@ def split_objective(text: str) -> tuple[str, str, str]:
 
 
 def read_question(
-    report: Report, section: StudySection | None, swept: Container[str], metrics: Sequence[str]
+    report: Report, section: StudySection | None, swept: Container[str] | None, metrics: Sequence[str]
 ) -> StudyQuestion:
-    """Read the section; `swept` are the parameters of the designs that are swept. Problems go to `report`."""
-    if section is None:
+    """Read the section; `swept` are the parameters of the designs that are swept, None where they are not known.
+
+    Problems go to `report`.
+    """
+    if section is None or swept is None:
         return NO_QUESTION
     for index, name in enumerate(section.cases):
         if name not in swept:

@@ -36,8 +36,8 @@ def programs() -> tuple[str, str]:
 
 
 @contextmanager
-def opened(page: Path) -> Iterator[Any]:
-    """A browser that shows a page, whose figures are drawn."""
+def opened(page: Path, *, settled: bool = True) -> Iterator[Any]:
+    """A browser that shows a page, whose figures are drawn unless it is not to be `settled`."""
     browser, driver = programs()
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
@@ -53,20 +53,24 @@ def opened(page: Path) -> Iterator[Any]:
         window.set_script_timeout(PATIENCE)
         window.set_page_load_timeout(PATIENCE)
         window.get(page.resolve().as_uri())
-        settle(window)
+        if settled:
+            settle(window)
         yield window
     finally:
         window.quit()
 
 
 def settle(window: Any) -> None:
-    """Wait until all figures are drawn and the page has nothing left to do."""
+    """Wait until the page is ready, all figures are drawn, and nothing is left to do."""
     window.execute_async_script(
         """
         const done = arguments[0];
+        const ready = () => document.documentElement.dataset.state === 'ready';
         const drawn = () => [...document.querySelectorAll('.figure')].every((each) => each._fullLayout);
-        const wait = () => drawn() ? requestAnimationFrame(() => setTimeout(done, 150)) : setTimeout(wait, 50);
-        wait();
+        const draw = () => { document.dispatchEvent(new Event('limbsweep-draw')); wait(); };
+        const wait = () => drawn() ? requestAnimationFrame(() => setTimeout(done, 200)) : setTimeout(wait, 50);
+        const begin = () => ready() ? draw() : setTimeout(begin, 20);
+        begin();
         """
     )
 

@@ -59,6 +59,7 @@ def page(store: Path, results: Results, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="package")
 def window(page: Path):
-    """A browser that shows that report; tests leave it as they found it."""
+    """A browser that shows that report, whose mechanism stands still; tests leave it as they found it."""
     with opened(page) as window:
+        window.execute_script("document.getElementById('play').click()")
         yield window

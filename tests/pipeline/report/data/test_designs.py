@@ -97,7 +97,7 @@ def test_parameters_that_go_together_are_one_cause() -> None:
     columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
     made = [DesignColumn(name, "", "", values) for name, values in columns.items()]
     force = DesignColumn("peak_force", "N", "", motor + 10.0 * arm, objective=True)
-    table = Designs((*made, force), np.ones(90, bool))
+    table = Designs((*made, force), np.ones(90, bool), np.ones(90, bool), np.arange(90)[:, None])
     assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
     ((objective, found),) = table.explained
     assert objective is force

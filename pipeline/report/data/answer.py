@@ -1,0 +1,127 @@
+"""The answer to the question of a study in words and key numbers: which design, how good, with what to spare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.report.data.designs import DesignColumn
+from pipeline.report.data.display import display_unit, rounded
+from pipeline.report.data.results import Results
+
+BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
+MOST_NUMBERS = 6
+MOST_WORDS = 6
+"""Key numbers, and parameters that the answer names."""
+
+
+@dataclass(frozen=True)
+class KeyNumber:
+    """A number of the chosen design: its column, and the bound that a condition sets, if any."""
+
+    column: DesignColumn
+    bound: float | None = None
+    least: bool = False
+
+    def spare(self, design: int) -> float | None:
+        """The share of the bound that is left; below 0 it is exceeded; None without a bound."""
+        if self.bound is None or not self.bound:
+            return None
+        value = float(self.column.values[design])
+        return (value - self.bound if self.least else self.bound - value) / abs(self.bound)
+
+    def note(self, results: Results, design: int) -> str:
+        """What the number means: what is left to its bound, or its place among all designs."""
+        spare = self.spare(design)
+        if spare is not None and self.bound is not None:
+            limit = f"{self.column.shown_in.text(self.bound)} at {'least' if self.least else 'most'}"
+            return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
+        values, sign = self.column.values, self.column.sign
+        among = results.designs.meets
+        better = int((sign * values[among] < sign * values[design]).sum())
+        return f"{_ordinal(better + 1)} of {int(among.sum()):,}"
+
+
+def _ordinal(place: int) -> str:
+    if place == 1:
+        return "best"
+    ending = "th" if 10 <= place % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place:,}{ending} best"
+
+
+def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
+    """The key numbers: objectives of the question, numbers with bounds, then other metrics."""
+    table = results.designs
+    bounds = dict(_bounds(results))
+    asked = [table.column(name) for name in table.asked]
+    others = [column for column in table.objectives if column.name in bounds and column not in asked]
+    rest = [column for column in table.objectives if column not in asked and column not in others and column.varies]
+    names = [*asked, *others, *rest][:MOST_NUMBERS]
+    return tuple(KeyNumber(column, *bounds.get(column.name, (None, False))) for column in names)
+
+
+def _bounds(results: Results) -> Iterator[tuple[str, tuple[float, bool]]]:
+    """Bounds on metrics by name, from conditions such as `condition < 6 and peak_force <= 40`."""
+    for text in results.question.where:
+        if re.search(r"\b(or|not)\b", text):
+            continue  # a bound of one branch is none of the whole
+        for part in re.split(r"\band\b", text):
+            if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
+                yield match[1], (float(match[3]), match[2].startswith(">"))
+
+
+def question_words(results: Results) -> str:
+    """What is asked: objectives, cases and conditions in a sentence or two."""
+    table = results.designs
+    named = [table.column(name) for name in table.asked] or list(table.objectives[:1])
+    if not named:
+        return ""
+    wanted = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
+    text = f"Asked for: {wanted}"
+    if results.question.cases:
+        cases = "; ".join(_span(results, name) for name in results.question.cases)
+        text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
+    if results.question.where:
+        text += f". Conditions: {'; '.join(condition.replace('_', ' ') for condition in results.question.where)}"
+    return f"{text}."
+
+
+def _span(results: Results, name: str) -> str:
+    values = results.by_case[name]
+    low, high = float(values.min()), float(values.max())
+    unit = display_unit(str(values.attrs.get("units", "")), high)
+    return f"{name.replace('_', ' ')} {unit.number(low)} to {unit.text(high)}"
+
+
+def answer_words(results: Results) -> str:
+    """The chosen design in a sentence: parameters, the first objective, and the case that decides."""
+    table, place = results.designs, results.place
+    decide = [*table.causes.values()][:MOST_WORDS] or list(table.parameters[:MOST_WORDS])
+    names = ", ".join(f"{column.words} {column.text_at(place)}" for column in decide)
+    text = f"Design {results.name_of(results.design)}" + (f": {names}" if names else "")
+    first = next(iter(table.objectives), None)
+    if first is not None and np.isfinite(first.values[place]):
+        text += f". Its {first.words} is {first.text_at(place)}"
+        if results.question.cases:
+            text += f", reached with {results.case_words(results.worst_case(place))}"
+    return f"{text}."
+
+
+def verdict(results: Results) -> tuple[bool, str]:
+    """Whether the chosen design meets everything, and how many designs do."""
+    table = results.designs
+    count, good = int(table.meets.sum()), int(table.good.sum())
+    have = "meets all conditions" if results.question.where else "has no failed sample"
+    total = f"{count:,} of {table.count:,} designs {have.replace('meets', 'meet').replace('has', 'have')}"
+    if results.incomplete:
+        total += f"; {results.incomplete:,} more lack an operating case"
+    if not count:
+        why = "no design meets all conditions" if good else "every design has a failed sample"
+        return False, f"{why[0].upper()}{why[1:]}: shown is the one with the best first number."
+    if not table.meets[results.place]:
+        return False, f"This design does not meet all conditions; {total}."
+    best = results.place == table.best
+    return True, f"{'The best of those asked for' if best else 'Chosen by number'}: {total}."

@@ -1,0 +1,111 @@
+// What drawings share: canvases as sharp as the screen, scales of numbers, colours of numbers.
+
+/** Makes a canvas as large as its place and the screen's pixels; calls `paint(context, width, height)` then, and again. */
+function canvasOf(id, paint) {
+  const canvas = byId(id), context = canvas.getContext("2d");
+  let pending = false;
+  const surface = { canvas, context, width: 0, height: 0, ready: false };
+
+  surface.paint = () => {
+    if (pending) return;
+    pending = true;
+    requestAnimationFrame(() => { pending = false; surface.now(); });
+  };
+  surface.now = () => {
+    const box = canvas.parentElement.getBoundingClientRect(), ratio = devicePixelRatio || 1;
+    if (box.width < 2 || box.height < 2) return;
+    [surface.width, surface.height] = [box.width, box.height];
+    const across = Math.round(box.width * ratio), down = Math.round(box.height * ratio);
+    if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, box.width, box.height);
+    surface.ready = true;
+    paint(context, box.width, box.height);
+  };
+  repaints.push(() => surface.whenSeen());
+  let visible = false, stale = true; // what nobody sees is drawn when it is scrolled to
+  surface.whenSeen = () => {
+    stale = true;
+    if (visible) { stale = false; surface.paint(); }
+  };
+  new IntersectionObserver((entries) => {
+    visible = entries.at(-1).isIntersecting;
+    if (stale) surface.whenSeen();
+  }, { rootMargin: "150px" }).observe(canvas.parentElement);
+  new ResizeObserver(surface.whenSeen).observe(canvas.parentElement);
+  drawings.push(surface.now);
+  return surface;
+}
+
+const drawings = []; // draws each canvas at once, as paper asks for
+
+/** Round numbers within a range, about as many as asked for. */
+function ticks(low, high, about = 5) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / about, size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((it) => it * size).find((it) => it >= rough) ?? 10 * size, found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  return found;
+}
+
+/** Numbers of ticks in the unit that is shown, without more digits than their steps need. */
+function tickTexts(values, factor) {
+  const shown = values.map((value) => value * factor);
+  const step = shown.length > 1 ? Math.abs(shown[1] - shown[0]) : Math.abs(shown[0]) || 1;
+  let digits = 0;
+  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 * step * 10 ** digits) digits++;
+  if (shown.length === 1) return [rounded(shown[0])];
+  return shown.map((value) => (Math.abs(value) >= 1e6 || (value && Math.abs(value) < 1e-4) ? rounded(value) : value.toFixed(digits).replace(/^-(0(\.0*)?)$/, "$1")));
+}
+
+const CIVIDIS = ["#00224e", "#1a386f", "#434e6c", "#61656f", "#7d7c78", "#9b9476", "#bcae6c", "#e0cb53", "#fee838"];
+const LEVELS = 16;
+
+/** A colour for each of the levels, readable on the paper: the light end is left out on white, the dark one on black. */
+function scaleColours() {
+  const [from, to] = isDark() ? [0.3, 1] : [0, 0.82];
+  return Array.from({ length: LEVELS }, (_, k) => mixed(CIVIDIS, from + ((to - from) * k) / (LEVELS - 1)));
+}
+
+function mixed(anchors, share) {
+  const at = Math.min(share * (anchors.length - 1), anchors.length - 1 - 1e-9), k = Math.floor(at), part = at - k;
+  const rgb = (text) => [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
+  const [a, b] = [rgb(anchors[k]), rgb(anchors[k + 1])];
+  return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * part)).join(",")})`;
+}
+
+/** Where a column's colours begin and end: a few values far above all others do not make the rest look alike. */
+function crowd(column, meets = null) {
+  const name = meets ? "crowdOfMeets" : "crowd"; // of all designs, or of those that meet all conditions
+  column[name] ??= (() => {
+    const step = Math.max(1, Math.floor(column.values.length / (meets ? 50000 : 5000))), some = [];
+    for (let i = 0; i < column.values.length; i += step) if (Number.isFinite(column.values[i]) && (!meets || meets[i])) some.push(column.values[i]);
+    some.sort((a, b) => a - b);
+    const low = some[Math.floor(0.01 * some.length)] ?? 0, high = some[Math.floor(0.98 * (some.length - 1))] ?? 1;
+    return high > low ? [low, high] : [column.low, column.high > column.low ? column.high : column.low + 1];
+  })();
+  return column[name];
+}
+
+/** The range of an axis: all values, unless some lie so far out that the rest would be a line. */
+function axisRange(column) {
+  const [low, high] = crowd(column), far = column.high - column.low > 4 * (high - low);
+  const [from, to] = far ? [Math.max(column.low, low - 0.1 * (high - low)), Math.min(column.high, high + 0.3 * (high - low))] : [column.low, column.high];
+  return to > from ? [from, to] : [from - (Math.abs(from) || 1) * 0.5, from + (Math.abs(from) || 1) * 0.5];
+}
+
+/** Words over lines of at most so many pixels, two lines at most; what does not fit is shortened. */
+function wrapped(context, text, room) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
+    if (context.measureText(longer).width <= room || !lines.at(-1)) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines.slice(0, 3).map((line) => {
+    let shown = line;
+    while (shown.length > 3 && context.measureText(shown).width > room) shown = `${shown.slice(0, -2)}…`;
+    return shown;
+  });
+}
+const FONT = "12px system-ui, sans-serif", STRONG = "600 12px system-ui, sans-serif";

@@ -1,0 +1,199 @@
+// Points of designs by two columns on a canvas: the front of two objectives, and the panels of the matrix.
+
+/** Colours of points as numbers for pixels: little endian, opaque. */
+function pixelOf(text, share = 1) {
+  const context = pixelOf.context ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  context.clearRect(0, 0, 1, 1);
+  context.fillStyle = text;
+  context.fillRect(0, 0, 1, 1);
+  const [r, g, b, a] = context.getImageData(0, 0, 1, 1).data;
+  return ((Math.round(a * share) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/** Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. */
+function points(context, table, filter, a, b, box, size, shown = colours) {
+  const ratio = devicePixelRatio || 1, width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
+  if (width < 2 || height < 2) return;
+  const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
+  const shades = [pixelOf(shown.faint), pixelOf(shown.dot), pixelOf(shown.accent)], dot = Math.max(1, Math.round(size * ratio));
+  const [x0, x1] = box.x, [y0, y1] = box.y, across = (width - dot) / (x1 - x0), down = (height - dot) / (y1 - y0);
+  for (let layer = 0; layer < 3; layer++) {
+    const shade = shades[layer];
+    for (let i = 0; i < table.size; i++) {
+      const mine = filter.mask[i] ? (table.meets[i] ? 2 : 1) : 0;
+      if (mine !== layer) continue;
+      const x = Math.round((a.values[i] - x0) * across), y = Math.round((y1 - b.values[i]) * down);
+      if (!(x >= 0 && y >= 0 && x + dot <= width && y + dot <= height)) continue;
+      for (let v = 0; v < dot; v++) pixels.fill(shade, (y + v) * width + x, (y + v) * width + x + dot);
+    }
+  }
+  context.putImageData(image, Math.round(box.left * ratio), Math.round(box.top * ratio));
+}
+
+/** Axes of a box with ticks and titles. */
+function frame(context, a, b, box, titles = true) {
+  const bottom = box.top + box.height, right = box.left + box.width;
+  context.strokeStyle = colours.line;
+  context.fillStyle = colours.ink;
+  context.lineWidth = 1;
+  context.font = FONT;
+  const px = (value) => box.left + ((value - box.x[0]) / (box.x[1] - box.x[0])) * box.width;
+  const py = (value) => bottom - ((value - box.y[0]) / (box.y[1] - box.y[0])) * box.height;
+  const xs = ticks(...box.x, Math.max(2, Math.floor(box.width / 90))), ys = ticks(...box.y, Math.max(2, Math.floor(box.height / 60)));
+  context.beginPath();
+  for (const x of xs) { context.moveTo(px(x), box.top); context.lineTo(px(x), bottom); }
+  for (const y of ys) { context.moveTo(box.left, py(y)); context.lineTo(right, py(y)); }
+  context.stroke();
+  if (!titles) return { px, py };
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  tickTexts(xs, a.factor).forEach((text, k) => context.fillText(text, px(xs[k]), bottom + 6));
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  tickTexts(ys, b.factor).forEach((text, k) => context.fillText(text, box.left - 6, py(ys[k])));
+  context.font = STRONG;
+  context.textAlign = "center";
+  context.textBaseline = "bottom";
+  context.fillText(a.title, box.left + box.width / 2, bottom + 42);
+  context.textAlign = "left";
+  context.fillText(b.title, 6, box.top - 8);
+  return { px, py };
+}
+
+function ring(context, x, y, radius, colour, width = 3) {
+  for (const [shade, line] of [[colours.paper, width + 3], [colour, width]]) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.strokeStyle = shade;
+    context.lineWidth = line;
+    context.stroke();
+  }
+}
+
+/** Two objectives against each other, with the front; the arrow keys step along it. */
+function frontView(table, filter, state, choose) {
+  const x = byId("front-x"), y = byId("front-y"), readout = byId("front-readout"), note = byId("front-note");
+  const surface = canvasOf("front", paint), { canvas } = surface;
+  let line = [], box = null, scale = null, a = null, b = null;
+
+  function take() {
+    [a, b] = [table.byName.get(x.value), table.byName.get(y.value)];
+    line = a === b ? [] : frontOf(table, a, b);
+    note.textContent = a === b ? "Choose two different objectives."
+      : `On the front: ${count(line.length)} of ${count(table.count)} designs; no other that meets the conditions is better in both.`;
+    surface.whenSeen();
+  }
+
+  function paint(context, width, height) {
+    box = { left: 64, top: 30, width: width - 84, height: height - 84, x: axisRange(a), y: axisRange(b) };
+    frame(context, a, b, box);
+    context.save();
+    const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;
+    [sheet.width, sheet.height] = [canvas.width, canvas.height];
+    points(sheet.getContext("2d"), table, filter, a, b, box, table.size > 20000 ? 2 : table.size > 2000 ? 3 : 5);
+    context.drawImage(sheet, 0, 0, sheet.width / ratio, sheet.height / ratio);
+    context.beginPath();
+    context.rect(box.left - 8, box.top - 8, box.width + 16, box.height + 16);
+    context.clip();
+    scale = frame(context, a, b, box, false);
+    const { px, py } = scale;
+    context.strokeStyle = context.fillStyle = colours.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    line.forEach((place, k) => {
+      const [u, v] = [px(a.values[place]), py(b.values[place])];
+      if (!k) context.moveTo(u, v);
+      else if (a.sign > 0) { context.lineTo(u, py(b.values[line[k - 1]])); context.lineTo(u, v); }
+      else { context.lineTo(px(a.values[line[k - 1]]), v); context.lineTo(u, v); }
+    });
+    context.stroke();
+    for (const place of line) {
+      const [u, v] = [px(a.values[place]), py(b.values[place])];
+      context.save();
+      context.translate(u, v);
+      context.rotate(Math.PI / 4);
+      context.fillRect(-3.5, -3.5, 7, 7);
+      context.restore();
+    }
+    for (const place of state.pinned) ring(context, px(a.values[place]), py(b.values[place]), 8, colours.good, 2);
+    if (state.chosen !== null) ring(context, px(a.values[state.chosen]), py(b.values[state.chosen]), 10, colours.platform);
+    context.restore();
+  }
+
+  function nearest(event) {
+    if (!scale) return null;
+    const at = canvas.getBoundingClientRect(), u = event.clientX - at.x, v = event.clientY - at.y;
+    let best = null, least = 14 ** 2;
+    for (let i = 0; i < table.size; i++) {
+      if (!filter.mask[i]) continue;
+      const far = (scale.px(a.values[i]) - u) ** 2 + (scale.py(b.values[i]) - v) ** 2;
+      if (far < least) [best, least] = [i, far];
+    }
+    return best;
+  }
+
+  const step = (by) => {
+    if (!line.length) return;
+    const at = line.indexOf(state.chosen);
+    choose(line[(at + by + line.length) % line.length]);
+    readout.textContent = state.telling(state.chosen);
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const hit = nearest(event);
+    canvas.style.cursor = hit === null ? "default" : "pointer";
+    readout.textContent = hit === null ? "" : state.telling(hit);
+  });
+  canvas.addEventListener("click", (event) => { const hit = nearest(event); if (hit !== null) choose(hit); });
+  canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (by) { event.preventDefault(); step(by); }
+  });
+  byId("front-next").addEventListener("click", () => step(1));
+  for (const choice of [x, y]) choice.addEventListener("change", take);
+  filter.watching.push(surface.whenSeen);
+  take();
+  return { surface, at: (place) => [scale.px(a.values[place]), scale.py(b.values[place])] };
+}
+
+/** Each pair of the first axes against each other. */
+function matrixView(table, filter, state) {
+  const MOST = 5;
+  const surface = canvasOf("matrix", (context, width, height) => {
+    const axes = state.axes.map((name) => table.byName.get(name)), few = width < 620 ? 3 : MOST;
+    const objectives = axes.filter((column) => column.objective).slice(0, Math.ceil(few / 2));
+    const parameters = axes.filter((column) => !column.objective), fine = parameters.filter((it) => new Set(it.values.slice(0, 500)).size > 4);
+    const chosen = [...[...fine, ...parameters.filter((it) => !fine.includes(it))].slice(0, few - objectives.length), ...objectives];
+    const many = chosen.length - 1, left = 10, top = 6, gap = 10, room = 26;
+    const wide = (width - left) / many - gap, high = (height - top - room) / many - gap;
+    for (let row = 0; row < many; row++) {
+      for (let column = 0; column <= row; column++) {
+        const a = chosen[column], b = chosen[row + 1];
+        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: axisRange(a), y: axisRange(b) };
+        points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3);
+        context.strokeStyle = colours.line;
+        context.strokeRect(box.left, box.top, wide, high);
+        if (state.chosen !== null) {
+          const share = (it, [low, end]) => (it - low) / (end - low);
+          const u = box.left + share(a.values[state.chosen], box.x) * wide, v = box.top + (1 - share(b.values[state.chosen], box.y)) * high;
+          ring(context, u, v, 5, colours.platform, 2);
+        }
+        context.fillStyle = colours.ink;
+        context.font = STRONG;
+        context.textAlign = "left";
+        context.textBaseline = "top";
+        if (column !== row) continue;
+        const beside = width - box.left - wide - 24, inside = beside < 120, text = `${b.words} ↑ over ${a.words} →`;
+        context.strokeStyle = colours.panel;
+        context.lineWidth = 5;
+        context.lineJoin = "round";
+        const [u, v] = inside ? [box.left + 6, box.top + 6] : [box.left + wide + 8, box.top + 8];
+        wrapped(context, text, inside ? wide - 12 : beside).forEach((line, k) => {
+          context.strokeText(line, u, v + 14 * k);
+          context.fillText(line, u, v + 14 * k);
+        });
+      }
+    }
+  });
+  filter.watching.push(surface.whenSeen);
+  return surface;
+}

@@ -88,6 +88,7 @@ def block_of(plan: Plan, index: int) -> Block:
         simulation=_simulation(sweep),
         criteria=sweep.criteria,
         base=sweep.base,
+        selection=sweep.selection,
     )
 
 

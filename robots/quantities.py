@@ -8,7 +8,7 @@ planned, run, stored, listed and refused follows from these rows. The mathematic
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -353,6 +353,15 @@ def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
         "freedom_column": freedoms,
         "actuator_column": actuators,
     }
+
+
+PLACED: Mapping[str, str] = {"joint": "selected_joint", "link": "selected_link"}
+"""Dims of joints and links within a limb, and what stands for limb and them where some of all are stored."""
+
+
+def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:
+    """Dims of a quantity of which some joints or links are stored."""
+    return tuple(PLACED.get(dim, dim) for dim in dims if dim != "limb")
 
 
 def names(stage: Stage, kind: Kind | None = None) -> tuple[str, ...]:

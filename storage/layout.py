@@ -18,7 +18,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from robots.quantities import FRICTION, Quantity
+from robots.quantities import FRICTION, Quantity, selected_dims
 from storage.errors import StoreError
 from storage.schema import NAME, SPLIT, WHERE_VARIED, lookup
 
@@ -42,7 +42,8 @@ class Layout:
     """Sizes of all dims, lengths of a block along the split dims, and the variables that are stored.
 
     `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
-    own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation. Raises
+    own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation; of those
+    that are `selected` some joints or links are stored, which have a dim of their own. Raises
     StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
     """
 
@@ -52,6 +53,7 @@ class Layout:
     steady: tuple[str, ...] = ()
     own: tuple[Quantity, ...] = ()
     simulated: bool = False
+    selected: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
@@ -79,6 +81,8 @@ class Layout:
         row = next((each for each in self.own if each.name == name), None) or lookup(name, simulated=self.simulated)
         if self.simulated:
             row = replace(row, dims=tuple(dim for dim in row.dims if dim in self.sizes or dim not in WHERE_VARIED))
+        if name in self.selected:
+            row = replace(row, dims=selected_dims(row.dims))
         return replace(row, dims=tuple(dim for dim in row.dims if dim != FRICTION)) if name in self.steady else row
 
     def _dims(self) -> tuple[str, ...]:
@@ -221,6 +225,7 @@ class Layout:
         own: dict[str, Any] = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
         known = {"sizes": dict(self.sizes), "block": dict(self.block)}
         own |= {"simulated": True} if self.simulated else {}
+        own |= {"selected": list(self.selected)} if self.selected else {}
         return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
 
     @classmethod
@@ -228,7 +233,8 @@ class Layout:
         """The layout in plain data. Raises KeyError, TypeError, ValueError or StoreError where it is none."""
         own = tuple(_user_metric(row) for row in data.get("own", ()))
         sizes, block, simulated = dict(data["sizes"]), dict(data["block"]), bool(data.get("simulated", False))
-        return cls(sizes, block, tuple(data["variables"]), tuple(data.get("steady", ())), own, simulated)
+        steady, selected = (tuple(data.get(key, ())) for key in ("steady", "selected"))
+        return cls(sizes, block, tuple(data["variables"]), steady, own, simulated, selected)
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:

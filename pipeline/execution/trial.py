@@ -22,6 +22,7 @@ from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
+from robots.criteria.selection import EVERYTHING
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
 from tasks.blocks import compute
@@ -78,6 +79,7 @@ def trial(sweep: Sweep) -> Trial:
         measurement=None,
         split=None,
         user_metrics=(),
+        selection=EVERYTHING,
     )
     sizes = (len(designs), 1, len(trajectories))
     counts, worst = np.zeros(sizes, np.int64), np.zeros(sizes, np.int64)
@@ -109,6 +111,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
         metrics=("peak_force",),
         split=None,
         user_metrics=(),
+        selection=EVERYTHING,
         simulation=replace(axes, gains=_part(axes.gains, gains), state=_part(axes.state, states)),
     )
     small_plan = plan(small)

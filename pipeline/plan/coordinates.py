@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.plan.model import Plan
 from pipeline.sweep.axes.columns import PartColumn, columns
 from pipeline.sweep.measurement import part_name
-from robots.quantities import GAINS, STATE
+from robots.quantities import GAINS, PLACED, STATE
 
 
 def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
@@ -44,6 +44,9 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
         yield "limb", "limb", list(plan.limbs), "", "limb"
         text = "joint of a limb: of its tree, at the platform, then the cut joints of its loops"
         yield "joint", "joint", list(max(mechanism.limbs, key=lambda limb: len(limb.joints)).joints), "", text
+    for dim, name in PLACED.items():
+        if name in plan.layout.sizes:
+            yield name, name, [label for label, _ in sweep.selection.of(dim)], "", f"{dim} that was asked for"
     if "link" in plan.layout.sizes:
         yield (
             "link",

@@ -13,7 +13,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import DOUBLE, Lengths, Memory, extra_series, steady_quantities
 from robots.model import Mechanism
-from robots.quantities import FRICTION, QUANTITIES
+from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
 from storage.layout import Layout
 
 if TYPE_CHECKING:
@@ -99,7 +99,10 @@ class Plan:
         layout = self.layout
         block, times = layout.block, layout.sizes["time"]
         lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
-        stored, sizes = layout.block_bytes(0) + self._extra_bytes, {**layout.sizes, **block}
+        sizes = {**mechanism_sizes(self.mechanism), **SPACE, **layout.sizes, **block}
+        # what is selected is computed whole, and selected of at the end
+        whole = sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in layout.selected)
+        stored = layout.block_bytes(0) + self._extra_bytes + whole
         reacting = sum(
             DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
         )

@@ -7,6 +7,7 @@ demand; a plan of a million blocks is as small as a plan of one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipeline.plan.memory import Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
@@ -22,7 +23,7 @@ from pipeline.plan.model import (
 )
 from pipeline.plan.simulated import plan_simulations
 from robots.model import Mechanism
-from robots.quantities import QUANTITIES, SPACE, Quantity, mechanism_sizes
+from robots.quantities import PLACED, QUANTITIES, SPACE, Quantity, mechanism_sizes, selected_dims
 from storage.layout import Layout
 
 if TYPE_CHECKING:
@@ -56,12 +57,18 @@ def plan(sweep: Sweep) -> Plan:
     steady = steady_quantities(sweep, computed)
     known = {**QUANTITIES, **{row.name: row for row in user_metrics}}
     rows = tuple(known[name] for name in computed)
-    sizes = sweep.sizes | _sizes(mechanism, rows)
-    per_set, shared = (pair_bytes(sizes, rows, steady, per_set=by_set) for by_set in (True, False))
+    selection = sweep.selection
+    stored = [replace(row, dims=selected_dims(row.dims)) if row.name in selection.series else row for row in rows]
+    whole = sweep.sizes | mechanism_sizes(mechanism) | SPACE
+    sizes = sweep.sizes | _sizes(mechanism, stored)
+    sizes |= {PLACED[dim]: len(places) for dim in PLACED if (places := selection.of(dim))}
+    per_set, shared = (pair_bytes(whole, rows, steady, per_set=by_set) for by_set in (True, False))
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     handed_on = Memory(sweep, computed).pair(sizes["time"])
     here = tuple(name for name in steady if name in variables)
-    made = Plan(sweep, Layout(sizes, _block(sizes, per_set, shared, handed_on), variables, here, user_metrics))
+    block = _block(sizes, per_set, shared, handed_on)
+    chosen = tuple(name for name in variables if name in selection.series)
+    made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
     require_files(made)
     return made

@@ -30,6 +30,7 @@ from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.reader import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
+from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.limits import NO_LIMITS, Limits
 from robots.measurement import Sensors
@@ -74,6 +75,8 @@ class Sweep:
     """What reports and studies answer; not part of what is computed, so not of the fingerprint."""
     simulation: SimulationAxes | None = None
     """How the cases are simulated; None where forces follow from motions."""
+    selection: SeriesSelection = EVERYTHING
+    """Of which joints and links some outputs are stored."""
     base: Trajectory | None = None
     """How the base moves in the world; None where it stands."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -188,6 +191,7 @@ class Sweep:
             **({"base": describe_trajectory(self.base)} if self.base else {}),
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
+            **({"selection": self._selected} if self.selection.series else {}),
             "metrics": list(self.metrics),
             **({"simulation": self.simulation.describe()} if self.simulation else {}),
             **({"limits": describe_limits(self.limits)} if self.limits != NO_LIMITS else {}),
@@ -196,6 +200,11 @@ class Sweep:
             **({"measurement": describe_sensors(self.measurement)} if self.measurement else {}),
             **({"split": self.split.describe()} if self.split else {}),
         }
+
+    @property
+    def _selected(self) -> dict[str, list[str]]:
+        parts = {"joints": [name for name, _ in self.selection.joints], "outputs": list(self.selection.series)}
+        return parts | {"links": [name for name, _ in self.selection.links]}
 
     @property
     def fingerprint(self) -> str:

@@ -23,6 +23,7 @@ from pipeline.sweep.friction import read_friction
 from pipeline.sweep.limits import check_metrics, read_limits, section_of
 from pipeline.sweep.loads import reader as loads
 from pipeline.sweep.measurement import read_measurement, read_split
+from pipeline.sweep.outputs.selection import read_selection
 from pipeline.sweep.question.reader import read_question
 from pipeline.sweep.robot import families, inline, read_description, read_designs
 from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
@@ -61,6 +62,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     mechanism = design.family.reference if design else None
     _check_names(report, file)
     _check_outputs(report, file, mechanism)
+    selection = read_selection(report, file, mechanism)
     if file.simulation is None:
         _check_drives(report, file, mechanism)
     else:
@@ -115,7 +117,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "gravity": file.gravity,
         "base": base,
         "precision": file.precision,
-        "outputs": file.outputs,
+        "outputs": tuple(map(str, file.outputs)),
+        "selection": selection,
         "metrics": file.metrics,
         "limits": limits,
         "criteria": parameters,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SkipValidation
+from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
+from pydantic_core import PydanticCustomError
 
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
 from pipeline.sweep.criteria.sections import CriteriaSection
@@ -196,6 +197,35 @@ class FrictionSection(FrictionGroupSection, AxesSection):
     )
 
 
+class SelectedOutput(str):
+    """The name of an output of which some joints or links are stored, those that the patterns `places` mean."""
+
+    __slots__ = ("places",)
+    places: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, places: tuple[str, ...]) -> SelectedOutput:
+        """From name and patterns."""
+        result = cls(name)
+        result.places = places
+        return result
+
+
+def _output_entry(value: object) -> str:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, places),) = value.items()
+        texts = [places] if isinstance(places, str) else places
+        if isinstance(texts, list) and texts and all(isinstance(text, str) and text for text in texts):
+            return SelectedOutput.of(str(name), tuple(texts))
+    raise PydanticCustomError("output_entry", "a name, or a name with joints or links")
+
+
+OutputEntry = Annotated[str, PlainValidator(_output_entry, json_schema_input_type=str | dict[str, str | list[str]])]
+"""The name of an output, or a mapping of one key, the name, to joints or links."""
+
+
 class TimeSection(Section):
     """The time grid of all trajectories: from zero to `stop` by `step`, or in `samples` points."""
 
@@ -306,7 +336,9 @@ class SweepFile(Section):
     precision: Literal["double", "single"] = Field(
         default="double", description="of the computation; single takes half the time and has six digits"
     )
-    outputs: tuple[Text, ...] = Field(default=(), description="time series to store")
+    outputs: tuple[OutputEntry, ...] = Field(
+        default=(), description="time series to store; `joint_reaction: [elbow]` is that of some joints or links alone"
+    )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
     criteria: CriteriaSection | None = Field(

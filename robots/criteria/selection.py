@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from robots.joint_places import matches
 from robots.limits import EVERY, Place
 from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
+
+
+@dataclass(frozen=True)
+class SeriesSelection:
+    """Of which joints and links some series are stored: their names and places, each in the order of the robot."""
+
+    joints: tuple[tuple[str, Place], ...] = ()
+    links: tuple[tuple[str, Place], ...] = ()
+    series: tuple[str, ...] = ()
+
+    def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
+        """Those of the dim `joint` or `link`."""
+        return self.joints if dim == "joint" else self.links
+
+
+EVERYTHING = SeriesSelection()
+"""No series is selected of."""
 
 
 def link_names(mechanism: Mechanism) -> dict[str, Place]:

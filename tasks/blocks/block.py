@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
+from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import NO_LIMITS, Limits
@@ -90,6 +91,8 @@ class Block:
     """What criteria of design are told of the robot."""
     base: Trajectory | None = None
     """How the base moves in the world; None where it stands."""
+    selection: SeriesSelection = EVERYTHING
+    """Of which joints and links some series are stored."""
     single: bool = False
     """Whether samples are computed in single precision."""
 

@@ -45,7 +45,17 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
     for metric in block.own:
         result[metric.name], told = computed(block, metric, arrays)
         complaints += told
-    return result, tuple(complaints)
+    chosen = {name: selected(block, name, array) for name, array in result.items() if name in block.selection.series}
+    return result | chosen, tuple(complaints)
+
+
+def selected(block: Block, name: str, array: np.ndarray) -> np.ndarray:
+    """A series of the joints or links that are stored of it: one axis in place of those of limb and joint or link."""
+    dims = block.dims(name)
+    axis, dim = dims.index("limb"), dims[dims.index("limb") + 1]
+    limbs, numbers = zip(*(place for _, place in block.selection.of(dim)), strict=True)
+    first = np.moveaxis(array, (axis, axis + 1), (0, 1))
+    return np.ascontiguousarray(np.moveaxis(first[list(limbs), list(numbers)], 0, axis))
 
 
 def computed(

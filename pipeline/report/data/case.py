@@ -23,6 +23,7 @@ from pipeline.sweep.friction import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.time import TimeGrid
+from robots.criteria.selection import EVERYTHING
 from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
 from robots.trajectories.kinds import is_grid
@@ -147,6 +148,7 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
         metrics=(),
         measurement=None,
         split=None,
+        selection=EVERYTHING,
     )
     results = _run(part).assign_coords(time=times(sweep))
     force = None

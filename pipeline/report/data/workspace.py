@@ -49,7 +49,8 @@ def conditions(robot: Robot, position: Array) -> Array:
     from tasks import inverse_dynamics
     from tasks.metrics.poses import weights
 
-    kinematics = inverse_dynamics(robot, position=position, full=True)
+    time = 0.0 if robot.family.signals else None  # J_IK is the same at all times
+    kinematics = inverse_dynamics(robot, position=position, time=time, full=True)
     values = np.full(kinematics.status.shape, np.nan)
     good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
     jacobian = kinematics.jacobian[good] / weights(robot.family.reference)

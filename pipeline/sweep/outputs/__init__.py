@@ -1,0 +1,1 @@
+"""Outputs of sweep files: of which joints and links they are stored."""

@@ -10,9 +10,9 @@ which are the phases of one loop:
 What bearings carry is affine in friction, so that for one loaded joint in motion N = |c_0 + c_1 N|. A factor |c_1|
 below 1 gives one solution. Above it there are two where c_0 and c_1 are opposite, and none else. With several joints G
 is of lengths of vectors that are affine in N, which grow at most as N does: where the factor passes 1 the number of
-solutions changes from one to an even number. At rest a joint that holds may be one that would slide as well; then the slow search ends at another motion than the first. Sources: Painleve 1895, Lecons sur le
-frottement; Klein 1910; Leine, Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve
-paradox.
+solutions changes from one to an even number. At rest a joint that holds may be one that would slide as well; then the
+slow search ends at another motion than the first. Sources: Painleve 1895, Lecons sur le frottement; Klein 1910; Leine,
+Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve paradox.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ CLOSE = 1e-10
 """Difference that may be, relative to the largest force; of accelerations, to what forces give."""
 
 
-def moving(robot: Robot, count: int, seed: int = 9) -> dict[str, Array]:
+def moving(robot: Robot, count: int, seed: int = 9) -> dict[str, Any]:
     """States of its region, as keywords, without acceleration."""
     found = regions.states(robot, count, seed)
     names = ("q", "qd") if robot.mechanism.is_chain else ("position", "rotation", "twist")
@@ -62,10 +62,12 @@ def differences(robot: Robot, law: Mapping[str, Any], count: int) -> tuple[float
         whole[:, [TWIST.index(name) for name in mechanism.platform.mobility]] = change
         change = whole
     name = "qdd" if mechanism.is_chain else "acceleration"
-    plain = accelerate(robot, **given, force=inverse_dynamics(robot, **given, **{name: change}))
-    force = inverse_dynamics(robot, **state, **{name: change}) + rng.normal(size=(count, len(mechanism.actuators)))
+    wanted: dict[str, Any] = {name: change}
+    plain = accelerate(robot, **given, force=inverse_dynamics(robot, **given, **wanted))
+    force = inverse_dynamics(robot, **state, **wanted) + rng.normal(size=(count, len(mechanism.actuators)))
     ahead = accelerate(robot, **given, force=force)
-    back = inverse_dynamics(robot, **given, **{name: ahead.acceleration})
+    reached: dict[str, Any] = {name: ahead.acceleration}
+    back = inverse_dynamics(robot, **given, **reached)
     good = (plain.status == Status.OK) & (ahead.status == Status.OK) & np.isfinite(back).all(axis=1)
     if len(mechanism.actuators) > free:  # forces of one acceleration are many: their accelerations are compared
         back = force

@@ -1,4 +1,4 @@
-"""The direct and the inverse problem are inverse to each other, both ways; all robots: `python -m benchmarks.motion`."""
+"""The direct and the inverse problem are inverse to each other; of all robots: `python -m benchmarks.motion`."""
 
 from __future__ import annotations
 

@@ -30,6 +30,8 @@ class Status(IntEnum):
     CONSTRAINT_SINGULAR = 13
     SINGULARITY_CROSSED = 14
     DIVERGED = 15
+    FRICTION_NO_SOLUTION = 16
+    FRICTION_SEVERAL_SOLUTIONS = 17
 
 
 ADVICE: dict[Status, str] = {
@@ -50,11 +52,15 @@ ADVICE: dict[Status, str] = {
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
     "its side, or put the reference pose on this one",
     Status.DIVERGED: "the motion ran away; lower the gains, or use a smaller step or sample time",
+    Status.FRICTION_NO_SOLUTION: "no motion fits the friction, whose loads it makes itself (Painleve); lower the "
+    "coefficients, or lengthen guides and arms of bearings",
+    Status.FRICTION_SEVERAL_SOLUTIONS: "several motions fit the friction, whose loads it makes itself (Painleve); "
+    "lower the coefficients, or lengthen guides and arms of bearings",
 }
 """What a user can do about each status."""
 
 
-OF_SIMULATIONS = (Status.DIVERGED,)
+OF_SIMULATIONS = (Status.DIVERGED, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
 """What only simulations give."""
 
 

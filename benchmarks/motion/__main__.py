@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 from types import ModuleType
 
-from benchmarks.motion import energy, loads, rest, tables
+from benchmarks.motion import energy, loads, rest, round_trip, tables
 
-TABLES: dict[str, ModuleType] = {"energy": energy, "loads": loads, "rest": rest}
+TABLES: dict[str, ModuleType] = {"energy": energy, "loads": loads, "rest": rest, "round_trip": round_trip}
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.figures import Figure, Size, require
 from benchmarks.motion.machines import machine
-from benchmarks.motion.tables import Row
+from benchmarks.motion.tables import Row, kept
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
@@ -193,9 +193,15 @@ HEAD = (
 
 
 def rows(names: Iterable[str]) -> Iterator[Row]:
-    """Of each robot by law: adaptive steps for 10 s, fixed ones for less, and the order of what is missing of these."""
+    """Of each robot by law: adaptive steps for 10 s, fixed ones for less, and the order of what is missing of these.
+
+    Rows that are kept already are not computed again.
+    """
+    known = {row.about for row in kept("energy")}
     for law in LAWS:
         for name in names or LEVELS:
+            if (name, law) in known:
+                continue
             off, rtol, motion = closed(name, law, 10.0)
             robot, friction = machine(name), scaled(law, LEVELS[name], "actuated")
             left = [missing(robot, in_steps(robot, friction, step, SHORT)) for step in STEPS]

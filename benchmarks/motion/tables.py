@@ -29,7 +29,8 @@ def keep(name: str, rows: Iterable[Row]) -> Iterator[Row]:
 
 def kept(name: str) -> list[Row]:
     """Rows of a table, in the order in which they came first."""
-    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    path = FOLDER / f"{name}.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     rows = (Row(tuple(about), tuple(cells)) for about, cells in map(json.loads, lines))
     return list({row.about: row for row in rows}.values())
 

@@ -140,7 +140,7 @@ def outputs_of_motion(
     """
     settled = Loads(family, groups, pushed).settled()
     breaking = settled.loaded.breaking(settled.moved)
-    status = where(settled.unsettled > 0.5, float(Status.FRICTION_NOT_CONVERGED), limbs)
+    status = where(settled.status > 0.5, settled.status, limbs)
     staying = settled.loaded.moved([0.0] * len(pushed.sticking))
     return {
         "rate": [*going, *_rate(pushed, staying, settled.moved.friction), *driven],

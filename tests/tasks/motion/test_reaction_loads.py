@@ -8,9 +8,11 @@ import pytest
 from benchmarks.motion import loads, rest
 from benchmarks.motion.machines import machine
 from robots.status import Status
-from tasks import accelerate
+from tasks import accelerate, inverse_dynamics, simulate
+from tasks.motion.chains import ChainMotion
 from tests.reference.free_bodies import Affine, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
+from tests.tasks.bits import bits
 
 
 @pytest.mark.parametrize("coefficient", [0.01, 0.3])
@@ -66,3 +68,18 @@ def test_newton_steps_find_friction_of_a_block(rate: float, push: float, expecte
     solution = friction.solved(np.zeros(1))
     assert solution is not None
     np.testing.assert_allclose(solution, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "three_loop_leg"])
+def test_what_reactions_hold_does_not_creep(name: str) -> None:
+    """For 60 s, to the last bit, under forces that friction has to make up for."""
+    robot = machine(name)
+    chain = robot.mechanism.is_chain
+    state = {"q": np.array([0.1])} if chain else {"position": np.array(robot.mechanism.platform.home.position)}
+    force = inverse_dynamics(robot, **state) + 0.02
+    law = {"law": "coulomb_viscous", "coulomb": 0.3, "load": "reaction", "joints": "all"}
+    found = simulate(robot, **state, force=force, friction=law, step=1.0, steps=60, every=10)
+    assert found.status == Status.OK
+    assert found.stuck.all()
+    place = found.q if isinstance(found, ChainMotion) else found.position
+    assert (bits(place) == bits(place[0])).all()

@@ -268,7 +268,7 @@ def _reference(block: Block, count: int) -> Array:
     motion = moving(block.family, block.trajectories[0], times, block.origin)
     home = np.array(block.family.reference.platform.home.rotation, dtype=float)
     rotation = np.broadcast_to(np.asarray(motion.get("rotation", home)), (len(times), 3, 3)).reshape(-1, 9)
-    parts = (np.asarray(motion[name]) for name in ("position", "twist", "acceleration"))  # type: ignore[literal-required]
+    parts = (np.asarray(motion[name]) for name in ("position", "twist", "acceleration"))
     position, twist, change = parts
     return np.concatenate([position, rotation, twist, change], axis=1)
 

@@ -28,6 +28,7 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunStoppedError
 from pipeline.execution.run import run
 from pipeline.plan import plan as planning
+from pipeline.plan import simulated
 from pipeline.stores.append import append
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
@@ -44,6 +45,20 @@ trajectories: {{line: {{kind: line_sine, amplitude: [0.1, 0.15, 0.05], period: 1
 time: {{stop: 0.8, step: 0.02}}
 outputs: [actuator_force, joint_position]
 metrics: [peak_force]
+"""
+SIMULATION = """\
+limbsweep: 1
+robot: planar_3r
+seed: 1
+trajectories: {move: {kind: quintic, end: 0.1, duration: 0.02}}
+simulation:
+  controller: {kind: pd, parameters: {kd: 5.0}}
+  gains: {grid: {kp: [100.0, 150.0, 200.0, 250.0]}}
+  step: 0.002
+time: {stop: 0.126, step: 0.002}
+outputs: [actuator_position, actuator_force, measured_position]
+metrics: [rms_tracking_error]
+measurement: {position_noise: 1.0e-5}
 """
 SAMPLES = 41
 HERE = ClusterConfig.of("synchronous")
@@ -101,6 +116,12 @@ def _damaged(store: Path) -> None:
     shard.write_bytes(data)
 
 
+def _simulated(store: Path) -> None:
+    """A sweep of simulations over gains alone, two in each block."""
+    simulated.FEW_CASES = simulated.BLOCK_CASES = 2
+    run(Sweep.from_text(SIMULATION), store, HERE)
+
+
 def _repair(store: Path) -> None:
     verify(store, repair=True, cluster=HERE)
 
@@ -118,6 +139,7 @@ SCENARIOS: dict[str, Scenario] = {
     each.name: each
     for each in (
         Scenario("run", _nothing, _small, _small),
+        Scenario("simulation", _nothing, _simulated, _simulated),
         Scenario("append", _small, _larger, _larger),
         Scenario("repair", _damaged, _repair, _repair_and_run),
     )

@@ -41,16 +41,22 @@ COLUMNS = ("design", "friction", "parameter", "truth", "value", "deviation", "co
 
 @dataclass(frozen=True)
 class Identified:
-    """Fits by (design, friction set), and the reasons of those that failed."""
+    """Fits by (design, friction set), and the reasons of those that failed.
+
+    `left_out`: simulated cases of these that came to an end, and so are no recordings.
+    """
 
     fits: dict[tuple[int, int], Fit]
     failed: dict[tuple[int, int], str]
+    left_out: int = 0
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Summarise the fits, as `limbsweep identify` prints them."""
         yield "identified", f"{len(self.fits)} of {len(self.fits) + len(self.failed)} robots with their friction"
         for case, why in list(self.failed.items())[:5]:
             yield "failed", f"design {case[0]}, friction set {case[1]}: {why}"
+        if self.left_out:
+            yield "left out", f"{self.left_out} simulated cases that came to an end"
         if not self.fits:
             return
         fits = list(self.fits.values())
@@ -157,7 +163,8 @@ def identify(
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     options = (method, clean, source)
     jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
-    identified, run = Identified({}, {}), uuid.uuid4().hex[:8]
+    ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(chosen)) > 0
+    identified, run = Identified({}, {}, int(np.sum(ended))), uuid.uuid4().hex[:8]
     with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):
             case = (int(result.key[1]), int(result.key[2]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,10 +32,14 @@ ALSO = """With DataArrays among the arguments, or designs as `parameters`, the r
     `profile`."""
 
 
+_motion = cast("Callable[..., Simulation | ChainMotion]", direct.simulate)
+"""The function with arguments of any type, which it checks itself."""
+
+
 @functools.wraps(direct.simulate)
-def _simulate(robot: Robot, *, parameters: Parameters | None = None, **arguments: Any) -> Any:
+def _simulate(robot: Robot, *, parameters: Parameters | None = None, **arguments: object) -> object:
     if not parameters and not any(map(is_labelled, arguments.values())):
-        return direct.simulate(robot, **arguments)
+        return _motion(robot, **arguments)
     values = {**(parameters or {}), **arguments}
     for name, value in values.items():
         if is_labelled(value) and "time" in value.dims:
@@ -53,20 +57,20 @@ def _simulate(robot: Robot, *, parameters: Parameters | None = None, **arguments
             "with a section simulation, whose controllers know each design"
         )
     results = {name: dims if name == "status" else (*TIME, *dims) for name, dims in _results(robot, arguments).items()}
-    step, every = float(arguments["step"]), int(arguments.get("every", 1))
-    kept = int(arguments["steps"]) // every + 1
+    step, every = cast("float", arguments["step"]), cast("int", arguments.get("every", 1))
+    kept = cast("int", arguments["steps"]) // every + 1
     row = FunctionResult("tasks.motion.direct", results)
     plain = PlainFunction(functools.partial(_over_time, results), row, robot, name="simulate")
-    found = labelled_results(plain, dict(parameters or {}), moving, rest, results, {"steps": every}, {"time": kept})
-    instants = float(arguments.get("start") or 0.0) + step * every * np.arange(kept)
-    return found.assign_coords(time=("time", instants, {"units": "s", "long_name": "time"}))
+    motion = labelled_results(plain, dict(parameters or {}), moving, rest, results, {"steps": every}, {"time": kept})
+    instants = cast("float", arguments.get("start") or 0.0) + step * every * np.arange(kept)
+    return motion.assign_coords(time=("time", instants, {"units": "s", "long_name": "time"}))
 
 
 def _is_array(value: object) -> bool:
     return value is not None and not callable(value) and not isinstance(value, Servo)
 
 
-def _results(robot: Robot, arguments: Mapping[str, Any]) -> Mapping[str, Dims]:
+def _results(robot: Robot, arguments: Mapping[str, object]) -> Mapping[str, Dims]:
     """What `simulate` gives: without friction and the like, a parallel robot has no losses and work."""
     if robot.mechanism.is_chain:
         return CHAIN_MOTION
@@ -76,19 +80,20 @@ def _results(robot: Robot, arguments: Mapping[str, Any]) -> Mapping[str, Dims]:
     return PLATFORM_MOTION if whole else {name: PLATFORM_MOTION[name] for name in always}
 
 
-def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: Any) -> tuple[np.ndarray, ...]:
+def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: object) -> tuple[np.ndarray, ...]:
     """What `simulate` gives, (*batch, time, ...) each, of a case (*batch)."""
-    motion: Simulation | ChainMotion = direct.simulate(robot, **arguments)
+    motion = _motion(robot, **arguments)
     values = ((np.asarray(getattr(motion, name)), len(dims)) for name, dims in results.items())
     return tuple(np.moveaxis(value, 0, value.ndim - core) if core else value for value, core in values)
 
 
 @functools.wraps(controllers.servo)
 def _servo(
-    robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike | xr.DataArray], step: float, **options: Any
-) -> Servo:
+    robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike | xr.DataArray], step: float,
+    space: str = "actuator", **parameters: float,
+) -> Servo:  # fmt: skip
     plain = {name: _along_time(name, value, step) for name, value in reference.items()}
-    return controllers.servo(robot, kind, reference=plain, step=step, **options)
+    return controllers.servo(robot, kind, reference=plain, step=step, space=space, **parameters)
 
 
 def _along_time(name: str, value: ArrayLike | xr.DataArray, step: float) -> ArrayLike:

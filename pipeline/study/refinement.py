@@ -94,7 +94,7 @@ def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
     return rewritten(text, functools.partial(_replace_designs, section=section), comment)
 
 
-def _replace_designs(data: Any, section: Mapping[str, Any]) -> None:
+def _replace_designs(data: dict[str, Any], section: Mapping[str, Any]) -> None:
     if "robots" in data:
         raise refuse("sweep", "a file with several robots", "one with a single robot", "Write the file by hand.")
     data["design"] = _with_rules(section, data.get("design"))
@@ -102,7 +102,7 @@ def _replace_designs(data: Any, section: Mapping[str, Any]) -> None:
     data.pop("subsets", None)
 
 
-def _replace_axes(data: Any, samples: Mapping[str, Mapping[str, Any]]) -> None:
+def _replace_axes(data: dict[str, Any], samples: Mapping[str, Mapping[str, Any]]) -> None:
     if "design" in samples:
         _replace_designs(data, samples["design"])
     for dim in (GAINS, STATE):

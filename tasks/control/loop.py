@@ -137,7 +137,7 @@ class ControlLoop:
         inputs["hold"] = np.ascontiguousarray(hold)[None]
         inputs |= here.jacobians
         outputs = kernel(program)({key: inputs[key] for key in program.inputs}, width)
-        self._along = outputs["along"][0]
+        self._along = np.where(due, outputs["along"][0], self._along)  # between samples nothing is looked at
         if kind.model != "dynamics":
             return np.asarray(outputs["force"][0])
         return self.model.run(self._accelerated(motion, outputs["acceleration"][0])).force

@@ -178,3 +178,12 @@ def test_the_card_says_how_motions_came_about(tmp_path: Path) -> None:
         *("motions follow from forces, integrated by rk4 with steps of 0.001 s", "that begin with `true_`"),
     ):
         assert line in card
+
+
+def test_cases_that_came_to_an_end_are_left_out_and_counted(tmp_path: Path) -> None:
+    wild = CLOSED.replace("kp: [400.0, 900.0]", "kp: [400.0, 1.0e+8]").replace("0.8, samples: 401", "0.4, step: 0.002")
+    data = run(Sweep.from_text(wild), tmp_path / "s.zarr", SYNCHRONOUS)
+    assert (data["worst_status"].isel(gains=1) != 0).all()
+    identified = identify(tmp_path / "s.zarr", cluster=SYNCHRONOUS)
+    assert dict(identified.rows())["left out"] == "4 simulated cases that came to an end"
+    assert not identified.failed

@@ -1,0 +1,54 @@
+"""The error of integration that is told, beside what a run of much finer steps shows, for controllers and friction."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.execution.graph import block_of
+from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from robots.status import Status
+from tasks.blocks import compute
+from tasks.blocks.block import Arrays
+
+STEP, FINER = 0.002, 16
+MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.06}}
+GAINS = {"kp": 200.0, "kd": 6.0, "kd_joint_3": 1.0, "sample_time": 0.004}
+PD = {"controller": {"kind": "pd", "parameters": GAINS}}
+LIMITED = {"controller": {"kind": "pid", "parameters": {**GAINS, "ki": 2000.0, "delay": 0.004, "force_limit": 8.0}}}
+FALL = {"state": {"list": {"joint_1": [0.5], "joint_2_rate": [3.0]}}}
+SMOOTH = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.5, "viscous": 0.05, "width": 0.1}}
+DRY = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.5, "viscous": 0.05}}
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
+    "pd": (PD, None),
+    "pid at its limits": (LIMITED, None),
+    "pd, smooth friction": (PD, SMOOTH),
+    "pd, friction that sticks": (PD, DRY),
+    "fall, friction that sticks": (FALL, DRY),
+    "fall, semi-implicit": ({**FALL, "method": "semi_implicit"}, None),
+    "fall, linearly implicit": ({**FALL, "method": "rosenbrock"}, SMOOTH),
+}
+
+
+def computed(simulation: dict[str, Any], friction: dict[str, Any] | None, step: float, *metrics: str) -> Arrays:
+    text: dict[str, Any] = {"robot": "planar_3r", "gravity": [0.0, -9.81, 0.0], "time": {"stop": 0.06, "step": 0.012}}
+    text |= {"outputs": ["joint_position"], "metrics": list(metrics)} | ({"friction": friction} if friction else {})
+    text |= {"simulation": {**copy.deepcopy(simulation), "step": step}}
+    text |= {"trajectories": MOVE} if "controller" in simulation else {}
+    return compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_that_is_told_is_that_beside_a_much_finer_run(name: str) -> None:
+    arrays = computed(*CASES[name], STEP, "integration_error", *(["lost_steps"] if "limits" in name else []))
+    fine = computed(*CASES[name], STEP / FINER)
+    assert arrays["worst_status"].item() == Status.OK
+    actual = float(np.abs(arrays["joint_position"] - fine["joint_position"]).max())
+    assert actual > 1e-13
+    assert 0.5 * actual < arrays["integration_error"].item() < 3.0 * actual
+    if "limits" in name:
+        assert arrays["lost_steps"].max() > 3

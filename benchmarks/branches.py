@@ -68,7 +68,8 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
     """Scores of some robots, all of the catalogue where none is named, by closed forms and by continuation."""
     from robots import catalog
 
-    closed_forms = runpy.run_path(str(REFERENCE))["CLOSED_FORMS"]
+    references = runpy.run_path(str(REFERENCE))
+    closed_forms, chains = references["CLOSED_FORMS"], references["CHAINS"]
     for name in names or catalog.FAMILIES:
         mechanism = catalog.build(name).mechanism
         if mechanism.is_chain and not mechanism.limbs[0].loops:
@@ -76,6 +77,8 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
         if name in closed_forms and poses:
             for scale in SCALES.get(name, (1.0,)):
                 yield score(name, scale, poses, closed_forms[name])
+        if name in chains and poses:
+            yield parallelograms(name, poses, chains[name])
         for scale in SCALES.get(name, (1.0,)) if paths else ():
             yield continued(name, scale, paths)
 
@@ -114,6 +117,23 @@ def continued(name: str, scale: float, poses: int) -> Score:
     status = inverse_dynamics(robot, **motion, full=True).status
     beyond = right & (status != Status.OK)
     return Score(name, scale, "continuation", *(int(x.sum()) for x in (reached, found, right, beyond)))
+
+
+def parallelograms(name: str, poses: int, closed_form: Any) -> Score:
+    """The score of a chain of parallelograms beside its closed form: positions of joints of its loops."""
+    from robots.status import Status
+    from tasks import inverse_dynamics, inverse_kinematics
+
+    robot = scaled(name, 1.0)
+    q = joints(robot, poses, importlib.import_module("tests.reference.continuation"))
+    solved, (expected, reached) = inverse_kinematics(robot, q=q), closed_form(q)
+    found, names = solved.status == Status.OK, [link.joint for link in robot.mechanism.limbs[0].links]
+    right = found & reached
+    for joint, value in expected.items():
+        gap = solved.position[:, 0, names.index(joint)] - value
+        right &= np.abs((gap + np.pi) % (2.0 * np.pi) - np.pi) < ACCURATE
+    beyond = right & (inverse_dynamics(robot, q=q, full=True).status != Status.OK)
+    return Score(name, 1.0, "closed form", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
 
 def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:

@@ -33,7 +33,7 @@ LARGE_IS_GOOD = frozenset(
         *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
         *("limit_margin", "velocity_margin", "actuator_margin"),
         *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
-        "least_regularity",
+        *("least_regularity", "least_constraint_regularity"),
         *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
     )
 )

@@ -247,6 +247,8 @@ def _check_drives(report: Report, file: SweepFile, mechanism: Mechanism | None) 
         lacks["as many actuators as freedoms"] = (
             f"It has {len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms; take mass_matrix."
         )
+    if mechanism.is_chain:
+        lacks["constraints"] = "It has no platform that limbs hold; a chain says CONSTRAINT_SINGULAR without it."
     for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
         for index, name in enumerate(names):
             for need in lacks.keys() & needs(name):

@@ -228,6 +228,7 @@ class _Ordering:
             node = self.graph.nodes[i]
             forms[i] = self._fused(node) or (node.op, node.args)
         live = self._live(forms)
+        placed = self._placed(forms, live)
         index: dict[int, int] = {}
         nodes: list[Node] = []
         regions: dict[int, list[int]] = {}
@@ -236,7 +237,7 @@ class _Ordering:
             index[i] = len(nodes)
             nodes.append(Node(op, tuple(index[arg.number] for arg in args), self.graph.nodes[i].data))
             if op not in LEAVES:
-                regions.setdefault(self.region[i], []).append(index[i])
+                regions.setdefault(placed[i], []).append(index[i])
         loops = tuple(
             Iteration(
                 loop.limit,
@@ -254,6 +255,30 @@ class _Ordering:
         }
         ordered = {key: tuple(value) for key, value in sorted(regions.items())}
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
+
+    def _placed(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]], live: Sequence[int]) -> dict[int, int]:
+        """The region of each node that is left: what the body of a rare loop alone uses is computed there, by few.
+
+        Which products are fused is decided before, so that no bit depends on it.
+        """
+        used: dict[int, set[int]] = {i: set() for i in live}
+        first, outside = min(self.region.values(), default=0) - 1, self._roots()
+        for k, loop in enumerate(self.graph.loops):
+            assert loop.done is not None
+            outside += [*loop.initial, *_skipped(loop)]
+            for x in (*loop.following, loop.done):
+                used[x.number].add(2 * k + 1)
+        for x in outside:
+            used[x.number].add(first)
+        rare = {2 * k + 1 for k, loop in enumerate(self.graph.loops) if loop.skip is not None}
+        placed = dict(self.region)
+        for i in reversed(live):
+            op, args = forms[i]
+            if op not in LEAVES and self.region[i] > PER_CASE and len(used[i]) == 1 and used[i] <= rare:
+                placed[i] = max(self.region[i], *used[i])
+            for arg in args:
+                used[arg.number].add(placed[i])
+        return placed
 
     def _live(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]]) -> list[int]:
         """What is left once products have gone into sums, arguments first."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
-from tasks.mathematics.algebra import array, determinant, inverse, sqrt, total, where
+from tasks.mathematics.algebra import array, determinant, either, every, inverse, opposite, sqrt, total, where
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
@@ -78,12 +78,27 @@ def platform_status(jacobian: Array, home: Array) -> Scalar:
     return where(volume * first < 0.0, float(Status.SINGULARITY_CROSSED), status)
 
 
+def constraints_lost(rows: Array, home: Array) -> Mask:
+    """Whether limbs cannot hold the platform, here or on the way from the reference pose: a constraint singularity.
+
+    rows, home (row, held direction): what they hold it by. As many rows as directions have a sign, which a crossing
+    changes; more of them none. Nothing is known of a reference pose that is singular itself.
+    """
+    crossed = every([regularity(rows, home) < NEAR, opposite(singularity(home))])
+    return either(singularity(rows), crossed)
+
+
 def combined_status(
-    statuses: Sequence[Scalar], jacobian: Array, forces: Sequence[Scalar], home: Array | None = None
+    statuses: Sequence[Scalar],
+    jacobian: Array,
+    forces: Sequence[Scalar],
+    home: Array | None = None,
+    loose: Mask = False,
 ) -> Scalar:
     """The first limb's complaint, else that of J_IK, singular or not as at the reference pose, else of the forces.
 
-    home: J_IK of the reference pose; None for a chain, which has no platform.
+    home: J_IK of the reference pose; None for a chain, which has no platform. loose: whether limbs cannot
+    hold the platform, see `constraints_lost`, where that is known; it comes before the rest but for the limbs.
     """
     finite = total(forces) <= sys.float_info.max
     status = where(finite, float(Status.OK), float(Status.NONFINITE))
@@ -92,6 +107,7 @@ def combined_status(
         status = where(found > 0.5, found, status)
     singular = Status.SINGULAR if home is None else Status.PLATFORM_SINGULAR
     status = where(singularity(jacobian), float(singular), status)
+    status = where(loose, float(Status.CONSTRAINT_SINGULAR), status)
     for limb in reversed(statuses):
         status = where(limb > 0.5, limb, status)
     return status

@@ -31,6 +31,7 @@ from tasks.mechanics.embedding import Tips
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions, stepped
 from tasks.mechanics.loops import LimbChoice
+from tasks.mechanics.platform import held_directions
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
@@ -164,6 +165,27 @@ def home_jacobian(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
     tips = mounted.tips([HOME] * count, home)
     at_rest = Solved(tips, [HOME] * count, np.zeros(count), np.zeros(count), float(Status.OK))
     return jacobian(mounted, tips, transmission(mounted, at_rest))
+
+
+def constraint_rows(mounted: Mounted, tips: Tips) -> list[list[Scalar]]:
+    """What a limb holds the platform by (row, held direction), world axes: components of unit constraint wrenches.
+
+    Such a wrench does no work on the joints of the limb: that of a row which kinematics has dropped, less those of the
+    kept rows that it takes to leave the joints alone. Along freedoms of the platform it has no component.
+    """
+    held = [TWIST.index(name) for name in held_directions(mounted.mobility)]
+    result = []
+    for k, row in enumerate(tips.dropped_matrix):
+        kept = tips.inverse.T @ (tips.embedding.matrix.T @ row)
+        covector = tips.dropped_covector(np.eye(len(tips.dropped_matrix))[k]) - tips.covector(kept)
+        world = [*(mounted.base.rotation @ covector[:3]), *(mounted.base.rotation @ covector[3:])]
+        result.append([world[k] for k in held])
+    return result
+
+
+def home_constraint_rows(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
+    """The same at the reference pose, where all joints are at zero."""
+    return constraint_rows(mounted, mounted.tips([HOME] * len(mounted.limb.links), home))
 
 
 def transmission(mounted: Mounted, solved: Solved) -> Transmission:

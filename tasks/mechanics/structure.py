@@ -77,6 +77,11 @@ class Structure:
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
         return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
 
+    def constraint_count(self, limb_index: int) -> int:
+        """Number of rows of a limb's joints at the platform that its kinematics has dropped."""
+        pairs = zip(self.mechanism.limbs[limb_index].tips, self.choices[limb_index].tip_rows, strict=True)
+        return sum(len(others(tip, rows)) for tip, rows in pairs)
+
     @property
     def driven(self) -> list[slice]:
         """The actuators of each limb of the robot."""

@@ -32,7 +32,12 @@ ANGULAR = ("wx", "wy", "wz")
 
 UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, Status.LOOP_OPEN)
 """What a sample has to do with the geometry alone: no place for some joint."""
-OF_THE_PLATFORM = (Status.ILL_CONDITIONED, Status.PLATFORM_SINGULAR, Status.SINGULARITY_CROSSED)
+OF_THE_PLATFORM = (
+    Status.ILL_CONDITIONED,
+    Status.PLATFORM_SINGULAR,
+    Status.SINGULARITY_CROSSED,
+    Status.CONSTRAINT_SINGULAR,
+)
 """What J_IK of limbs that are all well makes of a sample."""
 
 
@@ -107,7 +112,7 @@ class Posture:
     `equation` has both in world units, and what else quantities need. `solved` is the status that there would be
     without limits; `scale` is what freedoms were divided by; `rate` is what singular values of J_IK are compared with;
     `margin` and `rate_margin` are the least ones to limits of joints; `regularity` is that of
-    `tasks.mechanics.assembly`.
+    `tasks.mechanics.assembly`, `constraint_regularity` the same of what limbs hold.
     """
 
     jacobian: Array
@@ -121,6 +126,7 @@ class Posture:
     margin: Scalar = 1.0
     rate_margin: Scalar = 1.0
     regularity: Scalar = 1.0
+    constraint_regularity: Scalar = 1.0
     elastic: PlatformStiffness | None = None
     """The robot's stiffness, where it is asked for."""
     clearance: Scalar = np.nan
@@ -236,6 +242,7 @@ METRICS: Mapping[str, PoseMetric] = {
     "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin)),
     "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin]))),
     "least_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.regularity)),
+    "least_constraint_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.constraint_regularity)),
     # Yoshikawa's measure of the forward Jacobian, its n-th root so that robots can be compared
     "manipulability": PoseMetric(
         lambda p: p.unless_failed(_product(p.rates)), lambda x, samples, freedoms: x ** (-1.0 / freedoms)

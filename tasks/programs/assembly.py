@@ -19,7 +19,7 @@ from tasks.criteria.distance import least_gap
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import ABSENT, ZERO, Array
+from tasks.kernels.types import ABSENT, ZERO, Array, Mask, Scalar
 from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import Structure, mounted_limb, structure_of
@@ -29,6 +29,7 @@ from tasks.programs import criteria, terms
 from tasks.programs.criteria import NO_CRITERIA, RobotCriteria
 from tasks.programs.limb import LimbRequest, limb_program
 from tasks.programs.platform import platform_shapes
+from tasks.programs.reactions import carried
 
 VELOCITY = "actuator_velocity"
 """The series that is always there, because actuation needs it."""
@@ -65,11 +66,16 @@ def assembly_program(
     limbs = range(len(structure.mechanism.instances))
     known = _constant_jacobian(family)
     wanted, compared = terms.needed((*series, *metrics)), any_needs((*series, *metrics), "reference jacobian")
+    constrained = any_needs((*series, *metrics), "constraints")
+    # rows of limbs that drop none do not say what these hold
+    unknown = structure.held > 0 and any(limb_.every_row for limb_ in structure.mechanism.limbs)
+    holding = list(carried(family)) if constrained and not unknown else []
     asked = [
         LimbRequest(
             terms=wanted,
             limits=limits[k] if limits else NOTHING,
             reference=compared,
+            constraints=constrained,
             criteria=design.of_limb(k),
         )
         for k in limbs
@@ -86,6 +92,8 @@ def assembly_program(
         platform_wrench: Array = ZERO,
         weights: Array | None = None,
         home_jacobian: Mapping[int, Array] | None = None,
+        constraint_rows: Mapping[int, Array] | None = None,
+        home_constraint_rows: Mapping[int, Array] | None = None,
         test_load: Array = ABSENT,
         capsules: Array = ABSENT,
         ends: Mapping[int, Array] = MappingProxyType({}),
@@ -96,12 +104,19 @@ def assembly_program(
         speed = structure.speed(motion)
         velocity = rows @ speed
         home = home_rows(structure, parameters, mount) if mount else None
-        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces, home)
+        held: Scalar = np.nan if unknown else 1.0
+        loose: Mask = False
+        if constraint_rows and home_constraint_rows and holding:
+            now, first = (
+                array(np.vstack([x[k] for k in limbs])[:, holding]) for x in (constraint_rows, home_constraint_rows)
+            )
+            held, loose = assembly.regularity(now, first), assembly.constraints_lost(now, first)
+        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces, home, loose)
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))
         regular = 1.0 if home is None else assembly.regularity(rows, home)
-        least_margins |= {"solved": solved, "regularity": regular}
+        least_margins |= {"solved": solved, "regularity": regular, "constraint_regularity": held}
         equation = poses.Equation(rows, speed, terms.summed(wanted, others))
         posture = poses.posture(structure.mechanism, equation, outcome, velocity, **least_margins)
         if home_jacobian:

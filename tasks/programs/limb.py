@@ -123,6 +123,8 @@ class LimbRequest:
     """Its margins to limits, from a case input of that name."""
     reference: bool = False
     """The `home_jacobian`, its rows of J_IK at the reference pose."""
+    constraints: bool = False
+    """What it holds the platform by, `constraint_rows`, and `home_constraint_rows` at the reference pose."""
     formulation: str = RECURSION
     """How the wrench is computed, one of FORMULATIONS."""
     criteria: LimbCriteria = criteria.NOTHING
@@ -142,6 +144,9 @@ class LimbRequest:
         shapes |= self.friction.shapes(free, driven, redundant, structure.held)
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
+        if self.constraints:
+            rows = (structure.constraint_count(limb_index), structure.held)
+            shapes |= {"constraint_rows": rows, "home_constraint_rows": rows}
         shapes |= dict.fromkeys(self.limits.margins, (1,))
         shapes |= self.criteria.shapes(structure, limb_index)
         sizes = SPACE | {"actuator": driven, "joint": len(limb_.joints), "link": len(limb_.links)}
@@ -202,6 +207,10 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         if asked.reference:
             home = symbolic(structure, parameters).platform.home
             result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
+        if asked.constraints:
+            home_pose, none = mount_pose(symbolic(structure, parameters).platform.home), np.zeros((0, structure.held))
+            result["constraint_rows"] = limb.constraint_rows(mounted, solved.tips) or none
+            result["home_constraint_rows"] = limb.home_constraint_rows(mounted, home_pose) or none
         if elastic is not None:
             along = criteria.directions(family, elastic.spatial)
             model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None

@@ -216,6 +216,7 @@ def limb(request: Request, k: int) -> Stage:
         terms=terms.needed(request.wanted),
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
+        constraints=any_needs(request.wanted, "constraints"),
         formulation=request.formulation,
         criteria=request.criteria.of_limb(k),
     )

@@ -39,7 +39,8 @@ def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
     count, together = len(joints), (0.0, 1.0)
     usual = (False,) * count
     result = [Route(usual, (together,) * count)]
-    round_about = [limb.links[joint].joint_kind.periodic for joint in joints]
+    # where a screw counts turns, those of its drive are no other way to the same place
+    round_about = [limb.links[joint].joint_kind.periodic and not limb.winds for joint in joints]
     if sum(round_about) <= MANY:
         turns = [flips for flips in product((False, True), repeat=count) if any(flips)]
     else:

@@ -155,8 +155,7 @@ class LoopProblem:
 
     def regular(self, embedding: Embedding) -> Mask:
         """Whether loops are far enough from a singularity for joints to follow from residuals that are small."""
-        least = LEAST_VOLUME
-        return every([relative_volume(block.matrix) > least for block in blocks(embedding)])
+        return every([relative_volume(block.matrix) > LEAST_VOLUME for block in blocks(embedding)])
 
 
 def followed(

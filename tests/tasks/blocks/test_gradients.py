@@ -67,7 +67,7 @@ def metrics_of(robot: str) -> tuple[str, ...]:
     """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
     left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else needing("motors"))}
-    left_out |= set(of_criteria())
+    left_out |= {*of_criteria(), *needing("constraints")}  # the latter are constants of most robots here
     left_out |= set(needing("mass matrix")) if len(mechanism.freedoms) > 3 else set()
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 

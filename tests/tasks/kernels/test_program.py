@@ -10,6 +10,7 @@ import pytest
 from tasks.kernels import expression
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import PER_CASE, Program, size, trace
+from tasks.mathematics.algebra import iterate
 
 
 def traced(function: Any, **more: Any) -> Program:
@@ -107,3 +108,27 @@ def test_an_output_needs_a_name_of_its_own() -> None:
 
 def test_size_of_a_scalar_is_one() -> None:
     assert [size(()), size((3,)), size((3, 0)), size((2, 3))] == [1, 3, 0, 6]
+
+
+@pytest.mark.parametrize(("rare", "region"), [(True, 1), (False, 0)])
+def test_what_a_rare_loop_alone_needs_is_computed_in_it(rare: bool, region: int) -> None:
+    """Few samples enter the loop; the others do not pay for what it is prepared with. No bit depends on it."""
+
+    def rarely(a: Any, x: Any) -> dict[str, Any]:
+        prepared = (x[0] * x[0] + a[0]).sqrt()  # of no use outside
+        ended = iterate(
+            lambda state: ([state[0] + prepared], state[0] > 3.0), [x[1]], 20, x[1] > 2.0 if rare else False
+        )
+        return {"y": ended[0] * 2.0}
+
+    program = traced(rarely)
+    assert [key for key, nodes in program.regions.items() for i in nodes if program.nodes[i].op == "sqrt"] == [region]
+    x = np.array([[0.5, 0.7, 1.0], [1.0, 2.5, 0.0], [0.0, 0.0, 0.0]]).T
+    for sample in x.T:
+        got = interpret(program, {"a": np.ones((1, 2)), "x": np.tile(sample[None, :, None], 8)}, 8)["y"]
+        place = sample[1]
+        while not (rare and sample[1] > 2.0):
+            before, place = place, place + np.sqrt(sample[0] ** 2 + 1.0)
+            if before > 3.0:
+                break
+        np.testing.assert_allclose(np.ravel(got), 2.0 * place, rtol=1e-12)

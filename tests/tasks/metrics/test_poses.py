@@ -23,7 +23,7 @@ def test_against_numpy(robot: str) -> None:
         tuple(
             name
             for name in names("assembly", "metric")
-            if name not in (*needing("workspace"), *of_criteria(), "failed_samples")
+            if name not in (*needing("workspace"), *needing("constraints"), *of_criteria(), "failed_samples")
         ),
     )
     got = {name: value.item() for name, value in values_of(given).items()}

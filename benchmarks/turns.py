@@ -1,0 +1,117 @@
+"""Processor time of two checkouts in turns: `python -m benchmarks.turns --root DIR [--python FILE] [ROBOT ...]`.
+
+Inverse dynamics of random states in each robot's region, see `benchmarks.regions`, by the packages of this checkout and
+by those of another, in one process each. They compute by turns, so that what else the machine does falls on both; the
+time is that of the processor, of one thread. The ratio is the time of this checkout over that of the other: of the
+least times, and the median of all pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.regions import states
+
+ROOT = Path(__file__).parent.parent
+ROBOTS = ("delta_3rr2rrr", "five_bar", "gough_stewart")
+
+WORKER = """
+import sys, time
+import numpy as np
+from robots import catalog
+from tasks import inverse_dynamics
+
+for line in sys.stdin:
+    name, file = line.split()
+    with np.load(file) as arrays:
+        state = dict(arrays)
+    robot = catalog.build(name)
+    begin = time.process_time()
+    inverse_dynamics(robot, **state)
+    print(time.process_time() - begin, flush=True)
+"""
+"""What runs in each process: a robot and a file of states in, seconds out. Needs no module of the benchmarks."""
+
+
+class Side:
+    """A process with the packages of one checkout."""
+
+    def __init__(self, root: Path, python: str):
+        threads = {"LIMBSWEEP_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+        self.process = subprocess.Popen(
+            [python, "-c", WORKER],
+            cwd=root,
+            env=os.environ | threads,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def seconds(self, name: str, file: Path) -> float:
+        """Processor time of one run. Raises RuntimeError where the process has ended."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{name} {file}\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{name}: got no time from {self.process.args!r}; its own message is above")
+        return float(line)
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def ratios(name: str, sides: tuple[Side, Side], samples: int, turns: int) -> tuple[float, float]:
+    """This checkout's time over the other's: of the least times, and the median over turns."""
+    from robots import catalog
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "states.npz"
+        arrays: dict[str, Any] = dict(states(catalog.build(name), samples))
+        np.savez(file, **arrays)
+        for side in sides:  # kernels are compiled
+            side.seconds(name, file)
+        times = [(sides[0].seconds(name, file), sides[1].seconds(name, file)) for _ in range(turns)]
+    least = min(ours for ours, _ in times) / min(others for _, others in times)
+    return least, statistics.median(ours / others for ours, others in times)
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.turns", description="Processor time in turns.")
+    parser.add_argument("robots", nargs="*", default=ROBOTS, metavar="ROBOT", help="robots of both checkouts")
+    parser.add_argument("--root", type=Path, required=True, help="the other checkout")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter of the other checkout")
+    parser.add_argument("--samples", type=int, default=100_000, help="states of each robot")
+    parser.add_argument("--turns", type=int, default=15, help="runs of each checkout")
+    options = parser.parse_args()
+    other = options.root.resolve()
+    sides = Side(ROOT, sys.executable), Side(other, options.python)
+    print(
+        f"{'robot':22s} {'least':>7s} {'median':>7s}   of {options.samples} states, {options.turns} turns", flush=True
+    )
+    try:
+        for name in options.robots:
+            least, median = ratios(name, sides, options.samples, options.turns)
+            print(f"{name:22s} {least:7.3f} {median:7.3f}", flush=True)
+    finally:
+        for side in sides:
+            side.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Constraint singularities told apart from those of types 1 and 2: a 3-UPU robot for translations, in closed form.
+
+Its legs hold the platform by three moments, each normal to both crosses of a leg. With radii of base and platform that
+differ by d these lie in one plane where the platform is 2 |d| beside the axis, and at no height but that of the base.
+There neither a leg nor J_IK, the directions of the legs, is singular.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline import Sweep, run
+from pipeline.errors import InputError
+from robots import catalog
+from robots.geometry import about, shifted
+from robots.inertia import point
+from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform, Robot
+from robots.status import Status
+from robots.types import BASE
+from tasks import inverse_dynamics
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import Dynamics
+from tasks.mechanics import assembly, limb
+from tasks.mechanics.structure import mount_values, solved_limb, structure_of
+from tasks.programs.stages import stages
+
+BASE_RADIUS, PLATFORM_RADIUS, HEIGHT = 0.3, 0.2, 0.6
+APART = BASE_RADIUS - PLATFORM_RADIUS
+ANGLES = np.array([0.0, 2.0, -2.0]) * np.pi / 3.0
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def three_upu() -> Robot:
+    """Outer axes of crosses are level and tangential at base and platform; inner ones are parallel to each other."""
+    length = float(np.hypot(APART, HEIGHT))
+    cos, sin = HEIGHT / length, -APART / length  # of the leg's turn about y at the reference pose
+    links = (
+        Link("1", "cross", BASE, "revolute", Y, shifted((BASE_RADIUS, 0.0, 0.0)), point(0.1)),
+        Link("2", "cylinder", 0, "revolute", X, Frame(about("y", cos, sin)), point(0.5)),
+        Link("3", "rod", 1, "prismatic", Z, shifted((0.0, 0.0, length)), point(0.3)),
+    )
+    tip = Closure("4", "universal", 2, Frame(), PLATFORM, shifted((PLATFORM_RADIUS, 0.0, 0.0)))
+    upu = Limb("UPU", links, (), (tip,), ("3",))
+    mounts = [Frame(about("z", float(np.cos(angle)), float(np.sin(angle)))) for angle in ANGLES]
+    instances = tuple(Instance(f"leg{k + 1}", 0, mount, mount) for k, mount in enumerate(mounts))
+    body = Platform(point(2.0), ("vx", "vy", "vz"), shifted((0.0, 0.0, HEIGHT)))
+    return Robot(Family("three_upu", "3-UPU", "test", (), lambda p: Mechanism((upu,), instances, body)), {})
+
+
+ROBOT = three_upu()
+
+
+def moments(position: np.ndarray) -> np.ndarray:
+    """Unit moments (limb, 3) by which the legs hold the platform."""
+    radial = np.stack([np.cos(ANGLES), np.sin(ANGLES), np.zeros(3)], axis=-1)
+    along = (radial @ position - APART)[:, None] * radial + [0.0, 0.0, position[2]]
+    return along / np.linalg.norm(along, axis=1, keepdims=True)
+
+
+def held_rows(position: np.ndarray) -> np.ndarray:
+    """What the legs hold the platform by, (row, held direction)."""
+    structure, rows = structure_of(ROBOT.family), []
+    for mount in mount_values(ROBOT.family, {}):
+        motion = np.concatenate([position, np.zeros(6)])
+        mounted, solved, *_ = solved_limb(structure, 0, np.zeros(0), mount[0], motion)
+        rows += limb.constraint_rows(mounted, solved.tips)
+    return np.array(rows, dtype=float)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.1, 1.9 * APART, 2.1 * APART, -0.5])
+def test_what_legs_hold_is_known_in_closed_form(x: float) -> None:
+    home, position = np.array([0.0, 0.0, HEIGHT]), np.array([x, 0.05, HEIGHT + 0.1])
+    rows, expected = held_rows(position), moments(position)
+    np.testing.assert_allclose(np.abs(np.sum(rows * expected, axis=1)), 1.0, atol=1e-12)
+    ratio = np.linalg.det(expected) / np.linalg.det(moments(home))
+    assert float(assembly.regularity(rows, held_rows(home))) == pytest.approx(ratio, rel=1e-9)
+    assert assembly.constraints_lost(rows, held_rows(home)) == (np.hypot(x, 0.05) > 2.0 * APART)
+
+
+def test_neither_legs_nor_actuators_are_singular_there() -> None:
+    """What inverse dynamics asks: directions of legs, which are in no plane."""
+    position = np.stack([np.linspace(0.0, 3.0 * APART, 31), np.zeros(31), np.full(31, HEIGHT)], axis=-1)
+    np.testing.assert_array_equal(inverse_dynamics(ROBOT, position=position, full=True).status, Status.OK)
+
+
+@pytest.mark.parametrize("samples", [2, 12])
+def test_a_crossing_between_two_samples_shows_in_all_beyond(samples: int) -> None:
+    place = 2.0 * APART + np.linspace(-0.1, 0.15, samples)
+    position = np.stack([place, np.zeros(samples), np.full(samples, HEIGHT)], axis=-1)
+    dynamics = Dynamics(ROBOT, Moving(position=position), ("least_constraint_regularity",))
+    dynamics.run(stages(dynamics.request))
+    expected = np.where(place > 2.0 * APART, Status.CONSTRAINT_SINGULAR, Status.OK)
+    np.testing.assert_array_equal(dynamics.status, expected)
+
+
+SWEEP = """
+limbsweep: 1
+robot: {robot}
+trajectories: {{side: {{kind: line_sine, amplitude: {amplitude}, period: 4.0}}}}
+time: {{stop: 1.0, step: 0.1}}
+metrics: [{metrics}]
+"""
+
+
+def sweep(robot: str, amplitude: list[float], metrics: str) -> Sweep:
+    return Sweep.from_text(SWEEP.format(robot=robot, amplitude=amplitude, metrics=metrics))
+
+
+def test_a_chain_has_no_such_metric() -> None:
+    with pytest.raises(InputError, match="least_constraint_regularity"):
+        Sweep.from_text(
+            "limbsweep: 1\nrobot: planar_3r\ntrajectories: {a: {kind: joint_sine, amplitude: [0.1, 0.1, 0.1], "
+            "period: 1.0}}\ntime: {stop: 1.0, step: 0.5}\nmetrics: [least_constraint_regularity]\n"
+        )
+
+
+def test_a_sweep_of_a_delta_tells_that_arms_hold_it_everywhere() -> None:
+    """Each arm keeps a level axis of the platform parallel to that of its motor: two moments, everywhere the same."""
+    results = run(sweep("delta_3rr2rrr", [0.35, 0.1, 0.05], "least_constraint_regularity"))
+    assert results["worst_status"].item() == Status.OK
+    assert results["least_constraint_regularity"].item() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_type_one_of_a_delta() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    reach = robot.values["upper_arm"] + robot.values["rod_length"]
+    inward = robot.values["base_radius"] - robot.values["platform_radius"]
+    lowest = -float(np.sqrt(reach**2 - inward**2))
+    status = inverse_dynamics(robot, position=[[0.0, 0.0, lowest + 1e-3], [0.0, 0.0, lowest - 1e-3]], full=True).status
+    assert status.tolist() == [Status.OK, Status.NOT_REACHABLE]
+    assert inverse_dynamics(robot, position=[0.0, 0.0, lowest], full=True).status in (
+        Status.SINGULAR,
+        Status.NOT_REACHABLE,
+    )

@@ -18,11 +18,11 @@ SPREAD = 0.1
 """Half width of the first design axis, relative to the default."""
 
 
-def sweep_text(family: Family, robot: str = "", share: float = 1.0) -> str:
+def sweep_text(family: Family, robot: str = "", share: float = 1.0, *, limited: bool = True) -> str:
     """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
     `robot` is what the file calls the robot, if not by its name: the place of a robot file. `share` makes the motion
-    smaller.
+    smaller. Limits that the robot's own file has are a comment where it is not `limited`.
     """
     chain = family.reference.is_chain
     motions = JOINT_MOTIONS if chain else MOTIONS
@@ -37,7 +37,7 @@ def sweep_text(family: Family, robot: str = "", share: float = 1.0) -> str:
         motions=_kinds(motions) + _turns(family),
         motion=rated.motion(family, share) if chain else _platform_motion(family, share),
         friction=rated.friction(family) or _FRICTION,
-        limits=rated.limits(family),
+        limits=rated.limits(family, kept=limited),
     )
 
 
@@ -49,8 +49,9 @@ def _designs(family: Family) -> str:
         return "# The robot has no parameters, so there is one design.\n"
     first, second, last = able[0], able[min(1, len(able) - 1)], able[-1]
     low, high = _around(first)
+    wide = max(20, *(len(p.name) for p in family.parameters))
     return _DESIGNS.format(
-        parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
+        parameters=_comment(f"{p.name:<{wide}} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         first=first.name,
         last=last.name,
         other=second.name,

@@ -94,6 +94,8 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
 
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 """How much smaller a first motion is made until the robot can make it."""
+SPREADS = (0.1, 0.03, 0.003)
+"""Half widths of a first design axis, where no motion serves all designs of a wider one."""
 
 
 @click.command()
@@ -109,8 +111,8 @@ def new(name: str, output: Path) -> None:
 
     family, place = names.find_family(name), names.name_from(name, output.parent)
     limits = (True, False) if rated.limits(family) else (True,)
-    for limited, share in product(limits, SHARES):
-        text = sweep_text(family, place, share, limited=limited)
+    for limited, spread, share in product(limits, SPREADS, SHARES):
+        text = sweep_text(family, place, share, spread=spread, limited=limited)
         sweep = Sweep.from_text(text, str(output), output.parent)
         tried = trial(sweep)
         if not tried.result.failed:

@@ -33,6 +33,7 @@ CLOSED = 1e-9
 """What loops of another engine are open by, at most [m, or cosine]."""
 
 RANK = 1e-9
+"""Share of the largest singular value below which one of what loops ask for counts as zero."""
 
 AHEAD = 1e-5
 """Time [s] over which changes of slopes are measured."""
@@ -60,7 +61,7 @@ class Import:
 
 
 def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
-    """URDF files, and XML files of MuJoCo, of the packages that are installed."""
+    """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed."""
     for package in packages:
         try:
             listed = metadata.files(package) or []
@@ -152,8 +153,10 @@ def _open(conditions: Conditions, place: np.ndarray, rate: np.ndarray, change: n
 
 
 def _largest(differences: np.ndarray, forces: np.ndarray) -> float:
+    """The largest difference, relative to the largest force of its state; infinite where there is no number."""
     size = np.abs(forces).max(axis=1, keepdims=True)
-    return float(np.max(np.abs(differences) / np.where(size > 0, size, 1.0)))
+    result = float(np.max(np.abs(differences) / np.where(size > 0, size, 1.0)))
+    return result if np.isfinite(result) else float("inf")
 
 
 def _spanning(engine: str, path: Path, tree: Tree, base: Base) -> Spanning | None:

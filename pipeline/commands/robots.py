@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -93,6 +94,8 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
 
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 """How much smaller a first motion is made until the robot can make it."""
+SPREADS = (0.1, 0.03, 0.003)
+"""Half widths of a first design axis, where no motion serves all designs of a wider one."""
 
 
 @click.command()
@@ -102,13 +105,14 @@ def new(name: str, output: Path) -> None:
     """Write a commented sweep file for the robot NAME."""
     from pipeline.errors import InputError
     from pipeline.execution.trial import trial
-    from pipeline.robot_files import names
+    from pipeline.robot_files import names, rated
     from pipeline.sweep.model import Sweep
     from pipeline.sweep.template import sweep_text
 
     family, place = names.find_family(name), names.name_from(name, output.parent)
-    for share in SHARES:
-        text = sweep_text(family, place, share)
+    limits = (True, False) if rated.limits(family) else (True,)
+    for limited, spread, share in product(limits, SPREADS, SHARES):
+        text = sweep_text(family, place, share, spread=spread, limited=limited)
         sweep = Sweep.from_text(text, str(output), output.parent)
         tried = trial(sweep)
         if not tried.result.failed:
@@ -134,7 +138,7 @@ def import_(
     numbers: bool,
     output: Path,
 ) -> None:
-    """Make a robot file of FILE, a URDF file or a model of MuJoCo."""
+    """Make a robot file of FILE: URDF, SDF, xacro, or a model of MuJoCo."""
     from pipeline.robot_files.importing import import_robot
 
     imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)

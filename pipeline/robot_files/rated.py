@@ -72,8 +72,11 @@ def _literal(joint: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in joint)
 
 
-def limits(family: Family) -> str:
-    """Write ranges and capacities of joints as the file of the robot has them; nothing where it has none."""
+def limits(family: Family, *, kept: bool = True) -> str:
+    """Write ranges and capacities of joints as the file of the robot has them; nothing where it has none.
+
+    As a comment where they are not `kept`, because the robot is beyond them from the start.
+    """
     known, mechanism = ratings(family), family.reference
     if not known:
         return ""
@@ -83,6 +86,9 @@ def limits(family: Family) -> str:
     lines = ["# As the file of the robot has them; samples beyond a range have the status JOINT_LIMIT.", "limits:"]
     lines += ["  joints:", *joints] if joints else []
     lines += ["  actuators:", *actuators] if actuators else []
+    if not kept:
+        said = "# As the file of the robot has them. They do not count here: the first motion is beyond some of them."
+        lines = [said, *(f"# {line}" for line in lines[1:])]
     return "\n".join(lines) + "\n\n" if joints or actuators else ""
 
 

@@ -150,8 +150,12 @@ class _RobotReader:
             held = (*given, *(entry.joint for entry in limb.couplings))
             values, left = assembly.close(setting, guess, [names.index(name) for name in held])
             if left > checks.GAP:
-                got = f"loops that stay open by {left:.3g} from there"
+                got = f"loops that stay open by {left:.3g} from there, most of all joint {setting.widest(values)}"
                 hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."
+                if not given:
+                    hint = (
+                        "Move the rough positions; or lengths do not reach: look at them, and at the platform's home."
+                    )
                 self.report(path, Got(got), "positions near which all loops can be closed", hint)
             yield limb.name, tuple((name, float(x)) for name, x in zip(names, values, strict=True) if x)
 

@@ -1,4 +1,4 @@
-"""Robots of a user's own as objects: from a robot file, a URDF file or a model of MuJoCo, and back into a file."""
+"""Robots of a user's own as objects: from a robot file, a URDF, SDF or MJCF file, and back into a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["load", "read", "write"]
 
 
 def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
-    """Load the robot in a URDF file or a model of MuJoCo.
+    """Load the robot in a URDF, SDF or MJCF file.
 
     Joints that close loops, and which joints are driven, are in the file `loops`.
 

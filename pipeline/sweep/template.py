@@ -14,15 +14,15 @@ from robots.types import TRANSLATION, TWIST
 RADIUS, TURN = 0.05, 0.1
 """Of the first motion of a platform [m, rad]."""
 
-SPREAD = 0.1
-"""Half width of the first design axis, relative to the default."""
 
-
-def sweep_text(family: Family, robot: str = "", share: float = 1.0) -> str:
+def sweep_text(
+    family: Family, robot: str = "", share: float = 1.0, *, spread: float = 0.1, limited: bool = True
+) -> str:
     """Write a sweep over a parameter of `family`; comments show what else may be swept.
 
     `robot` is what the file calls the robot, if not by its name: the place of a robot file. `share` makes the motion
-    smaller.
+    smaller; `spread` is the half width of the design axis, relative to the default. Limits that the robot's own file
+    has are a comment where it is not `limited`.
     """
     chain = family.reference.is_chain
     motions = JOINT_MOTIONS if chain else MOTIONS
@@ -31,31 +31,32 @@ def sweep_text(family: Family, robot: str = "", share: float = 1.0) -> str:
         title=family.title or "a robot of your own",
         gravity=f"[{', '.join(f'{component:g}' for component in family.gravity)}]",
         robot=robot or family.name,
-        designs=_designs(family),
+        designs=_designs(family, spread),
         laws=_comment(f"{law.name:<16} {', '.join(p.name for p in law.parameters)}" for law in LAWS.values()),
         movers="the independent joints, from the reference pose" if chain else "the platform from its reference pose",
         motions=_kinds(motions) + _turns(family),
         motion=rated.motion(family, share) if chain else _platform_motion(family, share),
         friction=rated.friction(family) or _FRICTION,
-        limits=rated.limits(family),
+        limits=rated.limits(family, kept=limited),
     )
 
 
-def _designs(family: Family) -> str:
+def _designs(family: Family, spread: float) -> str:
     """The sections of parameters and designs; of a robot without parameters there is one design."""
     # a tenth of nothing is no range
     able = [p for p in family.parameters if p.default] or family.parameters
     if not able:
         return "# The robot has no parameters, so there is one design.\n"
     first, second, last = able[0], able[min(1, len(able) - 1)], able[-1]
-    low, high = _around(first)
+    low, high = _around(first, spread)
+    wide = max(20, *(len(p.name) for p in family.parameters))
     return _DESIGNS.format(
-        parameters=_comment(f"{p.name:<20} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
+        parameters=_comment(f"{p.name:<{wide}} {p.default!s:>10} {p.unit:<8} {p.text}" for p in family.parameters),
         first=first.name,
         last=last.name,
         other=second.name,
-        low=f"{_around(second)[0]:.4g}",
-        high=f"{_around(second)[1]:.4g}",
+        low=f"{_around(second, spread)[0]:.4g}",
+        high=f"{_around(second, spread)[1]:.4g}",
         fixed=f"{{{last.name}: {last.default}}}",
         swept=f"{first.name}: {{start: {low:.4g}, stop: {high:.4g}, num: 5}}",
     )
@@ -86,10 +87,10 @@ def _platform_motion(family: Family, share: float) -> str:
     return _TURNING.format(amplitude=turns)
 
 
-def _around(parameter: Parameter) -> tuple[float, float]:
+def _around(parameter: Parameter, spread: float) -> tuple[float, float]:
     default = parameter.default
     assert not isinstance(default, tuple), "parameters of robots are scalars"
-    ends = sorted((default * (1 - SPREAD), default * (1 + SPREAD)))
+    ends = sorted((default * (1 - spread), default * (1 + spread)))
     return max(ends[0], parameter.lower), min(ends[1], parameter.upper)
 
 

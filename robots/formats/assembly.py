@@ -57,6 +57,11 @@ class Setting:
             kept.append(float(values[follower] - float(entry.ratio) * values[of]))
         return np.array([*(x for cut in self.limb.cuts for x in _conditions(cut, at)), *kept])
 
+    def widest(self, values: np.ndarray) -> str:
+        """The cut joint that is furthest from closed."""
+        at = self.poses(values)
+        return max(self.limb.cuts, key=lambda cut: max(map(abs, _conditions(cut, at)))).joint
+
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Derivatives of the residual over the joints, by central differences."""
         steps = np.eye(len(values)) * SHIFT

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.bad_inputs.robots import robot
 from tests.bad_inputs.rows import Row
+from tests.pipeline.robot_files.test_couplings import BELTS
 from tests.pipeline.robot_files.test_reader import ARM
 
 TRIPOD = (Path(__file__).parents[2] / "examples" / "robots" / "3rps.yaml").read_text()
@@ -27,6 +28,11 @@ def given(name: str, text: str, *said: str) -> Row:
 def wrist(name: str, old: str, new: str, *said: str) -> Row:
     """A platform with a wrist that is good but for one text."""
     return robot(f"J{name}", old, new, *said, text=WRIST)
+
+
+def belt(name: str, old: str, new: str, *said: str) -> Row:
+    """A platform on limbs with belts that is good but for one text."""
+    return robot(f"J{name}", old, new, *said, text=BELTS)
 
 
 def arm(name: str, old: str, new: str, *said: str) -> Row:
@@ -106,6 +112,24 @@ ROWS = (
         "actuated: [slide]\n    couplings: [{joint: tilt, of: slide, ratio: 2}]",
         "got a coupling in a limb at a platform with coordinates; expected couplings beside mobility, or in chains",
         text=TRIPOD,
+    ),
+    belt(
+        "50 a belt to nothing", "of: a,", "of: e,", "couplings[0].of: got 'e'; expected a joint of a link of this limb"
+    ),
+    belt("51 a belt of a motor", "actuated: [a]", "actuated: [b]", "got 'b'; expected no joint that follows another"),
+    belt("52 a ratio in words", "ratio: belt", "ratio: belts", "couplings[0].ratio", "Did you mean 'belt'?"),
+    belt(
+        "53 a belt that leaves no freedom",
+        "{joint: b, of: a, ratio: belt}",
+        "{joint: b, of: a, ratio: belt}, {joint: c, of: a, ratio: 2}",
+        "got loops that stay open by 0.0917 from there, most of all joint d",
+    ),
+    belt(
+        "54 rods too short",
+        "{position: [-0.5, 0, 0]}",
+        "{position: [-1.5, 0, 0]}",
+        "most of all joint d",
+        "lengths do not reach",
     ),
     wrist("26 a hinge on nothing", "parent: platform", "parent: plate", "got 'plate'; expected a body further up"),
     wrist("27 a wrist that is none", "independent: [hinge]", "independent: [hing]", "Did you mean 'hinge'?"),

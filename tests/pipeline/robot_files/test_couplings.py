@@ -12,7 +12,8 @@ from robots.formats import writing
 from robots.formats.branch import on_branch
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions, simulate
+from tasks.friction.given import Friction
 from tasks.newton_euler.system import joint_reactions_reference, unique
 
 BELTS = """\
@@ -92,6 +93,28 @@ def test_motion_from_forces_and_reactions_know_belts() -> None:
         found.force * found.velocity - 0.02 * inverse_kinematics(robot, **moving).acceleration[..., 0] * rates[..., 0]
     )
     np.testing.assert_allclose(drives, powers, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("friction", [None, {"law": "viscous", "viscous": 0.0}], ids=["platforms", "parallel"])
+def test_a_free_motion_with_belts_keeps_its_energy(friction: Friction) -> None:
+    robot, level = Robot.of(parse_robot(BELTS, "b").family, {}), (0.0, 0.0, -9.81)
+    twist = np.array([0.0, 0.0, 1.0, 0.1, 0.2, 0.0])
+    moved = simulate(
+        robot,
+        force=np.zeros(3),
+        step=2e-3,
+        steps=50,
+        gravity=level,
+        position=np.zeros(3),
+        twist=twist,
+        friction=friction,
+    )
+    pose = {"position": moved.position, "rotation": moved.rotation, "twist": moved.twist}
+    mass = equations_of_motion(robot, gravity=level, **pose).mass
+    speed = moved.twist[:, 2:5]
+    energy = 0.5 * np.einsum("ni,nij,nj->n", speed, mass, speed)
+    assert np.abs(moved.position[-1]).max() > 0.01
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-7)
 
 
 @pytest.mark.parametrize("driven", ["a", "c"], ids=["the followed joint", "another"])

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from pipeline.cli import cli
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import ImportedRobot, import_robot
 from pipeline.robot_files.reader import parse_robot
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.template import sweep_text
+from robots.limits import NO_LIMITS
 from robots.model import Coupling, Robot
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.arrays.elements import inertia_element
@@ -138,6 +141,22 @@ def test_a_coupling_beside_loops(tmp_path: Path) -> None:
     (tmp_path / "l.yaml").write_text(LOOPS)
     with pytest.raises(InputError, match="got couplings of d, which loops determine; expected joints"):
         brought(tmp_path, FOUR_BAR.replace("</robot>", wrong), loops=tmp_path / "l.yaml")
+
+
+def test_a_robot_beyond_limits_of_its_file_has_a_first_sweep_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    beyond = '<limit lower="0.5" upper="1" effort="5" velocity="1"/></joint>\n</robot>'
+    text = FOUR_BAR.replace('"d" type="continuous"', '"d" type="revolute"').replace("</joint>\n</robot>", beyond)
+    (tmp_path / "l.yaml").write_text(LOOPS)
+    (tmp_path / "bar.yaml").write_text(brought(tmp_path, text, loops=tmp_path / "l.yaml").text)
+    made = CliRunner().invoke(cli, ["new", "./bar.yaml"])
+    assert made.exit_code == 0, made.output
+    sweep = (tmp_path / "sweep.yaml").read_text()
+    assert "# As the file of the robot has them. They do not count here: the first motion is beyond" in sweep
+    assert "#     d: {position: [0.5, 1.0]" in sweep
+    assert Sweep.from_yaml(tmp_path / "sweep.yaml").limits == NO_LIMITS
 
 
 def test_limits_and_friction_are_kept_and_start_the_first_sweep(tmp_path: Path) -> None:

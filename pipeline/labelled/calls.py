@@ -33,13 +33,17 @@ def call(
     of the others, and the result is that of the function. Raises ValueError for what takes no
     DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
     """
+    if not isinstance(robot, Robot):
+        got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
+        raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
+    parameters = _designs(function.__name__, parameters)
     labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
     plain = _Plain(function, row, robot, places)
     moving = {key: value for key, value in arguments.items() if key in row.arguments and value is not None}
     if row.single:  # one number for all actuators is no array
-        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(value)}
+        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(np.asarray(value))}
     rest = {key: value for key, value in arguments.items() if key not in moving}
     if unknown := [key for key in labelled if key in rest]:
         raise ValueError(
@@ -51,6 +55,19 @@ def call(
     if results is None:
         raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
     return _labelled(plain, dict(parameters or {}), moving, rest, results)
+
+
+def _designs(name: str, parameters: object) -> Mapping[str, Any]:
+    """Parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
+    if parameters is None or isinstance(parameters, Mapping):
+        return parameters or {}
+    columns = getattr(parameters, "columns", None)
+    if columns is None or not hasattr(parameters, "to_numpy"):
+        got = f"an object of type {type(parameters).__name__}"
+        raise ValueError(f"{name}: parameters: got {got}; expected a dict, a DataFrame or a Dataset of parameters")
+    if twice := [column for number, column in enumerate(columns) if column in list(columns)[:number]]:
+        raise ValueError(f"{name}: parameters: got the column {twice[0]!r} twice; expected every column once")
+    return {str(column): values for column, values in zip(columns, parameters.to_numpy().T, strict=True)}
 
 
 def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
@@ -72,11 +89,17 @@ class _Plain:
 
     def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
         """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
-        arrays = [np.asarray(value, dtype=float) for value in (*parameters.values(), *moving.values())]
+        arrays = [self._numbers(key, value) for key, value in (*parameters.items(), *moving.items())]
         results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
         if hasattr(self.result_type, "_fields"):
             return self._refilled(results)
         return results if self.result_type is tuple else results[0]
+
+    def _numbers(self, key: str, value: Any) -> Array:
+        try:
+            return np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name}: {key}: got {value!r}; expected numbers") from None
 
     def cases(
         self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
@@ -141,7 +164,8 @@ class _Plain:
         for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
             if name in self.row.labels:
                 self.labels[name] = tuple(part)
-                arrays += [np.stack([*part.values()], axis=-1)] if isinstance(part, Mapping) else []
+                if isinstance(part, Mapping):
+                    arrays.append(np.stack([*part.values()], axis=-1))
             elif isinstance(part, np.ndarray | np.generic | float):
                 arrays.append(np.asarray(part))
             else:
@@ -150,7 +174,7 @@ class _Plain:
 
     def _refilled(self, arrays: tuple[Array, ...]) -> Any:
         """A result as the function gives it, with these arrays and the labels of the last one."""
-        remaining, parts = iter(arrays), []
+        remaining, parts = iter(arrays), list[object]()
         for name in self.result_type._fields:
             if name not in self.row.labels:
                 parts.append(next(remaining))
@@ -210,7 +234,7 @@ def _labelled(
         computed.name = None  # and not that of an argument
     labels = _labels(plain.robot, sizes)
     for field, dim in plain.row.labels.items():
-        texts = [part if isinstance(part, str) else " - ".join(map(str, part)) for part in plain.labels[field]]
+        texts = [" - ".join(part) if isinstance(part, tuple) else str(part) for part in plain.labels[field]]
         if dim:
             labels[dim] = texts
         else:

@@ -148,7 +148,8 @@ def friction_along(
     def along(velocity: np.ndarray, load: np.ndarray, *numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         first, *rest = numbers
         named = dict(zip(values, rest, strict=True))
-        return tuple(states.along(law, velocity=velocity, times=instants, values=named, load=load, initial=first))
+        history = states.along(law, velocity=velocity, times=instants, values=named, load=load, initial=first)
+        return history.force, history.state
 
     if all(getattr(value, "chunks", None) is None for value in cases.values()):  # what is wrong is told now, not later
         along(np.zeros(velocity.sizes[dim]), np.ones(len(instants)), *map(_first, cases.values()))

@@ -23,6 +23,7 @@ from tests.catalogue import CORE
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
+@pytest.mark.repository  # the table of a page
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_as_many_as_energy_tells_apart(name: str) -> None:
     robot = catalog.build(name)

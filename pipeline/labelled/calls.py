@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -95,7 +95,7 @@ class _Plain:
             return self._refilled(results)
         return results if self.result_type is tuple else results[0]
 
-    def _numbers(self, key: str, value: Any) -> Array:
+    def _numbers(self, key: str, value: object) -> Array:
         try:
             return np.asarray(value, dtype=float)
         except (TypeError, ValueError):
@@ -156,10 +156,10 @@ class _Plain:
             raise ValueError(f"{self.name}: got no case; expected at least one")
         return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
 
-    def _arrays(self, result: Any) -> tuple[Array, ...]:
+    def _arrays(self, result: object) -> tuple[Array, ...]:
         """The arrays of a result, in the order of its fields; what else it has is kept as labels."""
         self.result_type = type(result)
-        parts = result if isinstance(result, tuple) else (result,)
+        parts: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         arrays: list[Array] = []
         for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
             if name in self.row.labels:
@@ -208,7 +208,10 @@ def _labelled(
     cores: list[Dims] = [()] * len(parameters)
     probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
     for name, value in moving.items():
-        array, core = _with_core(name, value, plain.row.arguments[name])
+        wanted = plain.row.arguments[name]
+        if is_labelled(value):
+            value = _ordered(name, value, wanted, plain.robot)
+        array, core = _with_core(name, value, wanted)
         arrays.append(array)
         cores.append(core)
         probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
@@ -281,6 +284,29 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
         raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")
     bare = value.drop_vars([key for key in value.coords if {*value.coords[key].dims} & {*dims}])
     return bare.rename(dict(zip(dims, core, strict=True))), core
+
+
+def _ordered(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
+    """An array whose vector is in the order of the robot, where it says by names in which order it is."""
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+    labels = _labels(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
+    for own, dim in zip(wanted, dims, strict=False):
+        if own in labels:
+            value = in_order(name, value, dim, labels[own])
+    return value
+
+
+def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
+    """An array with these labels along a dim, which it may have in another order. Raises ValueError for some of them.
+
+    Without labels, and with none of these, it is taken as it stands.
+    """
+    found = value[dim].values.tolist() if dim in value.coords else []
+    if found == [*labels] or not {*found} & {*labels}:
+        return value
+    if sorted(map(str, found)) != sorted(labels):
+        raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")
+    return value.sel({dim: list(labels)})
 
 
 def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:

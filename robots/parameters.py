@@ -103,7 +103,13 @@ def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, ow
     for name in values:
         if name not in table:
             raise ParameterError(f"{owner} has no parameter {name!r}; {nearest(name, table)}")
-    result = {name: float(values.get(name, parameter.scalar)) for name, parameter in table.items()}
+    result = {}
+    for name, parameter in table.items():
+        try:
+            result[name] = float(values.get(name, parameter.scalar))
+        except (TypeError, ValueError):
+            got = f"{owner}: {name}: got {values[name]!r}"
+            raise ParameterError(f"{got}; expected {table[name].bounds}") from None
     for name, value in result.items():
         if problem := table[name].problem(value):
             raise ParameterError(f"{owner}: {name} = {value!r} {problem}; expected {table[name].bounds}")

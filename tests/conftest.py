@@ -35,10 +35,14 @@ OF_THE_REPOSITORY = (
     "bad_inputs/test_bad_inputs.py",
     "bad_inputs/test_fuzz.py",
     "pipeline/cluster/test_arguments.py",
+    "pipeline/execution/test_corners.py",
     "pipeline/report/test_studies.py",
+    "pipeline/robot_files/test_coupled.py",
+    "pipeline/robot_files/test_drives.py",
     "pipeline/robot_files/test_reader.py",
     "pipeline/sweep/test_robot_sweeps.py",
     "pipeline/test_examples.py",
+    "robots/formats/test_assembly.py",
     "tasks/motion/test_currents_example.py",
 )
 _HERE = Path(__file__).parent

@@ -15,6 +15,7 @@ import pytest
 
 import limbsweep
 from packing.one_name import PACKAGES, OneNameError, modules, rewritten, write_package
+from tests.conftest import OF_THE_REPOSITORY
 from tests.pages import ROOT, blocks, prepare
 
 FOREIGN = "raise RuntimeError('a foreign {name} was imported')\n"
@@ -121,6 +122,21 @@ def test_no_module_of_the_package_imports_by_an_old_name(tmp_path: Path) -> None
     assert missing == []
     scripts = {file.name for file in (tmp_path / "limbsweep" / "_src" / "pipeline" / "report" / "web").iterdir()}
     assert scripts == {file.name for file in (ROOT / "pipeline" / "report" / "web").iterdir()}
+
+
+def test_what_runs_beside_a_wheel_imports_no_test_of_the_repository() -> None:
+    """Such a test reads pages or examples, and would end the collection of `make wheel-test`."""
+    folder = ROOT / "tests"
+    there = {path for pattern in OF_THE_REPOSITORY for path in folder.glob(pattern)}
+    assert len(there) > 30
+    left = set(folder.rglob("test_*.py")) - there
+    needed = set(left)
+    while left:
+        imported = {name for file in left for name in _imports(ast.parse(file.read_text("utf-8")))}
+        files = {(ROOT / name.replace(".", "/")).with_suffix(".py") for name in imported if name.startswith("tests.")}
+        left = {file for file in files if file.exists()} - needed
+        needed |= left
+    assert needed & there == set()
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:

@@ -48,8 +48,11 @@ SHAPES = ((2, 1), (1, 4), (8, 1), (8, 4), (64, 1), (1, 64))
 LARGE = (100, 10)
 """A cluster of 1000 threads."""
 
-LENGTHS = ((5.0, 16), (0.5, 160))
-"""Seconds of a block, and blocks for each thread, on the large cluster."""
+LENGTHS: tuple[tuple[float, int, Granularity], ...] = ((5.0, 16, "block"), (0.5, 160, "block"), (5.0, 16, "limb"))
+"""Seconds of a block, blocks for each thread, and the tasks that a run takes then, on the large cluster."""
+
+SAMPLES = (10**9, 10**10, 10**11, 5 * 10**11)
+"""Of sweeps of which is told into how many blocks and tasks a thousand threads get them."""
 
 PAPER = (10, 100, 1000, 10_000)
 """Cores for which is told what coordinator and scheduler compute."""
@@ -112,15 +115,23 @@ def busy(size: Size) -> Iterator[Figure]:
 def _large(parts: Parts, limbs: int, size: Size) -> Iterator[Figure]:
     """A thousand threads, with blocks of several lengths, and what larger clusters would need, on paper."""
     workers, threads = LARGE if size.full else (2, 2)
-    for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
-        together = batch(workers * threads, seconds, workers * threads * rounds)
-        run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, "block")
-        what = f"blocks of {seconds:g} s, {together} in a task; {rounds} blocks a thread"
+    lengths: tuple[tuple[float, int, Granularity], ...] = LENGTHS if size.full else ((0.02, 2, "block"),)
+    costs: dict[Granularity, tuple[float, float]] = {}
+    for seconds, rounds, granularity in lengths:
+        whole = granularity == "block"
+        together = batch(workers * threads, seconds, workers * threads * rounds) if whole else 1
+        run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
+        tasks = run.tasks if whole else run.blocks * (limbs + 2)
+        what = f"blocks of {seconds:g} s, {granularity} tasks, {together} blocks in a task; {rounds} blocks a thread"
         yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
         what = f"time that its process computed, {together} blocks in a task"
         yield Figure("  coordinator", 1e3 * run.coordinator / run.blocks, "ms/block", what)
-        yield Figure("  scheduler", 1e3 * run.scheduler / run.tasks, "ms/task", what)
-    yield from _on_paper(run.coordinator / run.blocks, run.scheduler / run.tasks)
+        yield Figure("  scheduler", 1e3 * run.scheduler / tasks, "ms/task", what)
+        costs[granularity] = run.coordinator / run.blocks, run.scheduler / tasks
+    yield from _on_paper(*costs["block"])
+    if "limb" in costs:
+        yield from _limbs_on_paper(*costs["limb"], limbs + 2)
+    yield from _sweeps(workers * threads, size)
 
 
 def _on_paper(block: float, task: float) -> Iterator[Figure]:
@@ -131,6 +142,25 @@ def _on_paper(block: float, task: float) -> Iterator[Figure]:
         what = f"of a core for the coordinator, {100.0 * task * blocks / together:.2g} % for the scheduler: "
         what += f"{blocks:g} blocks of {BLOCK_SECONDS:g} s each second, {together} in a task"
         yield Figure(f"{cores} cores, on paper", 100.0 * block * blocks, "%", what)
+
+
+def _limbs_on_paper(block: float, task: float, tasks: int) -> Iterator[Figure]:
+    """The shortest blocks whose limb tasks keep clusters busy: coordinator and scheduler compute half of the time."""
+    for cores in PAPER:
+        seconds = 2.0 * cores * max(block, task * tasks)
+        what = f"shortest blocks of {tasks} tasks that keep all cores busy, by {1e3 * max(block, task * tasks):.2g} ms"
+        yield Figure(f"{cores} cores, limb tasks, on paper", seconds, "s", f"{what} of one process for each")
+
+
+def _sweeps(threads: int, size: Size) -> Iterator[Figure]:
+    """Into how many blocks and tasks large sweeps of a Delta are cut, without a run."""
+    for samples in SAMPLES if size.full else SAMPLES[:1]:
+        made = plan(Sweep.from_text(text(1000, samples // 10**6, 1001, series=False)))
+        seconds = made.work.computing / made.blocks
+        together = batch(threads, seconds, made.blocks)
+        what = f"of {seconds:.2g} s each, at first {together} in a task of {threads} threads; "
+        what += f"limb tasks up to {made.work.limb_threads:.3g} threads"
+        yield Figure(f"sweep of {samples:.0e} samples, on paper", made.blocks, "blocks", what)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,12 @@ def plain(lines: Sequence[str]) -> list[str]:
 
 
 def _lines(lines: Sequence[str]) -> Iterator[str]:
-    literal, blank = False, True
+    literal, blank, example = False, True, False
     for line in lines:
+        example = line.startswith(">>> ") or (example and bool(line))
+        if example:  # Sphinx knows these
+            yield line
+            continue
         indented = line.startswith("    ")
         if indented and blank and not literal:
             literal = True

@@ -31,7 +31,8 @@ def schema(kind: str) -> Schema:
     'sweep file of limbsweep'
     """
     if kind not in KINDS:
-        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of file", sentence(nearest(kind, KINDS)))])
+        hint = sentence(nearest(str(kind), KINDS))
+        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of file", hint)])
     title, make = KINDS[kind]
     return {"$schema": DIALECT, **make(), "title": title}
 

@@ -64,14 +64,13 @@ def block_of(plan: Plan, index: int) -> Block:
     """The description of one block: what its tasks compute."""
     sweep, bounds = plan.sweep, plan.layout.bounds(index)
     design, friction = bounds["design"], bounds["friction"]
-    owned = {name: plan.layout.variable(name) for name in plan.layout.owned(index)}
-    stored = tuple(name for name, variable in owned.items() if "time" in variable.dims)
+    stored, metrics = plan.owned(index)
     extra = tuple(name for name in plan.extra if name not in stored)
     own = {metric.name for metric in sweep.user_metrics}
     return Block(
         index=index,
         robot=sweep.robot,
-        parameters=table(sweep.designs(design.start, design.stop), design.stop - design.start),
+        parameters=plan.designs(design),
         groups=sweep.friction.groups,
         friction=table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=sweep.trajectories[bounds["trajectory"]],
@@ -80,7 +79,7 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         single=sweep.precision == "single",
         series=(*stored, *extra),
-        metrics=tuple(name for name in owned if name not in stored and name not in own),
+        metrics=tuple(name for name in metrics if name not in own),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),
         extra=extra,
         measurement=_measurement(sweep, bounds),

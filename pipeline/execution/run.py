@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from pipeline.cluster.clients import ClusterLike, Connectable, UserCluster, as_cluster, in_task, one_of
 from pipeline.cluster.connection import connect, scalers
@@ -43,6 +43,7 @@ from pipeline.monitor.progress import LineProgress
 from pipeline.monitor.samples import failed_samples
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
+from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
 from storage.completion import finish
 from storage.ledger import Ledger
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from distributed import Client
     from xarray import Dataset
 
-    from pipeline.sweep.model import Sweep
 
 CLOSE_SECONDS = 2.0
 
@@ -93,6 +93,8 @@ def run(
         >>> dict(results.sizes)
         {'design': 33, 'friction': 2, 'trajectory': 1, 'time': 501, 'actuator': 3}
     """
+    sweep = Sweep.checked(sweep)
+    _check_granularity(granularity)
     task = _Task(
         with_metrics(sweep, metrics) if metrics else sweep,
         store,
@@ -148,9 +150,18 @@ def submit(
     if in_task():
         hint = "Call run in a task, and submit the task: client.submit(function)."
         raise InputError([Problem("submit", 0, 0, "", "a call in a task of Dask", "run", hint)])
+    sweep = Sweep.checked(sweep)
+    _check_granularity(granularity)
     sweep = with_metrics(sweep, metrics) if metrics else sweep
     chosen = as_cluster(one_of(cluster, client))
     return _Task(sweep, store, chosen, tuple(listeners), granularity, timeouts).begin()
+
+
+def _check_granularity(granularity: str | None) -> None:
+    known = get_args(Granularity)
+    if granularity is not None and granularity not in known:
+        hint = "Leave it out: then the run chooses."
+        raise InputError([Problem("granularity", 0, 0, "", repr(granularity), f"one of {', '.join(known)}", hint)])
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -33,13 +33,17 @@ def call(
     of the others, and the result is that of the function. Raises ValueError for what takes no
     DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
     """
+    if not isinstance(robot, Robot):
+        got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
+        raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
+    parameters = _designs(function.__name__, parameters)
     labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
     plain = PlainFunction(function, row, robot, places)
     moving = {key: value for key, value in arguments.items() if key in row.arguments and value is not None}
     if row.single:  # one number for all actuators is no array
-        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(value)}
+        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(np.asarray(value))}
     rest = {key: value for key, value in arguments.items() if key not in moving}
     if unknown := [key for key in labelled if key in rest]:
         raise ValueError(
@@ -51,6 +55,19 @@ def call(
     if results is None:
         raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
     return labelled_results(plain, dict(parameters or {}), moving, rest, results)
+
+
+def _designs(name: str, parameters: object) -> Mapping[str, Any]:
+    """Parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
+    if parameters is None or isinstance(parameters, Mapping):
+        return parameters or {}
+    columns = getattr(parameters, "columns", None)
+    if columns is None or not hasattr(parameters, "to_numpy"):
+        got = f"an object of type {type(parameters).__name__}"
+        raise ValueError(f"{name}: parameters: got {got}; expected a dict, a DataFrame or a Dataset of parameters")
+    if twice := [column for number, column in enumerate(columns) if column in list(columns)[:number]]:
+        raise ValueError(f"{name}: parameters: got the column {twice[0]!r} twice; expected every column once")
+    return {str(column): values for column, values in zip(columns, parameters.to_numpy().T, strict=True)}
 
 
 def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
@@ -77,11 +94,17 @@ class PlainFunction:
 
     def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
         """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
-        arrays = [np.asarray(value, dtype=float) for value in (*parameters.values(), *moving.values())]
+        arrays = [self._numbers(key, value) for key, value in (*parameters.items(), *moving.items())]
         results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
         if hasattr(self.result_type, "_fields"):
             return self._refilled(results)
         return results if self.result_type is tuple else results[0]
+
+    def _numbers(self, key: str, value: object) -> Array:
+        try:
+            return np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name}: {key}: got {value!r}; expected numbers") from None
 
     def cases(
         self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
@@ -138,15 +161,16 @@ class PlainFunction:
             raise ValueError(f"{self.name}: got no case; expected at least one")
         return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
 
-    def _arrays(self, result: Any) -> tuple[Array, ...]:
+    def _arrays(self, result: object) -> tuple[Array, ...]:
         """The arrays of a result, in the order of its fields; what else it has is kept as labels."""
         self.result_type = type(result)
-        parts = result if isinstance(result, tuple) else (result,)
+        parts: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         arrays: list[Array] = []
         for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
             if name in self.row.labels:
                 self.labels[name] = tuple(part)
-                arrays += [np.stack([*part.values()], axis=-1)] if isinstance(part, Mapping) else []
+                if isinstance(part, Mapping):
+                    arrays.append(np.stack([*part.values()], axis=-1))
             elif isinstance(part, np.ndarray | np.generic | float):
                 arrays.append(np.asarray(part))
             else:
@@ -155,7 +179,7 @@ class PlainFunction:
 
     def _refilled(self, arrays: tuple[Array, ...]) -> Any:
         """A result as the function gives it, with these arrays and the labels of the last one."""
-        remaining, parts = iter(arrays), []
+        remaining, parts = iter(arrays), list[object]()
         for name in self.result_type._fields:
             if name not in self.row.labels:
                 parts.append(next(remaining))
@@ -196,7 +220,10 @@ def labelled_results(
     cores: list[Dims] = [()] * len(parameters)
     probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
     for name, value in moving.items():
-        array, core = _with_core(name, value, plain.row.arguments[name])
+        wanted = plain.row.arguments[name]
+        if is_labelled(value):
+            value = _ordered(name, value, wanted, plain.robot)
+        array, core = _with_core(name, value, wanted)
         arrays.append(array)
         cores.append(core)
         probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
@@ -223,7 +250,7 @@ def labelled_results(
         computed.name = None  # and not that of an argument
     labels = _labels(plain.robot, sizes)
     for field, dim in plain.row.labels.items():
-        texts = [part if isinstance(part, str) else " - ".join(map(str, part)) for part in plain.labels[field]]
+        texts = [" - ".join(part) if isinstance(part, tuple) else str(part) for part in plain.labels[field]]
         if dim:
             labels[dim] = texts
         else:
@@ -270,6 +297,29 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
         raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")
     bare = value.drop_vars([key for key in value.coords if {*value.coords[key].dims} & {*dims}])
     return bare.rename(dict(zip(dims, core, strict=True))), core
+
+
+def _ordered(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
+    """An array whose vector is in the order of the robot, where it says by names in which order it is."""
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+    labels = _labels(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
+    for own, dim in zip(wanted, dims, strict=False):
+        if own in labels:
+            value = in_order(name, value, dim, labels[own])
+    return value
+
+
+def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
+    """An array with these labels along a dim, which it may have in another order. Raises ValueError for some of them.
+
+    Without labels, and with none of these, it is taken as it stands.
+    """
+    found = value[dim].values.tolist() if dim in value.coords else []
+    if found == [*labels] or not {*found} & {*labels}:
+        return value
+    if sorted(map(str, found)) != sorted(labels):
+        raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")
+    return value.sel({dim: list(labels)})
 
 
 def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pipeline.labelled.calls import is_labelled
+from pipeline.labelled.calls import in_order, is_labelled
 from robots.model import Robot
 from tasks.friction import states
 from tasks.motion import currents, profiles
@@ -47,6 +47,8 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
     import xarray as xr
 
     dim = _dim("current", current, "actuator")
+    actuators = list(robot.mechanism.actuators)
+    current = in_order("current", current, dim, actuators)
     currents.from_currents(robot, np.zeros(current.sizes[dim]))  # what is wrong is told now, not when it is computed
     forces: DataArray = xr.apply_ufunc(
         lambda values: currents.from_currents(robot, values),
@@ -57,7 +59,7 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
         output_dtypes=[np.float64],
         dask_gufunc_kwargs={"allow_rechunk": True},
     )
-    return forces.transpose(*current.dims).assign_coords({dim: list(robot.mechanism.actuators)}).rename(None)
+    return forces.transpose(*current.dims).assign_coords({dim: actuators}).rename(None)
 
 
 def profile(
@@ -148,7 +150,8 @@ def friction_along(
     def along(velocity: np.ndarray, load: np.ndarray, *numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         first, *rest = numbers
         named = dict(zip(values, rest, strict=True))
-        return tuple(states.along(law, velocity=velocity, times=instants, values=named, load=load, initial=first))
+        history = states.along(law, velocity=velocity, times=instants, values=named, load=load, initial=first)
+        return history.force, history.state
 
     if all(getattr(value, "chunks", None) is None for value in cases.values()):  # what is wrong is told now, not later
         along(np.zeros(velocity.sizes[dim]), np.ones(len(instants)), *map(_first, cases.values()))

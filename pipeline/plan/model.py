@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.documents.html import table
 from pipeline.documents.units import size
 from pipeline.errors import InputError, Problem
@@ -77,6 +80,34 @@ class Plan:
         pairs = math.prod(bounds[dim].stop - bounds[dim].start for dim in ("design", "trajectory"))
         return pairs * self.layout.sizes["time"]
 
+    def designs(self, bounds: slice) -> NDArray[np.float64]:
+        """All parameters of the robot in its order for a range of designs (design, parameter), as a block has them."""
+        row, places = self._parameters
+        rows = np.repeat(row[None], bounds.stop - bounds.start, axis=0)
+        for name, values in self.sweep.design.values(bounds.start, bounds.stop).items():
+            if name in places:
+                rows[:, places[name]] = values
+        return rows
+
+    @cached_property
+    def _parameters(self) -> tuple[NDArray[np.float64], dict[str, int]]:
+        """Values of all parameters that are not swept (parameter,), defaults for the others, and their places."""
+        values = self.sweep.parameters
+        return np.array(list(values.values()), dtype=np.float64), {name: place for place, name in enumerate(values)}
+
+    def owned(self, index: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Series that a block writes, and its metrics: the same for all blocks that begin the same axes."""
+        first = tuple(place == 0 for place in self.layout.unravel(index))
+        if first not in self._owned:
+            variables = {name: self.layout.variable(name) for name in self.layout.owned(index)}
+            series = tuple(name for name, variable in variables.items() if "time" in variable.dims)
+            self._owned[first] = series, tuple(name for name in variables if name not in series)
+        return self._owned[first]
+
+    @cached_property
+    def _owned(self) -> dict[tuple[bool, ...], tuple[tuple[str, ...], tuple[str, ...]]]:
+        return {}
+
     @property
     def limbs(self) -> tuple[str, ...]:
         """Names of the limbs: one task of each block for each."""
@@ -108,7 +139,7 @@ class Plan:
         )
         return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0))
 
-    @property
+    @cached_property
     def extra(self) -> tuple[str, ...]:
         """Series that are computed for metrics of a user's own alone."""
         return extra_series(self.sweep)

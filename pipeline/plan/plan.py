@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pipeline.plan.memory import Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from pipeline.plan.model import (
@@ -22,12 +21,10 @@ from pipeline.plan.model import (
     require_files,
 )
 from pipeline.plan.simulated import plan_simulations
+from pipeline.sweep.model import Sweep
 from robots.model import Mechanism
 from robots.quantities import PLACED, QUANTITIES, SPACE, Quantity, mechanism_sizes, selected_dims
 from storage.layout import Layout
-
-if TYPE_CHECKING:
-    from pipeline.sweep.model import Sweep
 
 BLOCK_SAMPLES = 1 << 22
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""
@@ -48,6 +45,7 @@ def plan(sweep: Sweep) -> Plan:
     >>> ls.plan(ls.Sweep.from_yaml("sweep.yaml")).samples
     16533
     """
+    sweep = Sweep.checked(sweep)
     if sweep.simulation is not None:
         return plan_simulations(sweep)
     mechanism = sweep.family.assemble(sweep.parameters)

@@ -25,6 +25,7 @@ from pipeline.execution.run import run
 from pipeline.monitor.events import Listener
 from pipeline.plan.model import Plan
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
+from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
 from storage.growth import Growing, abandon, begin, clear, commit, grown, is_growing
 from storage.integrity import receipts_of
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
     from pipeline.sweep.axes.kinds import Axis
-    from pipeline.sweep.model import Sweep
 
 PIECE = 1 << 16
 """Designs that are compared at once."""
@@ -63,6 +63,7 @@ def append(
         >>> ls.append("growing.zarr", ls.Sweep.from_text(more)).sizes["design"]
         3
     """
+    sweep = Sweep.checked(sweep)
     place = locate(store)
     with coordinator_lock(place):
         if is_growing(place) and Manifest.load(Growing(place)).state == "finished":

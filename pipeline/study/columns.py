@@ -172,14 +172,15 @@ def unit(ds: xr.Dataset, name: str) -> str:
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 
-def value_of(ds: xr.Dataset, wanted: Objective) -> Array:
-    """The value of an objective for each design (design,), over cases as it says.
+def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
+    """The value of an objective, or of the text of one, for each design (design,), over cases as it says.
 
-    >>> ls.study.value_of(ls.open("out.zarr"), ls.study.objective("peak_force / upper_arm")).shape  # (design,)
+    >>> ls.study.value_of(ls.open("out.zarr"), "peak_force / upper_arm").shape  # (design,)
     (33,)
     """
-    values = _evaluated(ds, wanted.expression)
-    return wanted.over_cases(values) if CASE in ds.dims else values[:, 0]
+    asked = objective(wanted) if isinstance(wanted, str) else wanted
+    values = _evaluated(ds, asked.expression)
+    return asked.over_cases(values) if CASE in ds.dims else values[:, 0]
 
 
 def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
@@ -187,10 +188,11 @@ def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
     return np.asarray(_evaluated(ds, wanted.expression), dtype=float)
 
 
-def costs(ds: xr.Dataset, objectives: Sequence[Objective]) -> Array:
+def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
     """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
-    values = [value_of(ds, objective) for objective in objectives]
-    signs = [-1.0 if objective.direction == "max" else 1.0 for objective in objectives]
+    wanted = [objective(entry) if isinstance(entry, str) else entry for entry in objectives]
+    values = [value_of(ds, entry) for entry in wanted]
+    signs = [-1.0 if entry.direction == "max" else 1.0 for entry in wanted]
     return np.stack(values, axis=1) * signs
 
 

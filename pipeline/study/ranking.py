@@ -12,14 +12,14 @@ from pipeline.study.columns import Array, Objective, costs, feasible, refuse
 
 
 def rank(
-    ds: xr.Dataset, objectives: Sequence[Objective], weights: Sequence[float] = (), where: Sequence[str] = ()
+    ds: xr.Dataset, objectives: Sequence[Objective | str], weights: Sequence[float] = (), where: Sequence[str] = ()
 ) -> tuple[NDArray[np.intp], Array]:
     """Feasible designs, the best first, and their scores: indices (n,), scores (n,) in [0, sum of weights].
 
-    The score is the weighted sum of objectives, each scaled so that it is 0 for the best and 1 for the worst of the
-    feasible designs. Weights count alike unless given. Raises InputError.
+    The score is the weighted sum of objectives, as `objective` makes them or as texts, each scaled so that it is 0 for
+    the best and 1 for the worst of the feasible designs. Weights count alike unless given. Raises InputError.
 
-        >>> designs, scores = ls.study.rank(ls.open("out.zarr"), [ls.study.objective("peak_force")])
+        >>> designs, scores = ls.study.rank(ls.open("out.zarr"), ["peak_force"])
         >>> bool((np.diff(scores) >= 0).all())
         True
     """

@@ -64,7 +64,7 @@ def refine(
     cases. Everything else is as in the sweep of the dataset; derived parameters and conditions stay. Files that the
     sweep names must be beside the new one. Raises InputError, also for a file that exists, unless by `force`.
 
-        >>> designs, _ = ls.study.rank(ls.open("out.zarr"), [ls.study.objective("peak_force")])
+        >>> designs, _ = ls.study.rank(ls.open("out.zarr"), ["peak_force"])
         >>> ls.study.refine(ls.open("out.zarr"), designs[:5], "next.yaml", count=64).sizes["design"]
         64
     """

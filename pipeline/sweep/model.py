@@ -100,6 +100,9 @@ class Sweep:
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Sweep:
         """Read a sweep file; files that it names are in its folder. Raises InputError with all problems."""
+        if not isinstance(path, str | os.PathLike):
+            hint = "Call Sweep.from_dict with a dict, or sweep(robot, ...) with objects."  # type: ignore[unreachable]
+            raise InputError([Problem("sweep", 0, 0, "", f"an object of type {type(path).__name__}", "a path", hint)])
         return cls(**read_parts(read_yaml(path), source_of(Path(path).parent)))
 
     @classmethod
@@ -126,6 +129,18 @@ class Sweep:
             got = f"an object of type {type(text).__name__}"
             raise InputError([Problem(name, 0, 0, "", got, "the text of a sweep file", hint)])
         return cls(**read_parts(parse_yaml(text, name), source_of(folder)))
+
+    @classmethod
+    def checked(cls, sweep: object) -> Sweep:
+        """The same sweep. Raises InputError for an object that is none, such as the name of its file."""
+        if isinstance(sweep, cls):
+            return sweep
+        got = f"an object of type {type(sweep).__name__}"
+        hint = "Read a file with Sweep.from_yaml, or make one with sweep(robot, ...)."
+        if isinstance(sweep, str | os.PathLike):
+            got = repr(os.fspath(sweep))
+            hint = f"Read it: limbsweep.Sweep.from_yaml({got})."
+        raise InputError([Problem("sweep", 0, 0, "", got, "a Sweep", hint)])
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the text of the sweep file; with a path, also write it there, and the files that it names beside it.

@@ -15,7 +15,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
 from pipeline.errors import Problem
-from pipeline.sweep.axes.kinds import MAX_SAMPLES
+from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
 from pipeline.sweep.criteria.reader import check_metrics as check_criteria
 from pipeline.sweep.criteria.reader import read_criteria
@@ -103,7 +103,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     assert part.friction is not None
     assert grid is not None
     sizes = {"design": part.design.axis.size, "friction": part.friction.size, "trajectory": len(part.trajectories)}
-    _check_size(report, sizes | (simulation.sizes if simulation else {}) | {"time": grid.samples})
+    sizes |= (simulation.sizes if simulation else {}) | {"time": grid.samples}
+    _check_size(report, sizes, simulated=simulation is not None)
     return {
         "title": file.title,
         "robot": part.design.family.name,
@@ -262,13 +263,13 @@ def _other_list(name: str, section: str, known: list[str], table: Mapping[str, Q
     return "It is always stored." if name in table else sentence(nearest(name, known))
 
 
-def _check_size(report: Report, sizes: Mapping[str, int]) -> None:
+def _check_size(report: Report, sizes: Mapping[str, int], *, simulated: bool) -> None:
     """Refuse more samples than a sweep may have. Raises InputError."""
-    samples = math.prod(sizes.values())
-    if samples > MAX_SAMPLES:
+    samples, most = math.prod(sizes.values()), MAX_SIMULATED if simulated else MAX_SAMPLES
+    if samples > most:
         lengths = ", ".join(f"{size} along {name}" for name, size in sizes.items())
         hint = "Take fewer values along the longest axis, or a sample instead of a grid."
-        report((), Got(f"{samples:.4g} samples ({lengths})"), f"at most {MAX_SAMPLES:.4g}", hint)
+        report((), Got(f"{samples:.4g} samples ({lengths})"), f"at most {most:.4g}", hint)
         report.raise_if_any()
 
 

@@ -45,6 +45,8 @@ def family(name: str) -> Family:
     >>> ls.robots.family("five_bar").name
     'five_bar'
     """
+    if not isinstance(name, str):
+        raise ParameterError(f"robot: got an object of type {type(name).__name__}; expected the name of a robot")
     if name not in FAMILIES and ("/" in name or name.lower().endswith((".yaml", ".yml"))):
         raise ParameterError(
             f"got {name!r}, the name of a robot file; expected a robot of the catalogue: "

@@ -17,6 +17,8 @@ def locate(store: LocationLike) -> Location:
     """The location that a path or URL names. Raises StoreError for a URL that cannot be used, or holds a secret."""
     if isinstance(store, Location):
         return store
+    if not isinstance(store, str | os.PathLike):
+        raise StoreError(f"store: got an object of type {type(store).__name__}; expected its path or URL")
     text = os.fspath(store)
     url = _URL.fullmatch(text)
     if url is None and "://" in text:

@@ -72,6 +72,7 @@ def cartesian_stiffness(
         >>> bool(ls.cartesian_stiffness(robot, drives, position=[0.0, 0.1, -0.9]).least > 1e4)  # [N/m]
         True
     """
+    _check("elasticity", elasticity, Elasticity)
     pose = Moving(position=position, rotation=rotation)
     solved = _Solved(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
     shifts = [place for place in solved.places if place >= 3]
@@ -87,6 +88,12 @@ def cartesian_stiffness(
         status=dynamics.statuses(solved.status),
         directions=along,
     )
+
+
+def _check(name: str, value: object, kind: type[object]) -> None:
+    if not isinstance(value, kind):
+        got = f"an object of type {type(value).__name__}"
+        raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
 
 
 class _Solved:
@@ -168,6 +175,9 @@ def pose_error(
         >>> round(1e3 * float(ls.pose_error(robot, play, soft, position=[0.05, 0.0, -0.6]).position), 3)  # [mm]
         0.056
     """
+    _check("errors", errors, Errors)
+    if elasticity is not None:
+        _check("elasticity", elasticity, Elasticity)
     rigid = elasticity is None or elasticity.actuators_alone
     if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
         raise ValueError(
@@ -313,6 +323,7 @@ def clearance(
         >>> bool(ls.clearance(robot, rods, position=[0.0, 0.1, -0.9]).least > 0.0)
         True
     """
+    _check("capsules", capsules, Capsules)
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
     known, family = CriteriaParameters(capsules=capsules), robot.family

@@ -310,3 +310,21 @@ def test_friction_along_velocities_meets_by_names_of_dims() -> None:
         limbsweep.friction_along(LAW, velocity=rates, times=times, values=VALUES, load=loads)
     with pytest.raises(ValueError, match=r"velocity: got an array of shape \(11,\); expected \(\*batch, 4\)"):
         limbsweep.friction_along(LAW, velocity=velocity, times=times[:4], values=VALUES)
+
+
+def test_names_along_a_vector_say_its_order() -> None:
+    """An array that says x, y, z in another order was taken by place."""
+    turned = LABELLED.isel(axis=[2, 0, 1])
+    expected = limbsweep.inverse_dynamics(ROBOT, position=LABELLED)
+    xr.testing.assert_identical(limbsweep.inverse_dynamics(ROBOT, position=turned), expected)
+    xr.testing.assert_identical(limbsweep.inverse_dynamics(ROBOT, position=turned.chunk(run=1)).compute(), expected)
+    forces = limbsweep.forward_dynamics(ROBOT, position=LABELLED, force=expected.isel(actuator=[1, 0, 2]))
+    np.testing.assert_array_equal(forces, limbsweep.forward_dynamics(ROBOT, position=LABELLED, force=expected))
+    named = LABELLED.assign_coords(axis=["a", "b", "c"])
+    np.testing.assert_array_equal(limbsweep.inverse_dynamics(ROBOT, position=named), expected)
+    with pytest.raises(ValueError, match=r"position: got \['x', 'y', 'y'\] along axis; expected x, y, z, in any order"):
+        limbsweep.inverse_dynamics(ROBOT, position=LABELLED.assign_coords(axis=["x", "y", "y"]))
+    robot = catalog.build("irb6")
+    names = list(robot.mechanism.actuators)
+    current = xr.DataArray(np.arange(float(len(names))), dims="actuator", coords={"actuator": names})
+    xr.testing.assert_identical(limbsweep.from_currents(robot, current[::-1]), limbsweep.from_currents(robot, current))

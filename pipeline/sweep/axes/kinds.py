@@ -23,8 +23,11 @@ from pipeline.sweep.axes import samples
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-MAX_SAMPLES = 10**10
-"""Samples of a sweep: designs x friction sets x trajectories x times."""
+MAX_SAMPLES = 10**13
+"""Samples of a sweep: designs x friction sets x trajectories x times. An hour of a thousand cores."""
+
+MAX_SIMULATED = 10**10
+"""Samples of a sweep of simulations, which take a hundred times as long, and have tables of gains and states."""
 
 MAX_LISTED = MAX_NODES
 """Numbers of a column that are told one by one: as many as a sweep file may list. Longer ones are told by a digest."""

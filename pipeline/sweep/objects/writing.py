@@ -254,8 +254,11 @@ def _time(value: object) -> Any:
         return plain(value, "time")
     if isinstance(value, tuple) and len(value) == 2 and not any(hasattr(entry, "__len__") for entry in value):
         return {"stop": plain(value[0], "time"), "step": plain(value[1], "time")}
-    times = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value, dtype=float)
     hint = "Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."
+    try:
+        times = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError([Problem("time", 0, 0, "", repr(value), "numbers", hint)]) from None
     if times.ndim != 1 or len(times) < 2:
         raise InputError([Problem("time", 0, 0, "", f"times of shape {times.shape}", "at least two times", hint)])
     even = np.linspace(0.0, times[-1], len(times))

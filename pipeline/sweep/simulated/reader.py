@@ -10,7 +10,7 @@ from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import Document, KeyPath
-from pipeline.sweep.axes.kinds import MAX_SAMPLES, NOTHING, Axis
+from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
@@ -203,7 +203,7 @@ class SimulationReader:
     def _check_times(self, axes: SimulationAxes) -> None:
         """Refuse times of a controller that are no whole number of steps."""
         sets = axes.gains.size
-        if sets > MAX_SAMPLES:
+        if sets > MAX_SIMULATED:
             return
         values, step = axes.gain_table(), axes.simulation.step
         for column, name in enumerate(axes.gain_parameters):

@@ -30,6 +30,21 @@ def writer(made: Plan, tmp_path: Path) -> StoreWriter:
     return StoreWriter(tmp_path / "s.zarr")
 
 
+def test_what_blocks_share_is_what_each_of_them_has(made: Plan) -> None:
+    """Parameters and variables are put together once for all blocks: as for one block alone."""
+    layout = made.layout
+    assert made.blocks > 4
+    for index in range(made.blocks):
+        block, bounds = block_of(made, index), layout.bounds(index)["design"]
+        columns = made.sweep.designs(bounds.start, bounds.stop)
+        np.testing.assert_array_equal(block.parameters, np.stack(list(columns.values()), axis=1))
+        assert block.parameters.flags.c_contiguous
+        owned = layout.owned(index)
+        series = tuple(name for name in owned if "time" in layout.variable(name).dims)
+        assert block.series == (*series, *made.extra)
+        assert block.metrics == tuple(name for name in owned if name not in series)
+
+
 def test_a_block_has_a_task_for_each_limb_and_each_stage(made: Plan, writer: StoreWriter) -> None:
     graph, key = block_graph(made, 5, writer, "r")
     limbs = {("limb1-r", 5), ("limb2-r", 5), ("limb3-r", 5)}

@@ -129,7 +129,7 @@ BAD = [
     ("C08", ("[150, 200]", "[]"), ["base_radius.values: got []", "at least 1 entries"]),
     ("C08 axis", (GRID, "  grid: {}\n"), ["design.grid", "at least 1 entries"]),
     ("C08 design", (GRID, "  {}\n"), ["design: got no axis"]),
-    ("C09", ("num: 3", "num: 1000000000000"), ["1.32e+14 samples", "2000000000000 along design", "at most 1e+10"]),
+    ("C09", ("num: 3", "num: 1000000000000"), ["1.32e+14 samples", "2000000000000 along design", "at most 1e+13"]),
     ("C11", (GRID, GRID + f"  {SAMPLE}\n"), ["design: got upper_arm in several places", "a parameter once"]),
     ("C11 fixed", ("density: 2700", "upper_arm: 0.2"), ["upper_arm: got a swept parameter that is also fixed at 0.2"]),
     ("C12", ("upper_arm:", "uper_arm:"), ["s.yaml:7:5 design.grid.uper_arm", "unknown parameter", "'upper_arm'"]),

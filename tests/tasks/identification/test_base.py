@@ -22,6 +22,7 @@ from tasks.identification.states import random_motion
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
+@pytest.mark.repository  # the table of a page
 @pytest.mark.parametrize("name", catalog.FAMILIES)
 def test_as_many_as_energy_tells_apart(name: str) -> None:
     robot = catalog.build(name)

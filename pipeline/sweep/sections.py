@@ -304,7 +304,7 @@ class SweepFile(Section):
         default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
     )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
-    measurement: dict[Text, Number] | None = Field(
+    measurement: dict[Text, Number | tuple[Number, ...]] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"
     )
     split: SplitSection | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")

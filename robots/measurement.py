@@ -38,6 +38,12 @@ MEASUREMENT: tuple[Parameter, ...] = (
 )
 """Parameters of a measurement; at their defaults nothing is changed."""
 
+COMMON = ("cutoff", "order", "jitter")
+"""Parameters that all actuators share; the others may be one number for each of them."""
+
+Channels = float | tuple[float, ...]
+"""A number for all actuators, or one for each."""
+
 LATER = ("jitter", "drift", "warming", "warming_time")
 """Parameters that stores of before do not know: at their defaults they are not part of a description."""
 
@@ -56,7 +62,7 @@ SHORTEST = 64
 class Sensors:
     """What sensors do: all parameters of MEASUREMENT, and the seed of the noise."""
 
-    values: Mapping[str, float]
+    values: Mapping[str, Channels]
     seed: int
 
 

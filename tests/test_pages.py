@@ -44,6 +44,7 @@ SETTINGS: Mapping[str, Setting] = {
     "README.md": Setting(processes=True),
     "docs/report.md": Setting(before=(OUT,)),
     "docs/robot_files.md": Setting(files={"robot.urdf": FOUR_BAR.replace('name="a"', 'name="crank_joint"')}),
+    "docs/identification.md": Setting(smaller={"examples/identification.yaml": ("count: 8", "count: 2")}),
     "docs/studies.md": Setting(smaller={"examples/studies/pick_and_place.yaml": ("count: 100000", "count: 256")}),
 }
 

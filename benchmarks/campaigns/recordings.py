@@ -4,8 +4,9 @@
 
 FOLDER holds the folders emps, staubli_tx40 and ur10e with the files that `examples/recordings` names. Each machine is
 identified twice, in a process of its own: as `limbsweep identify` does where nothing is said, and with the filter and
-the rows of those who published it, actuators at rest among them. Then a script of NumPy, SciPy and Pinocchio, and with
-`--figaroh` FIGAROH where it is installed, take the same motions and forces: ordinary least squares each.
+the rate of rows of those who published it, rest counted but for UR10e, whose authors cut it off. Then a script of
+NumPy, SciPy and Pinocchio, and with `--figaroh` FIGAROH where it is installed, take the same motions and forces:
+ordinary least squares each.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ MACHINES = {
     ),
     "ur10e": Recorded(
         "ur10e",
-        Preparation(cutoff=7.5, order=5, rate=100.0, rest=0.0),
+        Preparation(cutoff=7.5, order=5, rate=100.0),
         "40 base parameters without friction, 4.3 to 4.5 % train, 5.0 % validation",
     ),
 }
@@ -79,10 +80,10 @@ def identified(folder: Path, name: str, preparation: Preparation | None) -> tupl
     )
 
 
-def alone(function: Callable[..., object], *arguments: object) -> object:
-    """What a function gives in a process of its own, whose memory is that of nothing else."""
+def alone(*arguments: object) -> tuple[str, list[str]]:
+    """What `identified` gives in a process of its own, whose memory is that of nothing else."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)
+        return pool.apply(identified, arguments)
 
 
 Matrix = Callable[[str, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -192,9 +193,9 @@ def main() -> None:
     few: list[str] = []
     for name in arguments.only:
         for text, preparation in (("limbsweep's", None), ("published", MACHINES[name].published)):
-            cells, few_of_it = alone(identified, arguments.folder, name, preparation)  # type: ignore[misc]
+            cells, values = alone(arguments.folder, name, preparation)
             print(f"| `{name}` | {text} | {cells} |", flush=True)
-            few += few_of_it
+            few += values
         print(f"| `{name}` | figures published: {MACHINES[name].figures} | | | | | | |", flush=True)
     print("\n".join(["", *few, ""]))
     print("| machine | program | rows | parameters | forces differ | friction differs | s |")

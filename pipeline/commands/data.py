@@ -275,7 +275,7 @@ def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[...
 @_limit("--stroke", "Largest distance of actuators from the centre [rad or m]")
 @_limit("--actuator-velocity", "Largest velocity of actuators [rad/s or m/s]")
 @_limit("--actuator-acceleration", "Largest acceleration of actuators [rad/s^2 or m/s^2]")
-@click.option("--steps", type=click.IntRange(1), default=15, show_default=True, help="Steps of each search.")
+@click.option("--steps", type=click.IntRange(1), default=60, show_default=True, help="Steps of each search.")
 @click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
 @click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
 @CLUSTER

@@ -14,7 +14,7 @@ from robots.trajectories.fourier import Series
 from robots.types import IDENTITY, TWIST
 from tasks.identification.base import base_parameters
 from tasks.identification.estimators import condition_number
-from tasks.identification.excitation import Excitation, Limits
+from tasks.identification.excitation import STEPS, Excitation, Limits
 from tasks.identification.regressor import standard_parameters
 
 TURNED = (*TWIST[3:], *TWIST[:3])
@@ -33,7 +33,7 @@ class ExcitationOptions:
     stroke: tuple[float, ...] = (np.inf,)
     actuator_velocity: tuple[float, ...] = (np.inf,)
     actuator_acceleration: tuple[float, ...] = (np.inf,)
-    steps: int = 15
+    steps: int = STEPS
     samples: int = 100
     design: int = 0
     friction: int = 0

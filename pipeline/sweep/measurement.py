@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.sections import SplitSection, SweepFile
 from pipeline.sweep.time import TimeGrid
-from robots.measurement import CLEAN, LATER, MEASUREMENT, SHORTEST, Sensors
+from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
 from robots.parameters import nearest
 
 PARTS = ("train", "validation", "test")
@@ -65,8 +65,11 @@ class DatasetSplit:
         return "validation" if x < self.test + self.validation else "train"
 
 
-def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> Sensors | None:
-    """Read the section `measurement`; problems go to `report`."""
+def read_measurement(report: Report, file: SweepFile, grid: TimeGrid, actuators: int | None) -> Sensors | None:
+    """Read the section `measurement`, one number for all actuators or one for each; problems go to `report`.
+
+    actuators: how many there are, where that is known.
+    """
     section = file.measurement
     wanted = [name for name in file.outputs if name in CLEAN]
     if section is None:
@@ -80,8 +83,15 @@ def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> Sensors
             report(
                 ("measurement", name), name, "a parameter of a measurement", sentence(nearest(name, table)), key=True
             )
-        elif problem := table[name].problem(value):
-            report(("measurement", name), value, table[name].bounds, f"It {problem}.")
+            continue
+        channels = value if isinstance(value, tuple) else (value,)
+        if name in COMMON and isinstance(value, tuple):
+            report(("measurement", name), list(value), "one number for all actuators", "They are sampled together.")
+        elif isinstance(value, tuple) and actuators is not None and len(channels) != actuators:
+            report(("measurement", name), Got(f"{len(channels)} numbers"), f"one, or {actuators} for the actuators")
+        elif problem := next(filter(None, map(table[name].problem, channels)), None):
+            shown = list(value) if isinstance(value, tuple) else value
+            report(("measurement", name), shown, table[name].bounds, f"It {problem}.")
     if file.seed is None:
         report(
             ("measurement",), Got("noise without seed"), "a seed at the top of the file", "Add for instance seed: 1."
@@ -89,13 +99,19 @@ def read_measurement(report: Report, file: SweepFile, grid: TimeGrid) -> Sensors
     for name in wanted:
         if CLEAN[name] not in file.outputs:
             report(("outputs",), Got(f"{name} alone"), f"{CLEAN[name]} too", "A dataset keeps clean signals beside.")
-    values = {name: float(section.get(name, parameter.scalar)) for name, parameter in table.items()}
-    if values["cutoff"] >= 0.5 / grid.step:
+    values = {name: channel_values(section.get(name, parameter.scalar)) for name, parameter in table.items()}
+    cutoff = values["cutoff"]
+    if isinstance(cutoff, float) and cutoff >= 0.5 / grid.step:
         hint = "A filter cannot let through what sampling does not see."
         report(("measurement", "cutoff"), section["cutoff"], f"less than half of {1.0 / grid.step:.6g} Hz", hint)
     if grid.samples < SHORTEST:
         report(("measurement",), Got(f"{grid.samples} times"), f"at least {SHORTEST} times for filters and differences")
     return Sensors(values, file.seed or 0)
+
+
+def channel_values(value: float | tuple[float, ...]) -> Channels:
+    """A number for all actuators, or one for each."""
+    return tuple(map(float, value)) if isinstance(value, tuple) else float(value)
 
 
 def read_split(report: Report, split: SplitSection | None) -> DatasetSplit | None:

@@ -95,7 +95,9 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)
     question = read_question(report, file.study, design.axis.names if design else None, file.metrics)
-    measurement = read_measurement(report, file, grid) if grid else None
+    measurement = (
+        read_measurement(report, file, grid, len(mechanism.actuators) if mechanism else None) if grid else None
+    )
     part = take_subset(report, file, Swept(design, friction, trajectories))
     text = inline(report, description)
     report.raise_if_any()

@@ -354,7 +354,7 @@ class SweepFile(Section):
     loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
         default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
     )
-    measurement: dict[Text, Number] | None = Field(
+    measurement: dict[Text, Number | tuple[Number, ...]] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"
     )
     split: SplitSection | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")

@@ -44,17 +44,25 @@ class Series:
     cosines: Numbers
 
     @classmethod
-    def within(cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike]) -> Self:
+    def within(
+        cls, free: ArrayLike, centre: ArrayLike, period: float, limits: Sequence[ArrayLike], sharpness: float = np.inf
+    ) -> Self:
         """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
 
         limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
+        sharpness: order of the mean in the place of the largest value, which has no slope where two are as large;
+        limits are then kept about.
         """
         numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
         sines, cosines = numbers[:, : SINES.shape[1]] @ SINES.T, numbers[:, SINES.shape[1] :] @ COSINES.T
         raw = cls(np.zeros(len(numbers)), period, sines, cosines)
-        excess = np.zeros(len(numbers))
+        excess, shares = np.zeros(len(numbers)), []
         for moved, limit in zip(raw.at(raw.times(LOOKED_AT)), limits, strict=True):
             excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
+            shares.append(np.abs(moved) / np.asarray(limit, dtype=float))
+        if np.isfinite(sharpness):
+            highest = np.maximum(excess, np.finfo(float).tiny)
+            excess = highest * np.mean((np.concatenate(shares) / highest) ** sharpness, axis=0) ** (1.0 / sharpness)
         scale = 1.0 / np.maximum(excess, np.finfo(float).tiny)
         return cls(np.asarray(centre, dtype=float), period, sines * scale[:, None], cosines * scale[:, None])
 

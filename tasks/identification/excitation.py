@@ -30,6 +30,10 @@ from tasks.mathematics.rotations import roll_pitch_yaw
 
 SHRINK = 0.8
 SHRINKS = 40
+STEPS = 60
+"""Steps of a search."""
+SHARP = 100.0
+"""Order of the means that searches have in the place of largest and smallest values."""
 STEP = 1e-5
 """Of differences for slopes; motions are scaled, so that numbers of any size serve."""
 
@@ -98,6 +102,17 @@ def condition(matrix: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(singular[..., 0] / np.maximum(singular[..., -1], np.finfo(float).tiny)))
 
 
+def smooth_condition(matrix: np.ndarray) -> np.ndarray:
+    """About `condition`: means of order SHARP of singular values, which have slopes where two of them are as large."""
+    sizes = np.linalg.norm(matrix, axis=-2, keepdims=True)
+    singular = np.log(np.maximum(_singular(matrix / np.maximum(sizes, np.finfo(float).tiny)), np.finfo(float).tiny))
+    count, means = np.log(singular.shape[-1]), []
+    for sign, end in ((1.0, singular[..., :1]), (-1.0, singular[..., -1:])):
+        total = np.log(np.exp(SHARP * sign * (singular - end)).sum(axis=-1))
+        means.append(sign * end[..., 0] + (total - count) / SHARP)
+    return np.asarray(means[0] + means[1])
+
+
 def determinant(matrix: np.ndarray) -> np.ndarray:
     """Minus the logarithm of the determinant of the normal matrix of one sample: D-optimality."""
     singular = _singular(matrix / np.sqrt(matrix.shape[-2]))
@@ -110,6 +125,8 @@ def _singular(matrix: np.ndarray) -> np.ndarray:
 
 
 CRITERIA: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": condition, "determinant": determinant}
+SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {**CRITERIA, "condition": smooth_condition}
+"""What searches follow, whose best motions are those of CRITERIA."""
 
 
 @dataclass(frozen=True)
@@ -156,15 +173,16 @@ class Excitation:
         """What is made small."""
         return float(self.costs(np.asarray(free)[None])[0])
 
-    def costs(self, free: ArrayLike) -> np.ndarray:
-        """The same of several motions (motion, numbers) at once."""
-        matrices = self._followed(np.asarray(free))[1]
-        return CRITERIA[self.criterion](matrices.reshape(len(matrices), -1, matrices.shape[-1]))
+    def costs(self, free: ArrayLike, *, smooth: bool = False) -> np.ndarray:
+        """The same of several motions (motion, numbers) at once; smooth: limits and criterion are kept about."""
+        matrices = self._followed(np.asarray(free), SHARP if smooth else np.inf)[1]
+        criterion = (SMOOTH if smooth else CRITERIA)[self.criterion]
+        return criterion(matrices.reshape(len(matrices), -1, matrices.shape[-1]))
 
-    def _followed(self, free: np.ndarray) -> tuple[list[Series], np.ndarray]:
+    def _followed(self, free: np.ndarray, sharpness: float = np.inf) -> tuple[list[Series], np.ndarray]:
         """The series of free numbers (motion, numbers), each shrunk as far as it needs, and their base regressors."""
         centre = np.broadcast_to(np.asarray(self.centre, dtype=float), (self.freedoms,))
-        found = [Series.within(each, centre, self.period, self.limits.of_motion) for each in free]
+        found = [Series.within(each, centre, self.period, self.limits.of_motion, sharpness) for each in free]
         matrices, waiting = np.empty((len(found), 0, 0, 0)), np.arange(len(found))
         for _ in range(SHRINKS):
             moved = self._moved([found[k] for k in waiting])
@@ -222,21 +240,28 @@ class Excitation:
         """Free numbers of random motion `number`."""
         return np.random.default_rng([seed, number]).normal(size=self.freedoms * FREE)
 
-    def search(self, free: ArrayLike, steps: int = 15) -> tuple[float, np.ndarray]:
-        """The least cost near free numbers, and where it is; never above that of the start."""
+    def search(self, free: ArrayLike, steps: int = STEPS) -> tuple[float, np.ndarray]:
+        """The least cost near free numbers, and where it is; never above that of the start.
+
+        Where several limits or singular values are at their ends, costs have ridges that no slope follows; so the
+        search is one of smooth costs.
+        """
         best = (np.inf, np.asarray(free))
 
         def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
-            costs = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]))
-            best = min(best, (float(costs[0]), x.copy()), key=lambda point: point[0])
+            best = min(best, (self.cost(x), x.copy()), key=lambda point: point[0])
+            costs = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]), smooth=True)
             return float(costs[0]), (costs[1:] - costs[0]) / STEP
 
         # Shrinking a motion until its limits hold makes the cost jump, and a line search may then end above its start.
-        minimize(with_slope, free, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+        # A coordinate is scaled to its limits whatever its numbers are; of length one, steps mean the same for all.
+        numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
+        first = (numbers / np.maximum(np.linalg.norm(numbers, axis=1, keepdims=True), np.finfo(float).tiny)).ravel()
+        minimize(with_slope, first, jac=True, method="L-BFGS-B", options={"maxiter": steps})
         return best
 
-    def optimise(self, starts: int = 8, seed: int = 0, steps: int = 15, threads: int = 2) -> Optimum:
+    def optimise(self, starts: int = 8, seed: int = 0, steps: int = STEPS, threads: int = 2) -> Optimum:
         """The best of several searches from random starts, in threads; the same for any number of them."""
         first = [self.random(seed, k) for k in range(starts)]
         with ThreadPoolExecutor(threads) as pool:

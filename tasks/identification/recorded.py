@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from tasks.arrays.inputs import Moving
 from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import friction_columns, regressor
-from tasks.identification.signals import filtered
+from tasks.identification.signals import Settings, filtered
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -45,13 +45,13 @@ class Filtering:
     know what was before and what comes after. Source: Gautier 1997, parallel filtering.
     """
 
-    values: Mapping[str, float]
+    values: Settings
     step: float
 
     @property
     def every(self) -> int:
         """One of so many samples is kept."""
-        cutoff = self.values["cutoff"]
+        cutoff = float(np.asarray(self.values["cutoff"]))
         return max(1, round(0.5 / (cutoff * self.step))) if cutoff else 1
 
     @property

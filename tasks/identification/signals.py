@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robots.measurement import FORCES, MEASUREMENT, POSITIONS
+from robots.measurement import FORCES, MEASUREMENT, POSITIONS, Channels
 from robots.parameters import ParameterError, complete
 from tasks.kernels.types import Array
 
@@ -19,6 +20,10 @@ from tasks.kernels.types import Array
 def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:
     """Random numbers of the case at this place of a sweep: of a design and trajectory, or with a friction set."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
+
+
+Settings = Mapping[str, Channels]
+"""Parameters of a measurement, as `settings` or a sweep file gives them."""
 
 
 def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]:
@@ -32,33 +37,33 @@ def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]
     return result
 
 
-def positions(
-    values: Mapping[str, float], step: float, clean: Array, random: np.random.Generator
-) -> dict[str, np.ndarray]:
+def positions(values: Settings, step: float, clean: Array, random: np.random.Generator) -> dict[str, np.ndarray]:
     """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
-    noise = random.normal(size=clean.shape) * values["position_noise"]
+    known = {name: np.asarray(value) for name, value in values.items()}
+    noise = random.normal(size=clean.shape) * known["position_noise"]
     noisy = jittered(values, step, clean, random) + noise
-    smooth = filtered(values, step, stepped(noisy, values["encoder_step"]))
+    smooth = filtered(values, step, stepped(noisy, known["encoder_step"]))
     velocity = rate(smooth, step)
     return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step)), strict=True))
 
 
 def forces(
-    values: Mapping[str, float], step: float, clean: Array, position: Array, random: np.random.Generator
+    values: Settings, step: float, clean: Array, position: Array, random: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
-    real = clean + values["ripple"] * np.sin(position * values["ripple_number"]) + values["force_offset"]
+    known = {name: np.asarray(value) for name, value in values.items()}
+    real = clean + known["ripple"] * np.sin(position * known["ripple_number"]) + known["force_offset"]
     times = np.arange(len(clean))[:, None] * step
-    if values["drift"]:
-        real = real + values["drift"] * times
-    if values["warming"]:
+    if known["drift"].any():
+        real = real + known["drift"] * times
+    if known["warming"].any():
         # a warm drive needs another current for the same force, which its user does not know
-        real = real / (1.0 + values["warming"] * (1.0 - np.exp(-times / values["warming_time"])))
-    noise = coloured(random.normal(size=clean.shape), values["noise_time"], step) * values["force_noise"]
-    sampled = jittered(values, step, delayed(real, values["delay"], step), random)
-    current = stepped((sampled + noise) / values["force_constant"], values["current_step"])
+        real = real / (1.0 + known["warming"] * (1.0 - np.exp(-times / known["warming_time"])))
+    noise = coloured(random.normal(size=clean.shape), known["noise_time"], step) * known["force_noise"]
+    sampled = jittered(values, step, delayed(real, known["delay"], step), random)
+    current = stepped((sampled + noise) / known["force_constant"], known["current_step"])
     current = filtered(values, step, current)
-    return dict(zip(FORCES, (current, current * values["force_constant"]), strict=True))
+    return dict(zip(FORCES, (current, current * known["force_constant"]), strict=True))
 
 
 def rate(values: Array, step: float) -> np.ndarray:
@@ -74,43 +79,57 @@ def rate(values: Array, step: float) -> np.ndarray:
     return np.asarray(result)
 
 
-def jittered(values: Mapping[str, float], step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
+def jittered(values: Settings, step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
     """The signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
-    if not values["jitter"]:
+    jitter = np.asarray(values["jitter"])
+    if not jitter.any():
         return np.asarray(signal)
-    return np.asarray(signal + rate(signal, step) * random.normal(size=(len(signal), 1)) * values["jitter"])
+    return np.asarray(signal + rate(signal, step) * random.normal(size=(len(signal), 1)) * jitter)
 
 
-def stepped(values: Array, step: float) -> np.ndarray:
-    """The nearest multiples of `step`; as they are where it is zero."""
-    return np.round(values / step) * step if step else np.asarray(values)
+def stepped(values: Array, step: ArrayLike) -> np.ndarray:
+    """The nearest multiples of `step`, one for all channels or one each; as they are where it is zero."""
+    step, values = np.asarray(step, dtype=float), np.asarray(values)
+    size = np.where(step > 0, step, 1.0)
+    return np.where(step > 0, np.round(values / size) * size, values)
 
 
-def delayed(values: Array, delay: float, step: float) -> np.ndarray:
-    """The signal `delay` seconds ago, linear between samples; at the start its first value."""
-    if not delay:
-        return np.asarray(values)
-    times = np.arange(len(values)) * step
-    return np.stack([np.interp(times - delay, times, column) for column in values.T], axis=1)
+def delayed(values: Array, delay: ArrayLike, step: float) -> np.ndarray:
+    """The signal `delay` seconds ago, linear between samples; at the start its first value. One for all, or each."""
+    values, delay = np.asarray(values), np.asarray(delay, dtype=float)
+    if not delay.any():
+        return values
+    times, delays = np.arange(len(values)) * step, np.broadcast_to(delay, values.shape[1:])
+    return np.stack(
+        [np.interp(times - late, times, column) for late, column in zip(delays, values.T, strict=True)], axis=1
+    )
 
 
-def coloured(white: Array, time: float, step: float) -> np.ndarray:
-    """Noise of the same variance whose correlation falls to 1/e within `time`: a first-order process, stationary."""
-    if not time:
-        return np.asarray(white)
+def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
+    """Noise of the same variance whose correlation falls to 1/e within `time`: a first-order process, stationary.
+
+    One time for all channels, or one each.
+    """
+    white, time = np.asarray(white), np.asarray(time, dtype=float)
+    if not time.any():
+        return white
+    from scipy.signal import lfilter  # a third of all that a small run imports
+
+    if time.ndim:
+        columns = zip(np.broadcast_to(time, white.shape[1:]), white.T, strict=True)
+        return np.stack([coloured(column, own, step) for own, column in columns], axis=1)
     keep = float(np.exp(-step / time))
     driven = white * np.sqrt(1.0 - keep * keep)
     driven[0] = white[0]
-    from scipy.signal import lfilter  # a third of all that a small run imports
-
     return np.asarray(lfilter([1.0], [1.0, -keep], driven, axis=0))
 
 
-def filtered(values: Mapping[str, float], step: float, signal: Array) -> np.ndarray:
+def filtered(values: Settings, step: float, signal: Array) -> np.ndarray:
     """The signal through the Butterworth filter, forth and back, so that it is not late."""
-    if not values["cutoff"]:
+    cutoff, order = float(np.asarray(values["cutoff"])), float(np.asarray(values["order"]))
+    if not cutoff:
         return np.asarray(signal)
     from scipy.signal import butter, sosfiltfilt
 
-    sections = butter(round(values["order"]), values["cutoff"], fs=1.0 / step, output="sos")
+    sections = butter(round(order), cutoff, fs=1.0 / step, output="sos")
     return np.asarray(sosfiltfilt(sections, signal, axis=0))

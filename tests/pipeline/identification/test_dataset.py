@@ -76,6 +76,13 @@ def test_measured_signals_are_clean_ones_with_errors(tree: Path) -> None:
     assert np.abs(np.corrcoef(flat) - np.eye(32)).max() < 0.35  # each case has noise of its own
 
 
+def test_sensors_of_each_actuator_are_its_own(tmp_path: Path) -> None:
+    text = TREE.replace("force_noise: 0.05, cutoff: 20", "force_noise: [0, 0.05, 0.5]").replace("count: 4", "count: 1")
+    data = run(Sweep.from_text(text), tmp_path / "own.zarr", SYNCHRONOUS)
+    noise = (data["measured_force"] - data["actuator_force"]).std(("design", "friction", "trajectory", "time")).values
+    assert noise == pytest.approx([0.0, 0.05, 0.5], rel=0.1, abs=1e-12)
+
+
 def test_bits_do_not_depend_on_blocks(tree: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("pipeline.plan.plan.BLOCK_SAMPLES", 512)
     monkeypatch.setattr("pipeline.plan.plan.SMALL_BLOCK", 512)
@@ -297,6 +304,9 @@ def test_commands(tree: Path, tmp_path: Path) -> None:
         ("cutoff: 20", "cutoff: 100", "less than half of 200 Hz"),
         ("force_noise", "force_nois", "Did you mean 'force_noise'"),
         ("force_noise: 0.05", "force_noise: -1", "a number in"),
+        ("force_noise: 0.05", "force_noise: [0.1, 0.2, -1]", "a number in"),
+        ("force_noise: 0.05", "force_noise: [0.1, 0.2]", "got 2 numbers; expected one, or 3 for the actuators"),
+        ("cutoff: 20", "cutoff: [20, 20, 10]", "one number for all actuators"),
         ("actuator_force, ", "", "measured_current alone"),
         ("validation: 0.2, test: 0.2", "validation: 0.5, test: 0.5", "less than 1 together"),
         ("count: 4, seed: 2,", "count: 0, seed: 2,", "a whole number from 1 to"),

@@ -49,6 +49,26 @@ def test_optimised_motions_beat_random_ones(criterion: str) -> None:
     assert found.factor > 2.0
 
 
+@pytest.mark.parametrize(("criterion", "off"), [("condition", 0.5), ("determinant", 2.0)])
+def test_smooth_costs_are_close_and_have_slopes(criterion: str, off: float) -> None:
+    problem = planar(criterion=criterion)
+    free = np.array([problem.random(2, number) for number in range(3)])
+    assert problem.costs(free, smooth=True) == pytest.approx(problem.costs(free), abs=off)
+    turn, steps = np.random.default_rng(1).normal(size=free.shape[1]), np.array([-2.0, -1.0, 1.0, 2.0]) * 1e-4
+    line = problem.costs(free[0] + steps[:, None] * turn, smooth=True)
+    assert (line[3] - line[0]) / 4.0 == pytest.approx((line[2] - line[1]) / 2.0, rel=1e-3, abs=1e-9)
+
+
+def test_the_search_ends_within_the_limits_themselves() -> None:
+    problem = planar()
+    start = problem.random(0, 1)
+    cost, free = problem.search(start, 4)
+    assert cost == problem.cost(free) <= problem.cost(start)
+    moved = problem.series(free).at(np.linspace(0.0, 4.0, 3001))
+    for part, limit in zip(moved, (1.2, 3.0, [10.0, 12.0, 15.0]), strict=True):
+        assert (np.abs(part) <= np.array(limit) * 1.001).all()
+
+
 def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> None:
     robot = catalog.build("gough_stewart")
     base = base_parameters(robot, shared=True)

@@ -108,3 +108,20 @@ def test_the_description_of_sensors_is_that_of_before_where_nothing_new_is_asked
     plain = describe_sensors(Sensors(signals.settings({"force_noise": 0.1}), 3))
     assert not set(plain["values"]) & set(LATER)
     assert describe_sensors(Sensors(signals.settings({"jitter": 1e-4}), 3))["values"]["jitter"] == 1e-4
+
+
+def test_numbers_for_each_channel_are_those_of_it_alone() -> None:
+    both = {
+        "encoder_step": (1e-3, 5e-3), "position_noise": (0.0, 1e-3), "force_noise": (0.1, 0.3), "delay": (0.0, 0.01),
+        "noise_time": (0.0, 0.02), "ripple": (0.2, 0.0), "current_step": (0.0, 0.1), "drift": (0.0, 0.2),
+        "warming": (0.1, 0.0), "force_constant": (1.0, 2.0),
+    }  # fmt: skip
+    common = {"cutoff": 30.0, "jitter": 1e-4}
+    alone = [measured(**{name: pair[k] for name, pair in both.items()}, **common) for k in range(2)]
+    known = signals.settings(common, STEP) | both
+    found = signals.positions(known, STEP, CLEAN, signals.generator(1, (0, 0)))
+    found |= signals.forces(known, STEP, 5.0 * CLEAN, CLEAN, signals.generator(1, (0, 0, 0)))
+    for name, values in found.items():
+        for k in range(2):
+            np.testing.assert_array_equal(values[:, k], alone[k][name][:, k])
+        assert not np.array_equal(values, alone[0][name])

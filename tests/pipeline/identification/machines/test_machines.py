@@ -31,6 +31,7 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from storage.store import open_arrays
 from tasks import inverse_dynamics
+from tasks.identification.machines.model import nominal
 from tests.tasks.identification.machines.synthetic import chain, series
 
 HAS_ROSBAGS = importlib.util.find_spec("rosbags") is not None
@@ -363,6 +364,29 @@ def test_recordings_that_are_wrong_are_refused_unless_accepted(tmp_path: Path, c
         accepted = DESCRIPTION + f"accept: [{change}]\n"
         result = identify_recordings(read_description(written(tmp_path, accepted, table)))
         assert any(finding.kind == change for finding in result.findings)
+
+
+def test_instruments_from_files_take_away_the_bias_of_noisy_positions(tmp_path: Path) -> None:
+    robot, random = catalog.build("planar_3r"), np.random.default_rng(4)
+    clean = columns(1)
+    noise = random.normal(size=clean[:, 1:4].shape) * 2e-3
+    table = np.column_stack([clean[:, 0], clean[:, 1:4] + noise, clean[:, 4:], clean[:, 1:4]])
+    header = ",".join((*NAMES, "r1", "r2", "r3"))
+    np.savetxt(tmp_path / "one.csv", table, delimiter=",", header=header, comments="", fmt="%.9g")
+    text = DESCRIPTION.replace("  - {files: [two.csv], role: validation}\n", "").replace("cutoff: 10", "cutoff: 15")
+    path = tmp_path / "machine.yaml"
+    path.write_text(text + "reference: {columns: [r1, r2, r3]}\n")
+    wrong = {}
+    for method in ("weighted", "instrumental"):
+        result = identify_recordings(read_description(path, method=method))
+        assert result.fit.method == method
+        values = dict(zip((c.name for c in result.machine.columns), nominal(robot, result.machine.model), strict=True))
+        for name in robot.mechanism.actuators:
+            values |= {f"{name}.coulomb": 0.6, f"{name}.viscous": 0.4, f"{name}.offset": 0.2}
+        truth = result.machine.base.of(list(values.values()))[list(result.fit.kept)]
+        wrong[method] = np.abs(result.fit.values - truth) / result.fit.deviations
+    assert np.mean(wrong["instrumental"] < 1.96) >= 0.8
+    assert np.square(wrong["instrumental"]).mean() < 0.5 * np.square(wrong["weighted"]).mean()
 
 
 def test_the_command_takes_a_robot_and_files(tmp_path: Path) -> None:

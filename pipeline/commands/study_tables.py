@@ -44,10 +44,16 @@ TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=Tru
 def opened(store: str, cases: Sequence[str] = ()) -> xr.Dataset:
     """Open the results in a store, finished or not, by its operating cases. Raises InputError."""
     from pipeline.study.cases import by_cases
+
+    ds = every_design(store)
+    return by_cases(ds, question_of(ds, cases=cases).cases)
+
+
+def every_design(store: str) -> xr.Dataset:
+    """Open the results in a store, finished or not; operating cases are parameters as all others."""
     from storage import open_results
 
-    ds = open_results(store, unfinished=True)
-    return by_cases(ds, question_of(ds, cases=cases).cases)
+    return open_results(store, unfinished=True)
 
 
 def question_of(

@@ -91,11 +91,12 @@ def objective(text: str) -> Objective:
 
 def column(ds: xr.Dataset, name: str) -> Array:
     """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError."""
+    if name in ds.coords and ds[name].dims == (CASE,):
+        raise refuse(name, "an operating case", "a parameter of designs, or a metric", "Take it out of the cases.")
     values = by_case(ds, name)
     if values.shape[1] == 1:
-        return np.broadcast_to(values[:, 0], (ds.sizes["design"],)).copy() if CASE in ds.dims else values[:, 0]
-    over = values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
-    return np.broadcast_to(over, (ds.sizes["design"],)).astype(float)
+        return values[:, 0]
+    return np.asarray(values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1))
 
 
 def by_case(ds: xr.Dataset, name: str) -> Array:

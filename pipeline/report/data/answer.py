@@ -58,8 +58,8 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
     bounds = dict(_bounds(results))
     asked = [table.column(name) for name in table.asked]
     others = [column for column in table.objectives if column.name in bounds and column not in asked]
-    rest = [column for column in table.objectives if column not in asked and column not in others and column.varies]
-    names = [*asked, *others, *rest][:MOST_NUMBERS]
+    further = [column for column in table.objectives if column not in asked and column not in others and column.varies]
+    names = [*asked, *others, *further][:MOST_NUMBERS]
     return tuple(KeyNumber(column, *bounds.get(column.name, (None, False))) for column in names)
 
 

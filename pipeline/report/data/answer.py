@@ -80,7 +80,7 @@ def question_words(results: Results) -> str:
     if not named:
         return ""
     wanted = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
-    text = f"Asked for: {wanted}"
+    text = f"Asked for: {wanted}" if table.asked else f"No objective was given; what decides is {wanted}"
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
         text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
@@ -123,5 +123,5 @@ def verdict(results: Results) -> tuple[bool, str]:
         return False, f"{why[0].upper()}{why[1:]}: shown is the one with the best first number."
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
-    best = results.place == table.best
-    return True, f"{'The best of those asked for' if best else 'Chosen by number'}: {total}."
+    best = "The best of those asked for" if table.asked else "The best by that number"
+    return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

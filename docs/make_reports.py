@@ -22,6 +22,7 @@ LEFT_OUT = ("series-part", "swept", "provenance")
 """Parts that pictures leave out."""
 
 HIDE = "for (const each of arguments[0]) { const part = document.getElementById(each); if (part) part.hidden = true; }"
+NARROW_WIDTH = 900
 NARROW = ((820, 1500, "dark"), (390, 1500, "light"))
 """A tablet and a phone: width and height in pixels, and colours."""
 
@@ -69,7 +70,7 @@ def narrow(window: Any, folder: Path, target: Path) -> None:
     both = Image.new("RGB", (sum(shot.width for shot in shots) + 20, max(shot.height for shot in shots)), "white")
     both.paste(shots[0], (0, 0))
     both.paste(shots[1], (shots[0].width + 20, 0))
-    save(both, target)
+    save(both.resize((NARROW_WIDTH, both.height * NARROW_WIDTH // both.width), Image.Resampling.LANCZOS), target)
 
 
 def load(path: Path) -> object:
@@ -90,9 +91,8 @@ def main(folder: Path = Path("runs")) -> None:
     for name in STUDIES:
         load(ROOT / "examples" / f"{name}.py").main(folder)  # type: ignore[attr-defined]
         with opened(folder / f"{name}.html") as window:
-            if name == STUDIES[0]:
-                narrow(window, folder, ROOT / "docs" / "pictures" / "report_narrow.png")
-                window.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            narrow(window, folder, ROOT / "docs" / "pictures" / f"report_{name}_narrow.png")
+            window.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
             themed(window, "light")
             window.execute_script(HIDE, list(LEFT_OUT))
             picture(window, folder / f"{name}.page.png", 1280)

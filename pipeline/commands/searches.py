@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from pipeline.study.optimisation import Limit
     from pipeline.study.problem import DesignProblem
 
-LIMIT = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(\S+)\s*")
+LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
+CONDITION = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(\S+)\s*")
+"""Of a sweep: a search ends at a limit, whether or not the limit itself is allowed."""
 
 
 @click.command(name="one-at-a-time")
@@ -112,7 +114,7 @@ def optimise(
 
     ds = opened(store, cases)
     question = question_of(ds, (text,) if text else (), limits, cases)
-    bounds = [_limit(limit) for limit in question.where]
+    bounds = [_limit(limit, LIMIT if limits else CONDITION) for limit in question.where]
     wanted, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
     natural = objective(wanted.text).direction
     if wanted.direction != natural:
@@ -133,13 +135,13 @@ def optimise(
     click.echo(f"{calls} evaluations, {seconds:.2g} s at most")
 
 
-def _limit(text: str) -> Limit:
+def _limit(text: str, form: re.Pattern[str]) -> Limit:
     """Parse a limit. Raises InputError."""
     from pipeline.study.columns import refuse
     from pipeline.study.optimisation import Limit
 
     try:
-        name, sign, bound = LIMIT.fullmatch(text).groups()  # type: ignore[union-attr]
+        name, sign, bound = form.fullmatch(text).groups()  # type: ignore[union-attr]
         return Limit(name, float(bound), sign[0] == ">")
     except (AttributeError, ValueError):
         raise refuse("limit", repr(text), "a column, <= or >=, and a number", "Such as 'condition <= 6'.") from None

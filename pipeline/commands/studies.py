@@ -14,6 +14,7 @@ from pipeline.commands.study_tables import (
     WHERE,
     TableRows,
     design_rows,
+    every_design,
     numbers,
     opened,
     question_of,
@@ -132,7 +133,7 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
     from pipeline.study.columns import column, feasible, value_of
     from pipeline.study.sensitivity import interaction as table
 
-    ds, (wanted,) = opened(store), read_objectives((text,))
+    ds, (wanted,) = every_design(store), read_objectives((text,))
     usable = feasible(ds)
     first, second = (column(ds, name)[usable] for name in pair)
     effects = table(first, second, value_of(ds, wanted)[usable], parts)

@@ -42,16 +42,22 @@ TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=Tru
 
 
 def opened(store: str, cases: Sequence[str] = ()) -> xr.Dataset:
-    """Open the results in a store, finished or not, by its operating cases. Raises InputError.
+    """Open the results in a store, finished or not, by its operating cases. Raises InputError."""
+    from pipeline.study.cases import by_cases
+
+    ds = every_design(store)
+    return by_cases(ds, question_of(ds, cases=cases).cases)
+
+
+def every_design(store: str) -> xr.Dataset:
+    """Open the results in a store, finished or not; operating cases are parameters as all others.
 
     Gains and initial states of simulations are designs as well.
     """
     from pipeline.study.axes import by_design
-    from pipeline.study.cases import by_cases
     from storage import open_results
 
-    ds = by_design(open_results(store, unfinished=True))
-    return by_cases(ds, question_of(ds, cases=cases).cases)
+    return by_design(open_results(store, unfinished=True))
 
 
 def question_of(

@@ -1,10 +1,11 @@
 """Reports of a store or a dataset: one self-contained HTML file, and static figures.
 
-    results -> designs (table), case (one design, computed again) -> parts -> page
-                                                                  -> static figures
+    question -> results -> designs (table), case (one design, computed again) -> parts -> page
+                                                                              -> static figures
 
-`results` knows what is shown and computes it when asked; `parts` says what the page has, `charts` how its figures look,
-`page.js` how they follow the reader. `static` draws the same with matplotlib. Nothing here is needed to run a sweep.
+`data.results` knows what is asked and shown and computes it when asked; `page.parts` says what the page has, in which
+order, `web/` draws it and follows the reader. `figures` draws the same with matplotlib. Nothing here is needed to run a
+sweep.
 """
 
 from __future__ import annotations

@@ -128,11 +128,23 @@ class Limbsweep:
         design: int | None = None,
         friction: int | None = None,
         files: str | Path | None = None,
+        objectives: Sequence[str] = (),
+        where: Sequence[str] = (),
+        cases: Sequence[str] = (),
     ) -> Path:
         """Write the report of the dataset; see `limbsweep.report`."""
         from pipeline.report import write_report
 
-        return write_report(self._dataset, output, design=design, friction=friction, files=files)
+        return write_report(
+            self._dataset,
+            output,
+            design=design,
+            friction=friction,
+            files=files,
+            objectives=objectives,
+            where=where,
+            cases=cases,
+        )
 
     def designs(self) -> xarray.Dataset:
         """Parameters and worst metrics of every design, without time series: small, and in memory.

@@ -38,9 +38,9 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
         if name not in parameters:
             hint = sentence(nearest(name, parameters))
             raise InputError([Problem("study", 0, 0, f"cases.{name}", "no such column", "a swept parameter", hint)])
-    kept = [name for name in parameters if name not in names]
+    constant = [name for name in parameters if name not in names]
     size = ds.sizes["design"]
-    group, first = _numbered(ds, kept, size)
+    group, first = _numbered(ds, constant, size)
     case, first_of_case = _numbered(ds, names, size)
     index = np.full((len(first), len(first_of_case)), -1)
     index[group, case] = np.arange(size)
@@ -53,7 +53,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     table = index[whole][ordered]
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))
-    chosen = {name: result[name].isel({CASE: 0}) for name in kept} | {
+    chosen = {name: result[name].isel({CASE: 0}) for name in constant} | {
         name: result[name].isel(design=0) for name in names
     }
     result = result.assign_coords({**chosen, STORED: (("design", CASE), table)})

@@ -101,11 +101,12 @@ def column(ds: xr.Dataset, name: str) -> Array:
     >>> ls.study.column(ls.open("out.zarr"), "peak_force").shape  # (design,)
     (33,)
     """
+    if name in ds.coords and ds[name].dims == (CASE,):
+        raise refuse(name, "an operating case", "a parameter of designs, or a metric", "Take it out of the cases.")
     values = by_case(ds, name)
     if values.shape[1] == 1:
-        return np.broadcast_to(values[:, 0], (ds.sizes["design"],)).copy() if CASE in ds.dims else values[:, 0]
-    over = values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
-    return np.broadcast_to(over, (ds.sizes["design"],)).astype(float)
+        return values[:, 0]
+    return np.asarray(values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1))
 
 
 def by_case(ds: xr.Dataset, name: str) -> Array:

@@ -58,8 +58,8 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
     bounds = dict(_bounds(results))
     asked = [table.column(name) for name in table.asked]
     others = [column for column in table.objectives if column.name in bounds and column not in asked]
-    rest = [column for column in table.objectives if column not in asked and column not in others and column.varies]
-    names = [*asked, *others, *rest][:MOST_NUMBERS]
+    further = [column for column in table.objectives if column not in asked and column not in others and column.varies]
+    names = [*asked, *others, *further][:MOST_NUMBERS]
     return tuple(KeyNumber(column, *bounds.get(column.name, (None, False))) for column in names)
 
 
@@ -76,11 +76,11 @@ def _bounds(results: Results) -> Iterator[tuple[str, tuple[float, bool]]]:
 def question_words(results: Results) -> str:
     """What is asked: objectives, cases and conditions in a sentence or two."""
     table = results.designs
-    named = [table.column(name) for name in table.asked] or list(table.objectives[:1])
+    named = [table.column(name) for name in table.asked] or [column for column in (table.first,) if column is not None]
     if not named:
         return ""
     wanted = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
-    text = f"Asked for: {wanted}"
+    text = f"Asked for: {wanted}" if table.asked else f"No objective was given; what decides is {wanted}"
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
         text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
@@ -102,7 +102,7 @@ def answer_words(results: Results) -> str:
     decide = [*table.causes.values()][:MOST_WORDS] or list(table.parameters[:MOST_WORDS])
     names = ", ".join(f"{column.words} {column.text_at(place)}" for column in decide)
     text = f"Design {results.name_of(results.design)}" + (f": {names}" if names else "")
-    first = next(iter(table.objectives), None)
+    first = table.first
     if first is not None and np.isfinite(first.values[place]):
         text += f". Its {first.words} is {first.text_at(place)}"
         if results.question.cases:
@@ -114,8 +114,11 @@ def verdict(results: Results) -> tuple[bool, str]:
     """Whether the chosen design meets everything, and how many designs do."""
     table = results.designs
     count, good = int(table.meets.sum()), int(table.good.sum())
-    have = "meets all conditions" if results.question.where else "has no failed sample"
-    total = f"{count:,} of {table.count:,} designs {have.replace('meets', 'meet').replace('has', 'have')}"
+    if results.question.where:
+        have = "meet all conditions"
+    else:  # a sample that fails is a result where the share of usable ones is a metric
+        have = "have usable samples" if "usable_share" in results.by_case else "have no failed sample"
+    total = f"{count:,} of {table.count:,} designs {have}"
     if results.incomplete:
         total += f"; {results.incomplete:,} more lack an operating case"
     if not count:
@@ -123,5 +126,5 @@ def verdict(results: Results) -> tuple[bool, str]:
         return False, f"{why[0].upper()}{why[1:]}: shown is the one with the best first number."
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
-    best = results.place == table.best
-    return True, f"{'The best of those asked for' if best else 'Chosen by number'}: {total}."
+    best = "The best of those asked for" if table.asked else "The best by that number"
+    return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

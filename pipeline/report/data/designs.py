@@ -163,6 +163,11 @@ class Designs:
                 return int(np.nanargmin(costs))
         return int(np.argmax(self.good))
 
+    @property
+    def first(self) -> DesignColumn | None:
+        """The objective that decides: the first of which any design has a number; None where there is none."""
+        return next((column for column in self.objectives if np.isfinite(column.values).any()), None)
+
     def place(self, number: int) -> int | None:
         """The row of the design with that number in the store; None where it is not in the table."""
         rows = np.flatnonzero((self.numbers == number).any(axis=1))

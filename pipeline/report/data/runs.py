@@ -80,7 +80,7 @@ def _in_all(column: DesignColumn, others: Sequence[NamedRun]) -> bool:
     same = [
         [its for its in table.objectives if its.name == column.name and its.units == column.units] for table in tables
     ]
-    every = [column, *(found[0] for found in same if found)]
+    every = [column, *(matches[0] for matches in same if matches)]
     return len(every) == len(others) + 1 and all(np.isfinite(its.values).any() for its in every)
 
 

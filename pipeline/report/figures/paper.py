@@ -28,9 +28,10 @@ def dress(figure: Figure) -> Figure:
     """Give all axes of a figure the look of the page: quiet frames and ticks, light grids behind the data."""
     for axes in figure.axes:
         is_bar = axes.get_label() == "<colorbar>"
-        if hasattr(axes, "zaxis"):
-            for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-                axis.set_pane_color("#f6f7f9")
+        for name in "xyz":
+            paint = getattr(getattr(axes, f"{name}axis", None), "set_pane_color", None)
+            if paint is not None:  # axes in three dimensions
+                paint(style.PANE)
         for side, spine in axes.spines.items():
             spine.set_edgecolor(style.LINE if is_bar else style.QUIET)
             spine.set_visible(spine.get_visible() and (is_bar or side in ("left", "bottom")))

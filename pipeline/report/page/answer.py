@@ -23,7 +23,7 @@ def answer(results: Results) -> PagePart:
 
 
 def _words(results: Results) -> str:
-    good, told = verdict(results)
+    good, words = verdict(results)
     tiles = "".join(
         f'<div class="tile" data-column="{escape(number.column.name)}"><dt>{escape(number.column.words)}</dt>'
         f'<dd class="value">{escape(number.column.text_at(results.place))}</dd>'
@@ -42,7 +42,7 @@ def _words(results: Results) -> str:
     return (
         paragraph(question_words(results), "question")
         + paragraph(answer_words(results), "which answer", "design-title", live=True)
-        + paragraph(told, "verdict" if good else "warning", "verdict")
+        + paragraph(words, "verdict" if good else "warning", "verdict")
         + f'<dl class="tiles">{tiles}</dl>'
         + (chooser if is_compared(results) else "")
     )

@@ -1,7 +1,7 @@
 """Make the interactive figures of a page with plotly: their layout, and the data that do not change.
 
-Columns of designs, time series and frames of the mechanism are in the page once; `page.js` puts them into the figures
-and follows the controls.
+Time series and positions are in the page once; `web/series.js` and `web/workspace.js` put them into the figures and
+follow the controls. What concerns designs and the mechanism is drawn by the page itself.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ def _finding(all_designs: Designs) -> str:
     names = [shares.names[k] for k in order if shares.first[k] >= 0.1]
     if not names:
         return f"No parameter decides on {objective.words} by itself."
-    rest = 1.0 - float(np.clip(shares.first, 0.0, 1.0).sum())
+    together = 1.0 - float(np.clip(shares.first, 0.0, 1.0).sum())
     text = f"On {objective.words} {'decides' if len(names) == 1 else 'decide'} {' and '.join(names[:3])}"
-    return f"{text}; parameters acting together explain {max(0.0, rest):.0%}."
+    return f"{text}; parameters acting together explain {max(0.0, together):.0%}."
 
 
 def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:

@@ -82,8 +82,10 @@ def _rows(runs: ComparedRuns) -> list[tuple[str, ...]]:
             value, sign = runs.value(k, name), runs.column(k, name).sign
             share = (value - best) / abs(best) if best else 0.0
             kind = "worse" if share * sign > 0 else "better"
-            told = f' <span class="{kind}">{rounded(100 * abs(share), 2)} % {kind}</span>' if abs(share) > 5e-4 else ""
-            cells.append(escape(unit.text(value)) + (told if np.isfinite(share) else ""))
+            change = (
+                f' <span class="{kind}">{rounded(100 * abs(share), 2)} % {kind}</span>' if abs(share) > 5e-4 else ""
+            )
+            cells.append(escape(unit.text(value)) + (change if np.isfinite(share) else ""))
         rows.append((escape(runs.column(0, name).words), *cells))
     return rows
 

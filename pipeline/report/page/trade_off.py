@@ -82,12 +82,12 @@ def _changes(results: Results, design: int) -> str:
     columns = list(results.designs.causes.values())
     shares = [abs(c.values[design] - c.values[place]) / (float(np.ptp(_known(c.values))) or 1.0) for c in columns]
     order = sorted(range(len(columns)), key=lambda k: -shares[k])[:MOST_CHANGES]
-    told = [
+    changes = [
         f"{columns[k].words} {columns[k].text_at(place)} → {columns[k].text_at(design)}"
         for k in order
         if shares[k] > LEAST_CHANGE
     ]
-    return escape("; ".join(told) or "nothing that was swept")
+    return escape("; ".join(changes) or "nothing that was swept")
 
 
 def _known(values: Array) -> Array:

@@ -2,7 +2,7 @@
 
 function designs(bytes) {
   const table = readTable(bytes), filter = makeFilter(table);
-  const state = { axes: [...table.axes], scale: table.scale, chosen: table.chosen, pinned: [], onlyMeets: false };
+  const state = { axes: [...table.axes], scale: table.scale, chosen: table.chosen, pinned: [] };
   const choice = byId("case"), answer = byId("design-title"), first = answer.textContent;
   const shownCase = () => (choice ? Number(choice.value) : 0);
   const following = [];

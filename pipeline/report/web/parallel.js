@@ -56,7 +56,7 @@ function parallelView(table, filter, state, choose) {
     const context = sheet(front), mine = ++turn, palette = scaleColours();
     const column = table.byName.get(state.scale), [low, high] = crowd(column, table.meets);
     const step = Math.max(1, Math.ceil(filter.kept / MOST_LINES)), order = [];
-    for (let i = 0, k = 0; i < table.size; i++) if (filter.mask[i] && (table.meets[i] || !state.onlyMeets) && k++ % step === 0) order.push(i);
+    for (let i = 0, k = 0; i < table.size; i++) if (filter.mask[i] && k++ % step === 0) order.push(i);
     const spread = order.length > 2 ? 7919 : 1; // a prime: the first chunk is spread over all of them
     const turnOf = (n) => order[(n * spread) % order.length];
     context.lineWidth = order.length > 3000 ? 0.6 : 1;

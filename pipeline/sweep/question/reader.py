@@ -19,7 +19,7 @@ from robots.parameters import nearest
 
 KEY = "study"
 OVER = re.compile(
-    r"(?P<rest>.*),\s*(?P<how>worst|max|min|mean|quantile\s+(?P<share>\d*\.?\d+))\s+over\s+cases\s*", re.DOTALL
+    r"(?P<objective>.*),\s*(?P<how>worst|max|min|mean|quantile\s+(?P<share>\d*\.?\d+))\s+over\s+cases\s*", re.DOTALL
 )
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
 
@@ -51,10 +51,10 @@ NO_QUESTION = StudyQuestion()
 def split_objective(text: str) -> tuple[str, str, str]:
     """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
     over = OVER.fullmatch(text)
-    rest, how = (over["rest"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
-    first, _, after = rest.partition(" ")
+    body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
+    first, _, after = body.partition(" ")
     named = first in ("min", "max") and not after.lstrip().startswith(("+", "-", "*", "/", "("))
-    return (first, after.strip(), how) if named else ("", rest, how)
+    return (first, after.strip(), how) if named else ("", body, how)
 
 
 def read_question(

@@ -103,6 +103,8 @@ def test_designs_without_all_cases_are_left_out(ds: xr.Dataset) -> None:
     assert (part.sizes["design"], part.attrs["designs_without_all_cases"]) == (5, 1)
     with pytest.raises(InputError, match="none of which has all 3 cases"):
         by_cases(ds.isel(design=[0, 7, 14]), ("payload_mass", "upper_arm"))
+    with pytest.raises(InputError, match="got an operating case"):
+        column(part, "payload_mass")
     with pytest.raises(InputError, match="Did you mean 'payload_mass'"):
         by_cases(ds, ("payload_mas",))
 
@@ -169,6 +171,8 @@ def test_the_command_line_takes_the_question_of_the_file(tmp_path: Path) -> None
     output = told("rank", str(store))
     assert "6 feasible designs of 6" in output
     assert "payload_mass" not in output
+    payloads = told("interaction", str(store), "--of", "peak_force", "--between", "payload_mass", "gear_ratio")
+    assert [line.split()[0] for line in payloads.splitlines()[1:4]] == ["0", "2", "5"]
     assert "got operating cases" in told("rank", str(store), "--refine", str(tmp_path / "next.yaml"), status=2)
     answer = told("optimise", str(store), "--starts", "1").splitlines()
     assert "payload_mass" not in answer[0]

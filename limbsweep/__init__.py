@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
+    from tasks.arrays.linear import linearisation
     from tasks.control.servo import servo
     from tasks.friction.states import along as friction_along
     from tasks.identification.base import base_parameters
@@ -110,6 +111,7 @@ __all__ = [
     "joint_reactions",
     "lagrange_coefficients",
     "lazy",
+    "linearisation",
     "natural_frequencies",
     "open",
     "plan",
@@ -187,6 +189,7 @@ _HOMES = {
     "inverse_kinematics": "pipeline.labelled.functions",
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
+    "linearisation": "tasks.arrays.linear",
     "natural_frequencies": "tasks.arrays.criteria",
     "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",

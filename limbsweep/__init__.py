@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
+    from tasks.arrays.linear import linearisation
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
     from tasks.motion.chains import accelerate_chain
@@ -112,6 +113,7 @@ __all__ = [
     "joint_reactions",
     "lagrange_coefficients",
     "lazy",
+    "linearisation",
     "natural_frequencies",
     "open",
     "plan",
@@ -189,6 +191,7 @@ _HOMES = {
     "inverse_kinematics": "pipeline.labelled.functions",
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
+    "linearisation": "tasks.arrays.linear",
     "natural_frequencies": "pipeline.labelled.functions",
     "pose_error": "pipeline.labelled.functions",
     "profile": "pipeline.labelled.signals",

@@ -31,6 +31,8 @@ Need = Literal[
     "potential energy",
     "mass moment",
     "momentum",
+    "coriolis coefficients",
+    "load force",
     "as many actuators as freedoms",
     "controller",
     "platform",
@@ -132,6 +134,9 @@ _ROWS = (
              "actuation", frame=_AXIS),
     Quantity("joint_reaction", _REACTION, "N m, N", "moment, then force on the child by the parent, at the joint",
              "reactions", frame="world", varies="with passive friction"),
+    Quantity("bearing_load", (*_JOINT_FRICTION, "bearing"), "N m, N, N",
+             "what bearings of a joint carry: sizes of the moment across its axis, of the force across it and along it",
+             "reactions", frame="none", varies="with passive friction"),
     Quantity("inverse_jacobian", _JACOBIAN, "rad/m, 1", "J_IK: rates of actuators by rates of freedoms",
              "assembly", frame="world"),
     Quantity("inverse_jacobian_rate", _JACOBIAN, "rad/(m s), 1/s", "time derivative of J_IK",
@@ -144,9 +149,16 @@ _ROWS = (
              "assembly", frame="world", needs=("coriolis matrix",)),
     Quantity("coriolis_force", _FREEDOM, "N, N m", "Coriolis and centrifugal forces along the freedoms",
              "assembly", frame="world", needs=("coriolis matrix",)),
+    Quantity("coriolis_coefficients", (*_MATRIX, "freedom_layer"), "kg, kg m, kg m^2",
+             "D_ijk, symmetric in j and k: the Coriolis and centrifugal forces are the sum of D_ijk v_j v_k",
+             "assembly", frame="world", needs=("coriolis coefficients",)),
+    Quantity("load_force", _FREEDOM, "N, N m", "forces along the freedoms that loads on links and platform exert",
+             "assembly", frame="world", needs=("load force",)),
     Quantity("gravity_force", _FREEDOM, "N, N m", "forces along the freedoms that hold the robot against gravity",
              "assembly", frame="world", needs=("gravity force",)),
     Quantity("actuator_mass", (*_DRIVEN, "actuator_column"), "kg m^2", "mass matrix that the actuators feel",
+             "assembly", frame=_DRIVE, needs=("mass matrix", "as many actuators as freedoms")),
+    Quantity("effective_inertia", _DRIVEN, "kg m^2", "inertia that an actuator feels where the others stand still",
              "assembly", frame=_DRIVE, needs=("mass matrix", "as many actuators as freedoms")),
     Quantity("actuator_coriolis_force", _DRIVEN, "N m", "Coriolis and centrifugal forces that the actuators feel",
              "assembly", frame=_DRIVE,
@@ -341,7 +353,7 @@ SIMULATED: dict[str, Quantity] = {row.name: row for row in _SIMULATED}
 and the dims of a simulation here."""
 
 
-SPACE: dict[str, int] = {"axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6}
+SPACE: dict[str, int] = {"axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6, "bearing": 3}
 """Lengths of the dims of space."""
 
 
@@ -355,6 +367,7 @@ def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
         "link": max(len(limb.links) for limb in mechanism.limbs),
         "freedom": freedoms,
         "freedom_column": freedoms,
+        "freedom_layer": freedoms,
         "actuator_column": actuators,
     }
 

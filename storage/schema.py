@@ -50,6 +50,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     "axis": ("x", "y", "z"),
     "platform_axis": ("x", "y", "z"),
     "link_axis": ("x", "y", "z"),
+    "bearing": ("moment_across", "force_across", "along"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
 }
 """Coordinates that are the same in every store."""

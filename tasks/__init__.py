@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
     from tasks.arrays.forward_kinematics import forward_kinematics
     from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
+    from tasks.arrays.linear import linearisation
     from tasks.identification.regressor import regressor
     from tasks.lagrange.coefficients import lagrange_coefficients
     from tasks.motion.accelerate import accelerate
@@ -40,6 +41,7 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "lagrange_coefficients",
+    "linearisation",
     "natural_frequencies",
     "pose_error",
     "profile",
@@ -65,6 +67,7 @@ _HOMES = {
     "inverse_kinematics": "tasks.arrays.inverse",
     "joint_reactions": "tasks.arrays.inverse",
     "lagrange_coefficients": "tasks.lagrange.coefficients",
+    "linearisation": "tasks.arrays.linear",
     "natural_frequencies": "tasks.arrays.criteria",
     "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",

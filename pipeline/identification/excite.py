@@ -150,6 +150,11 @@ def _plain(value: float | tuple[float, ...]) -> float | list[float]:
 
 def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
     mechanism = sweep.family.reference
+    if sweep.base is not None or sweep.family.signals or mechanism.has_forces:
+        raise ParameterError(
+            f"{sweep.name}: got loads on bodies, or a base that moves, which regressors do not know; expected a sweep "
+            "without the sections loads and base"
+        )
     wanted = entries(sweep.text, mechanism)
     if not wanted:
         kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))

@@ -36,7 +36,8 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
                 yield part_name(dim), dim, PartColumn(sweep.split, count), "", text
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
-    named = {"actuator_column": mechanism.actuators} | dict.fromkeys(("freedom", "freedom_column"), mechanism.freedoms)
+    freedoms = ("freedom", "freedom_column", "freedom_layer")
+    named = {"actuator_column": mechanism.actuators} | dict.fromkeys(freedoms, mechanism.freedoms)
     for dim, labels in named.items():
         if dim in plan.layout.sizes:
             yield dim, dim, list(labels), "", dim.replace("_", " ")

@@ -10,7 +10,7 @@ from functools import cached_property
 from pipeline.sweep.model import Sweep
 from robots.friction.groups import varies
 from robots.measurement import clean_series
-from robots.quantities import FRICTION, QUANTITIES, Quantity
+from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity
 from tasks.kernels.keys import Shapes
 from tasks.kernels.rows import padded, spaced
 from tasks.mechanics.field import MOVING
@@ -86,7 +86,9 @@ class Memory:
         """Bytes of one sample of the largest limb in wrenches, as its kernel gives them."""
         mechanism = self.request.structure.mechanism
         most = max(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
-        return DOUBLE * most * 6 if self.reacts else 0
+        series = [QUANTITIES[name].dims for name in self.request.reactions if QUANTITIES[name].kind == "series"]
+        numbers = max(6, sum(SPACE[dims[-1]] for dims in series))
+        return DOUBLE * most * numbers if self.reacts else 0
 
     @cached_property
     def loads(self) -> tuple[int, int]:

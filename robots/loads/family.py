@@ -76,6 +76,13 @@ class LoadedDescription(Description):
         loads = [(name, said_of(load)) for name, load in self.loads]
         return hashlib.sha256(repr((said, loads)).encode()).hexdigest()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of one family; a digest has but the name of a family of code."""
+        return isinstance(other, LoadedDescription) and self.digest == other.digest and self.base == other.base
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     @cached_property
     def signals(self) -> tuple[Signal, ...]:
         """What changes over time alone."""

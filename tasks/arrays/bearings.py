@@ -47,6 +47,7 @@ def constraint_forces(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None, arms: Mapping[str, float] | None = None,
+    time: ArrayLike | None = None,
 ) -> ConstraintForces:  # fmt: skip
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
@@ -63,8 +64,9 @@ def constraint_forces(
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
     wrenches, status = joint_reactions(
-        robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, full=True, **moving
-    )
+        robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, time=time,
+        full=True, **moving,
+    )  # fmt: skip
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
     for limb, joint, kind, axis in _axes(robot, moving):
         wrench = wrenches[..., limb, joint, :]

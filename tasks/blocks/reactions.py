@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robots.quantities import QUANTITIES, SPACE
 from robots.status import Status
-from robots.types import TWIST
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
@@ -29,10 +29,10 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
         values |= root.values(j) | {key: array[f, j] for key, array in loads.items()}
         results = stage.run(block.kernel, values, samples)
         failed = loads["status"][f, j][:, 0, :samples] != Status.OK
-        if "joint_reaction" in out:
-            wrenches = time_first(results[Indexed("joint_reaction", index)], samples)
-            out["joint_reaction"][:, f, j] = wrenches.reshape(*wrenches.shape[:2], -1, len(TWIST))
-            out["joint_reaction"][:, f, j][failed] = np.nan
+        for name in (name for name in out if QUANTITIES[name].kind == "series"):
+            rows = time_first(results[Indexed(name, index)], samples)
+            out[name][:, f, j] = rows.reshape(out[name][:, f, j].shape)
+            out[name][:, f, j][failed] = np.nan
         if "peak_reaction" in out:
             out["peak_reaction"][:, f, j] = results[Indexed("peak_reaction", index)]
             out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
@@ -42,15 +42,22 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
     lead = (block.designs, sets, len(block.trajectories))
-    shapes = {"joint_reaction": (*lead, len(block.times), joints, len(TWIST)), "peak_reaction": (*lead, joints)}
+    series = {name: (*lead, len(block.times), joints, *_after(name)) for name in block.request.reactions}
+    shapes = series | {"peak_reaction": (*lead, joints)}
     return {name: empty(shapes[name]) for name in block.request.reactions}
+
+
+def _after(name: str) -> tuple[int, ...]:
+    """Lengths of the dims of a quantity after that of joints."""
+    dims = QUANTITIES[name].dims
+    return tuple(SPACE[dim] for dim in dims[dims.index("joint") + 1 :])
 
 
 def gathered(limbs: Sequence[Arrays]) -> Arrays:
     """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
-        axis = first.ndim - (2 if name == "joint_reaction" else 1)
+        axis = first.ndim - 1 - len(_after(name))
         most = max(limb[name].shape[axis] for limb in limbs)
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan

@@ -10,7 +10,7 @@ differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,12 +70,29 @@ def with_forces(share: Share, mounted: Mounted, solved: Solved) -> Share:
     """A limb's share whose `gravity` holds it against what acts on its links from outside as well."""
     if not mounted.limb.forces:
         return share
+    return replace(share, gravity=share.gravity - applied_force(mounted, solved))
+
+
+def applied_force(mounted: Mounted, solved: Solved) -> Array:
+    """What acts on the links of a limb from outside, along the freedoms of the robot (freedom,)."""
+    rates = mounted.unit_rates(solved.tips)
+    if not mounted.limb.forces:
+        return np.zeros(rates.shape[1])
     links, zero = mounted.limb.links, np.zeros(3)
-    own = [(zero, zero) for _ in links]
-    for body, (moment, force) in applied_wrenches(mounted, solved).items():
-        own[body] = -moment, -force
-    taken = array(recursion.joint_forces(links, solved.states, [0.0] * len(links), own))
-    return replace(share, gravity=share.gravity + mounted.unit_rates(solved.tips).T @ taken)
+    wrenches = [(zero, zero) for _ in links]
+    for body, wrench in applied_wrenches(mounted, solved).items():
+        wrenches[body] = wrench
+    return array(rates.T @ array(recursion.joint_forces(links, solved.states, [0.0] * len(links), wrenches)))
+
+
+def slopes(matrix: Array, speed: Array, fixed: Iterable[Expression] = ()) -> Array:
+    """Derivatives (entry, freedom) of the entries of a matrix by the rates of the freedoms, symbols (freedom,).
+
+    `fixed` are symbols behind which no rate is: positions that were found by iteration.
+    """
+    still = dict.fromkeys(fixed, 0.0)
+    columns = [_tangent(matrix, {**still, rate: 1.0}).ravel() for rate in speed]
+    return array(np.stack(columns, axis=1))
 
 
 def potential_energy(mounted: Mounted, solved: Solved, gravity: Array) -> Scalar:

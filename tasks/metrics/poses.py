@@ -81,6 +81,13 @@ class Equation:
         return self._unless_redundant(lambda forward: forward.T @ (self.mass @ forward), actuators, actuators)
 
     @property
+    def coriolis_coefficients(self) -> Array:
+        """D_ijk (freedom, freedom, freedom): the derivatives of C_ij by v_k, made symmetric in j and k."""
+        count = self.jacobian.shape[1]
+        slopes = np.reshape(self.terms["coriolis_slope"], (count, count, count))
+        return array((slopes + slopes.transpose(0, 2, 1)) * 0.5)
+
+    @property
     def actuator_coriolis_force(self) -> Array:
         """C_a q' (actuator,), Eq. (118): J_FK' q' = -J_FK J_IK' V."""
 
@@ -279,8 +286,11 @@ SERIES: Mapping[str, Callable[[Posture], Any]] = {
     "mass_matrix": lambda p: p.equation.mass,
     "coriolis_matrix": lambda p: p.equation.terms["coriolis"],
     "coriolis_force": lambda p: p.equation.terms["coriolis"] @ p.equation.speed,
+    "coriolis_coefficients": lambda p: p.equation.coriolis_coefficients,
+    "load_force": lambda p: p.equation.terms["load_force"],
     "gravity_force": lambda p: p.equation.terms["gravity_force"],
     "actuator_mass": lambda p: p.equation.actuator_mass,
+    "effective_inertia": lambda p: np.diagonal(p.equation.actuator_mass),
     "forward_jacobian": lambda p: p.equation.forward_jacobian,
     "actuator_coriolis_force": lambda p: p.equation.actuator_coriolis_force,
     "actuator_gravity_force": lambda p: p.equation.actuator_gravity_force,

@@ -6,7 +6,7 @@ import functools
 
 from robots.model import Family
 from robots.types import TWIST
-from tasks.kernels.keys import Key, Shapes
+from tasks.kernels.keys import Indexed, Key, Shapes
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, Array, Numbers
 from tasks.mechanics import platform
@@ -49,7 +49,11 @@ def platform_program(
         result: dict[Key, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
-        return result | terms.of_platform(body, pose, moving, gravity, asked)
+        result |= terms.of_platform(body, pose, moving, gravity, asked)
+        key = Indexed("load_force", terms.PLATFORM)
+        if loaded and key in result:
+            result[key] = [x + load[TWIST.index(name)] for x, name in zip(result[key], body.mobility, strict=True)]
+        return result
 
     sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     samples = {"motion": (made.motion_size,)} | ({"load": (len(TWIST),)} if loaded else {}) | signal_inputs(family)

@@ -6,17 +6,18 @@ Both follow the programs of `tasks.programs.limb`, with `statics`, and name thei
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from robots.model import Family
-from robots.quantities import QUANTITIES, reduction
+from robots.quantities import QUANTITIES, SPACE, reduction
 from robots.types import TWIST
+from tasks.friction.joints import carried as carried_by
 from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import ABSENT, Array, Numbers
+from tasks.kernels.types import ABSENT, Array, Numbers, Scalar
 from tasks.mathematics.algebra import array, sqrt, total
 from tasks.mechanics import platform
 from tasks.mechanics import reactions as reactions
@@ -118,6 +119,8 @@ def reaction_program(
 ) -> Program:
     """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
 
+    Also `bearing_load` (joint, 3), NaN for joints of several variables.
+
     Sample inputs: `motion`, `force` (the limb's actuators, less their own friction), `redundant` (from
     `balance_program`); `passive_friction` in the `passive` joints of these numbers in `Limb.joints`; with
     `moving_base`, `gravity`.
@@ -139,7 +142,12 @@ def reaction_program(
         statics = reactions.LimbStatics(mounted, solved)
         friction = dict(zip(passive, passive_friction, strict=True))
         wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, friction)
-        available = {"joint_reaction": wrenches, "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches]}
+        available: dict[str, Any] = {
+            "joint_reaction": wrenches,
+            "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches],
+        }
+        if "bearing_load" in outputs:
+            available["bearing_load"] = [_bearing(statics, joint, wrench) for joint, wrench in enumerate(wrenches)]
         return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
@@ -150,3 +158,16 @@ def reaction_program(
     reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
     case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)
     return trace(name, one_sample, case=case, sample=sample, reductions=reduced)
+
+
+def _bearing(statics: reactions.LimbStatics, joint: int, wrench: Sequence[Scalar]) -> list[Scalar]:
+    """Sizes of moment and force across the axis of a joint and of what it carries along it, from its reaction."""
+    if not statics.mounted.limb.one_variable[joint]:
+        return [np.nan] * SPACE["bearing"]
+    inward = statics.mounted.base.rotation.T
+    parts = carried_by(statics, joint, (inward @ array(wrench[:3]), inward @ array(wrench[3:])))
+    return [
+        sqrt(parts[0] * parts[0] + parts[1] * parts[1]),
+        sqrt(parts[2] * parts[2] + parts[3] * parts[3]),
+        abs(parts[4]),
+    ]

@@ -14,10 +14,11 @@ import numpy as np
 
 from robots.model import Inertia, Platform
 from robots.quantities import Need, any_needs
+from robots.types import TWIST
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.kernels.types import Array, Scalars
 from tasks.mathematics.algebra import array
-from tasks.mechanics import equations, limb
+from tasks.mechanics import equations, limb, platform
 from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.structure import Structure
@@ -25,7 +26,9 @@ from tasks.mechanics.structure import Structure
 NEEDS: Mapping[str, Need] = {
     "mass": "mass matrix",
     "coriolis": "coriolis matrix",
+    "coriolis_slope": "coriolis coefficients",
     "gravity_force": "gravity force",
+    "load_force": "load force",
     "jacobian_rate": "jacobian rate",
     "potential": "potential energy",
     "mass_moment": "mass moment",
@@ -34,6 +37,7 @@ NEEDS: Mapping[str, Need] = {
 _SHARES: Mapping[str, Callable[[Share], Array]] = {
     "mass": lambda share: share.mass,
     "coriolis": lambda share: share.coriolis,
+    "coriolis_slope": lambda share: share.coriolis,  # differentiated below
     "gravity_force": lambda share: share.gravity,
     "jacobian_rate": lambda share: share.jacobian_rate,
 }
@@ -70,8 +74,10 @@ def platform_shapes(structure: Structure, terms: Iterable[str]) -> Shapes:
 def _shape(freedoms: int, driven: int, term: str) -> Shape:
     if term in _FIXED:
         return (_FIXED[term],)
-    if term == "gravity_force":
+    if term in ("gravity_force", "load_force"):
         return (freedoms,)
+    if term == "coriolis_slope":
+        return (freedoms * freedoms, freedoms)
     return (driven if term == "jacobian_rate" else freedoms, freedoms)
 
 
@@ -93,6 +99,11 @@ def of_limb(
     if set(terms) & _SHARES.keys():
         share = equations.limb_share(mounted, solved, moving, speed, _pull(gravity, terms))
         result |= {term: of(share) for term, of in _SHARES.items() if term in terms}
+    if "coriolis_slope" in result:
+        fixed = equations.state_seeds(mounted, solved)
+        result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed, fixed)
+    if "load_force" in terms:
+        result["load_force"] = equations.applied_force(mounted, solved)
     if "potential" in terms:
         result["potential"] = [equations.potential_energy(mounted, solved, gravity)]
     if summed_up := [term for term in terms if term in _BODIES]:
@@ -111,6 +122,12 @@ def of_platform(
     if own := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
         share = equations.platform_share(body, pose, moving, _pull(gravity, terms))
         result |= {term: of(share) for term, of in _SHARES.items() if term in own}
+    if "coriolis_slope" in result:
+        speed = platform.free_twist(body, moving)
+        result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed)
+    if "load_force" in terms:
+        acting = platform.applied_wrench(body, pose, moving)
+        result["load_force"] = array([acting[TWIST.index(name)] for name in body.mobility])
     if "potential" in terms:
         result["potential"] = [equations.platform_energy(body, pose, gravity)]
     result |= {term: of(body.inertia, pose, moving) for term, of in _BODIES.items() if term in terms}

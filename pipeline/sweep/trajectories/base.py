@@ -21,6 +21,7 @@ KEY = "base"
 
 STANDING: tuple[Need, ...] = (
     "coriolis matrix",
+    "coriolis coefficients",
     "gravity force",
     "potential energy",
     "momentum",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 import limbsweep as ls
 from pipeline import Sweep, run
 from pipeline.errors import InputError
+from pipeline.identification.excite import excite
 from robots import catalog
 from robots.loads.declared import LoadError, ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import signal_values, with_loads
+from robots.parameters import ParameterError
 from tasks import inverse_dynamics, joint_reactions
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
@@ -156,6 +159,43 @@ def test_what_changes_with_time_wants_a_time_and_simulations_refuse_it() -> None
         Sweep.from_text(text)
 
 
+def test_robots_of_code_with_one_name_and_the_same_loads_are_two() -> None:
+    loads = {"s": SpringLoad("*", 100.0)}
+    first = catalog.build("planar_3r")
+    family = replace(catalog.family("planar_3r"), assemble=lambda p: catalog.family("planar_3r").assemble(p))
+    second = type(first).of(family, {})
+    assert with_loads(first, loads).family == with_loads(catalog.build("planar_3r"), loads).family
+    assert with_loads(first, loads).family != with_loads(second, loads).family
+
+
+def test_a_simulated_sweep_counts_springs_and_wrenches() -> None:
+    """Released beside a spring, the arm goes where functions that integrate its equations take it."""
+    text = (
+        "limbsweep: 1\nrobot: planar_3r\nloads: {s: {kind: spring, body: '*', at: [0.1, 0, 0], to: [0.5, 0.5, 0], "
+        "stiffness: 20, rest_length: 0.1, damping: 0.5}, "
+        "w: {kind: wrench, body: '*', force: [0.5, 0, 0], axes: link}}\n"
+        "simulation: {}\ntime: {stop: 0.2, step: 0.001}\noutputs: [joint_position]\n"
+    )
+    found = run(Sweep.from_text(text), cluster=SYNCHRONOUS)["joint_position"].values.reshape(201, -1)
+    spring = SpringLoad("*", 20.0, (0.1, 0.0, 0.0), (0.5, 0.5, 0.0), 0.1, 0.5)
+    robot = with_loads(catalog.build("planar_3r"), {"s": spring, "w": WrenchLoad("*", (0.5, 0.0, 0.0), axes="link")})
+    step, q, qd = 0.001, np.zeros(3), np.zeros(3)
+
+    def rate(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        return np.asarray(ls.forward_dynamics(robot, q=q, qd=qd, force=np.zeros(3)))
+
+    for _ in range(20):
+        slopes: list[tuple[np.ndarray, np.ndarray]] = []
+        for share in (0.0, 0.5, 0.5, 1.0):
+            dq, dqd = slopes[-1] if slopes else (qd, rate(q, qd))
+            slopes.append((qd + share * step * dqd, rate(q + share * step * dq, qd + share * step * dqd)))
+        weights = (1.0, 2.0, 2.0, 1.0)
+        q = q + step / 6.0 * sum(w * s[0] for w, s in zip(weights, slopes, strict=True))
+        qd = qd + step / 6.0 * sum(w * s[1] for w, s in zip(weights, slopes, strict=True))
+    np.testing.assert_allclose(found[20], q, rtol=1e-9, atol=1e-12)
+    assert np.abs(found[20]).max() > 1e-5
+
+
 def test_other_formulations_refuse_what_they_do_not_count() -> None:
     robot = with_loads(catalog.build("planar_3r"), {"s": SpringLoad("*", 100.0)})
     q = np.zeros(3)
@@ -166,5 +206,13 @@ def test_other_formulations_refuse_what_they_do_not_count() -> None:
     ):
         with pytest.raises(ValueError, match="springs or wrenches act on bodies of planar_3r, which are not counted"):
             call()
+    text = (
+        TEXT.split("trajectories")[0]
+        .replace("file: cutting.csv", "force: [1, 0, 0]")
+        .replace(", cutting_scale: [1, 2]", "")
+    )
+    motion = "trajectories: {one: {kind: random_fourier, seed: 1, position: 0.1}}\ntime: {stop: 1, step: 0.1}\n"
+    with pytest.raises(ParameterError, match="got loads on bodies, or a base that moves"):
+        excite(Sweep.from_text(text + motion + "outputs: [actuator_force]\n"))
     with pytest.raises(LoadError, match="got a robot that has loads; expected one without"):
         with_loads(robot, {"t": SpringLoad("*", 1.0)})

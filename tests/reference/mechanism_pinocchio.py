@@ -7,7 +7,7 @@ of its sides. Nothing is separated into limbs and no row is dropped: redundant r
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -89,8 +89,8 @@ class ClosedMechanism:
         force = _least(free.T @ motors, free.T @ self.tree.rnea(q, qd, qdd)) + self.armature * qdd[self.motors]
         openings = (closed, closing @ qd, closing @ qdd + drift[:-6])
         closure = np.array([np.abs(each).max() for each in openings])
-        limbs = tuple(each[:-6].reshape(len(self.mechanism.instances), -1) for each in (q, qd, qdd))
-        return Solution(force, qd[self.motors], *limbs, free.shape[1], closure)
+        place, rate, change = (x[:-6].reshape(len(self.mechanism.instances), -1) for x in (q, qd, qdd))
+        return Solution(force, qd[self.motors], place, rate, change, free.shape[1], closure)
 
     def _positions(self, position: Array, rotation: Array) -> Array:
         """Joints of a pose, followed from the reference pose in short steps so that no limb flips."""
@@ -185,7 +185,8 @@ def _body(link: Any, base: Any) -> TreeBody:
 def _platform_bodies(platform: Any, start: int) -> list[TreeBody]:
     """Three slides and three turns, the body on the last."""
     seat, bodies, inertia = _placement(platform.home), [], platform.inertia
-    for k, kind in enumerate(("prismatic", "revolute")):
+    kinds: tuple[Literal["prismatic"], Literal["revolute"]] = ("prismatic", "revolute")
+    for k, kind in enumerate(kinds):
         for axis in range(3):
             number = 3 * k + axis
             last = number == 5

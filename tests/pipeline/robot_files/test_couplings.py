@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -44,7 +46,7 @@ platform:
 COUNT = 4
 
 
-def motion() -> dict[str, np.ndarray]:
+def motion() -> dict[str, Any]:
     random = np.random.default_rng(3)
     free = np.array([0, 0, 1, 1, 1, 0])
     return {
@@ -99,7 +101,7 @@ def test_motion_from_forces_and_reactions_know_belts() -> None:
 def test_a_free_motion_with_belts_keeps_its_energy(friction: Friction) -> None:
     robot, level = Robot.of(parse_robot(BELTS, "b").family, {}), (0.0, 0.0, -9.81)
     twist = np.array([0.0, 0.0, 1.0, 0.1, 0.2, 0.0])
-    moved = simulate(
+    moved: Any = simulate(
         robot,
         force=np.zeros(3),
         step=2e-3,

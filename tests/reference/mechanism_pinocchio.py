@@ -185,7 +185,7 @@ def _body(link: Any, base: Any) -> TreeBody:
 def _platform_bodies(platform: Any, start: int) -> list[TreeBody]:
     """Three slides and three turns, the body on the last."""
     seat, bodies, inertia = _placement(platform.home), [], platform.inertia
-    kinds: tuple[Literal["prismatic"], Literal["revolute"]] = ("prismatic", "revolute")
+    kinds: tuple[Literal["prismatic", "revolute"], ...] = ("prismatic", "revolute")
     for k, kind in enumerate(kinds):
         for axis in range(3):
             number = 3 * k + axis

@@ -71,7 +71,8 @@ def verdict(name: str, coefficient: float, count: int, seed: int = 5) -> Verdict
     kinematics = inverse_kinematics(robot, **numbers.state)
     arms: dict[str, Any] = {parameter.name: parameter.default for parameter in LOADS["reaction"]}
     slides = np.array([_kind(mechanism, other) == "prismatic" for other in joints])
-    bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
+    lengths: list[Any] = [arms[name] for name in ("friction_arm", "pin_radius", "bending_arm")]
+    bearing = Bearing(*lengths, slides)
     marks = []
     for k in range(count):
         if not np.isfinite(kinematics.position[k]).all():

@@ -9,7 +9,7 @@ bodies. Another method looks for a solution by itself, and says where its accele
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def verdict(name: str, coefficient: float, count: int, seed: int = 5) -> Verdict
     law = {"law": "coulomb_viscous", "coulomb": coefficient, "load": "reaction", "joints": joints}
     motion = accelerate(robot, **numbers.state, force=force, friction=law, gravity=rest.GRAVITY)  # type: ignore[arg-type]
     kinematics = inverse_kinematics(robot, **numbers.state)
-    arms: dict[str, Any] = {parameter.name: parameter.default for parameter in LOADS["reaction"]}
+    arms = cast(Any, {parameter.name: parameter.default for parameter in LOADS["reaction"]})
     slides = np.array([_kind(mechanism, other) == "prismatic" for other in joints])
     bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
     marks = []

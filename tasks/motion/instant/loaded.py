@@ -180,6 +180,14 @@ class Loaded:
         rates = abs(self.pushed.rows) @ abs(array(self.pushed.speed))
         return [rates[k] * rates[k] for k in self.pushed.sticking]
 
+    def _limit(self, i: int, friction: Scalar) -> Scalar:
+        """Of a joint that may rest, on the side of its friction."""
+        return where(friction < 0.0, self.limits[1][i], self.limits[0][i])
+
+    def _slight(self, i: int, friction: Scalar) -> Scalar:
+        """An acceleration that a trace of the limit takes back: more than none where nothing pushes a joint."""
+        return self._mobility[i, i] * self._limit(i, friction) * WITHIN
+
     def breaking(self, moved: Moved) -> list[Scalar]:
         """Accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
 
@@ -191,7 +199,7 @@ class Loaded:
         for i, k in enumerate(self.pushed.sticking):
             diagonal, share = self._mobility[i, i], moved.change[k] / (moved.parts[i] + NOTHING)
             left = diagonal - stiffness.quadratic(self._mobility[i] * array(moved.holds))
-            noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED
+            noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED + self._slight(i, moved.friction[k])
             share = where(abs(moved.change[k]) > noise, share, 0.0)
             loose = where(moved.holds[i] > 0.5, 0.0, where(left > diagonal * DEPENDENT, share, 0.0))
             result[k] = where(self._resting[i] > 0.5, loose, share * self.pushed.modes.rest[k])
@@ -208,9 +216,9 @@ class Loaded:
         for i, (k, parts) in enumerate(zip(self.pushed.sticking, sizes, strict=True)):
             rests, hold, diagonal, side = self._resting[i] > 0.5, holds[i] > 0.5, self._mobility[i, i], sides[i]
             alone = parts / where(diagonal > 0.0, diagonal, 1.0)
-            limit = where(friction[i] < 0.0, self.limits[1][i], self.limits[0][i])
+            limit = self._limit(i, friction[i])
             within = abs(friction[i]) <= limit * (1.0 + WITHIN) + alone * ROUNDED
-            noise = parts * BALANCED + self._turning[i] * ROUNDED + NOTHING
+            noise = parts * BALANCED + self._turning[i] * ROUNDED + self._slight(i, friction[i]) + NOTHING
             balanced, forth = abs(change[k]) <= noise, side * change[k] >= -noise
             good = where(hold, where(within, where(balanced, 1.0, 0.0), 0.0), where(forth, 1.0, 0.0))
             accepted = accepted * where(rests, good, 1.0)

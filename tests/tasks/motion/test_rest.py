@@ -176,6 +176,17 @@ def test_an_arm_that_falls_out_of_its_loop_says_so(irb6: Robot) -> None:
     assert np.isnan(found.q[-1]).all()
 
 
+def test_joints_that_nothing_pushes_rest_while_another_moves(irb6: Robot) -> None:
+    """What is left of their acceleration is rounding, and relative to nothing else than their friction."""
+    friction = {"law": "coulomb_viscous", "coulomb": 0.035, "starting": 0.055, "viscous": 2e-4, "joints": "actuated"}
+    random = np.random.default_rng(2)
+    q = np.array([-0.93, 0.0, -0.38, -1.09, 8e-5]) + random.uniform(-1.0, 1.0, (200, 5)) * [0.0, 0.5, 0.0, 0.0, 0.0]
+    qd = np.array([0.0, 1.0, 0.0, 0.0, 0.0]) * random.uniform(1.0, 2.0, (200, 1))
+    moved = accelerate_chain(irb6, q=q, qd=qd, force=[0.0, 0.38, -0.088, 0.0, 0.0], friction=friction)
+    assert (moved.status == Status.OK).all()
+    assert (moved.qdd[:, [0, 3, 4]] == 0.0).all()
+
+
 def test_bristles_in_the_joints_of_a_loop() -> None:
     """Linearly implicit steps agree with the adaptive integrator, with the order that they have."""
     law = {**LUGRE, "joints": "all", "sigma0": 100.0, "stribeck_velocity": 0.1}

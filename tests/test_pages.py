@@ -42,7 +42,7 @@ class Setting:
 OUT = ("run", "examples/delta_rl5_1450.yaml", "--store", "out.zarr")
 SETTINGS: Mapping[str, Setting] = {
     "README.md": Setting(processes=True),
-    "docs/report.md": Setting(before=(OUT,)),
+    "docs/report.md": Setting(before=(OUT, (*OUT[:-1], "delta.zarr"), (*OUT[:-1], "hexa.zarr"))),
     "docs/robot_files.md": Setting(files={"robot.urdf": FOUR_BAR.replace('name="a"', 'name="crank_joint"')}),
     "docs/identification.md": Setting(smaller={"examples/identification.yaml": ("count: 8", "count: 2")}),
     "docs/studies.md": Setting(smaller={"examples/studies/pick_and_place.yaml": ("count: 100000", "count: 256")}),

@@ -29,6 +29,9 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
 
     Series over time are left out. A design has the number that its first case has in the store, in `stored_design`.
     Raises InputError for names that are no swept parameters, and where no design has every case.
+
+        >>> ls.study.by_cases(ls.open("out.zarr"), ["upper_arm"]).sizes["case"]
+        11
     """
     if not names:
         return ds

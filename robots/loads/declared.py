@@ -44,6 +44,9 @@ class WrenchLoad:
 
     `points` (points, 7) in place of both: t [s], then moment and force, linear in between and held beyond the ends;
     they are multiplied by `scale`. Axes of the world are those of the base.
+
+        >>> ls.robots.WrenchLoad("platform", force=(0.0, 0.0, -20.0)).axes
+        'world'
     """
 
     body: str
@@ -61,6 +64,9 @@ class SpringLoad:
 
     It pulls both together with preload [N] + stiffness [N/m] (length - rest_length [m]) + damping [N s/m] times the
     rate of the length. Without rest length and preload it is linear in the gap: the spring of a gravity compensator.
+
+        >>> ls.robots.SpringLoad("platform", stiffness=800.0, to=(0.0, 0.0, 0.1)).stiffness
+        800.0
     """
 
     body: str
@@ -78,6 +84,9 @@ class ObjectLoad:
 
     The inertia has three principal moments along the axes of the body. It is there from the time `start` on, and no
     more from `stop` on [s]; absent: always. What picking and releasing do to the motion at that instant is not asked.
+
+        >>> ls.robots.ObjectLoad("platform", mass=1.5, start=0.2, stop=0.8).mass
+        1.5
     """
 
     body: str

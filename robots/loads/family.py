@@ -245,6 +245,10 @@ def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
     """The robot with loads on its links and its platform, each under a name; see `robots.loads.declared`.
 
     Their numbers are parameters of the result, such as `spring_stiffness` of the load `spring`. Raises LoadError.
+
+        >>> loads = {"push": ls.robots.WrenchLoad("platform", force=(0.0, 0.0, -20.0))}
+        >>> ls.robots.with_loads(ls.robots.build("delta_3rr2rrr"), loads).values["push_force_z"]
+        -20.0
     """
     family = loaded(robot.family, loads).family
     return Robot.of(family, dict(robot.values))

@@ -44,6 +44,10 @@ def linearisation(
 
     The state as in `tasks.forward_dynamics`, whose derivatives these are. Samples that cannot be solved hold NaN.
     Raises ValueError for input that does not fit, and for loads that change with time.
+
+        >>> arm = ls.robots.build("planar_3r")
+        >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], force=[0.0, 0.0, 0.0]).state.shape  # of q and qd
+        (6, 6)
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
     forces = checked("force", force, (len(robot.mechanism.actuators),))

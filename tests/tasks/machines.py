@@ -60,7 +60,7 @@ def twist(linear: np.ndarray) -> np.ndarray:
 METRICS = tuple(
     name
     for name in names("assembly")
-    if QUANTITIES[name].reduction and name not in (*needing("mass matrix"), *of_criteria())
+    if QUANTITIES[name].reduction and name not in (*needing("mass matrix"), *needing("constraints"), *of_criteria())
 )
 
 

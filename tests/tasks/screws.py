@@ -178,7 +178,7 @@ def opened(mechanism: Mechanism) -> Any:
         weld = SimpleNamespace(
             joint="weld", kind="weld", a=len(each.links), frame_a=Frame(), b=PLATFORM, frame_b=tip.frame_b
         )
-        return SimpleNamespace(links=(*each.links, screw), loops=(), tips=(weld,), actuated=each.actuated)
+        return SimpleNamespace(links=(*each.links, screw), loops=(), tips=(weld,), couplings=(), actuated=each.actuated)
 
     limbs = tuple(map(limb, mechanism.limbs))
     return SimpleNamespace(limbs=limbs, instances=mechanism.instances, platform=mechanism.platform)

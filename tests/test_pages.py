@@ -40,9 +40,13 @@ class Setting:
 
 
 OUT = ("run", "examples/delta_rl5_1450.yaml", "--store", "out.zarr")
+CASES = "examples/pick_and_place.yaml"
 SETTINGS: Mapping[str, Setting] = {
     "README.md": Setting(processes=True),
-    "docs/report.md": Setting(before=(OUT, (*OUT[:-1], "delta.zarr"), (*OUT[:-1], "hexa.zarr"))),
+    "docs/report.md": Setting(
+        before=(OUT, (*OUT[:-1], "delta.zarr"), (*OUT[:-1], "hexa.zarr"), ("run", CASES, "--store", "pick.zarr")),
+        smaller={CASES: ("count: 64", "count: 4")},
+    ),
     "docs/robot_files.md": Setting(files={"robot.urdf": FOUR_BAR.replace('name="a"', 'name="crank_joint"')}),
     "docs/identification.md": Setting(smaller={"examples/identification.yaml": ("count: 8", "count: 2")}),
     "docs/studies.md": Setting(smaller={"examples/studies/pick_and_place.yaml": ("count: 100000", "count: 256")}),

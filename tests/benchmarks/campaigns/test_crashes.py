@@ -21,11 +21,11 @@ LocalFolder.write = write
 def test_a_coordinator_that_dies_at_some_steps_is_gone_on_with() -> None:
     code, told = campaign("crashes", "--every", "200")
     assert code == 0, told
-    assert told.count("every store is bit-identical to an undisturbed one, and sound") == 3
+    assert told.count("every store is bit-identical to an undisturbed one, and sound") == 4
 
 
 @pytest.mark.chaos
-@pytest.mark.parametrize("scenario", ["run", "append", "repair"])
+@pytest.mark.parametrize("scenario", ["run", "append", "repair", "simulation"])
 def test_a_coordinator_that_dies_at_any_step_is_gone_on_with(scenario: str) -> None:
     code, told = campaign("crashes", "--scenario", scenario)
     assert code == 0, told

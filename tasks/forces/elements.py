@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from robots.forces.elements import AppliedWrench, ForceElement, Spring
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross, dot, is_zero, reciprocal, sqrt, where
+from tasks.mathematics.algebra import array, cross, dot, is_zero, reciprocal, sqrt, total, where
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,10 @@ class BodyState:
 
 
 def wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
-    """(moment about the body's origin, force) of all elements on a body, axes of the base."""
+    """(moment about the body's origin, force) of all elements on a body, axes of the base.
+
+    Where one component is no number none is: a load that only bearings feel is told by the status of its sample too.
+    """
     moment, force = np.zeros(3), np.zeros(3)
     for element in elements:
         arm = state.rotation @ array(element.point)
@@ -35,7 +39,9 @@ def wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, A
             push = _components(element, state, element.force)
             moment = moment + _components(element, state, element.moment)
         moment, force = moment + cross(arm, push), force + push
-    return array(moment), array(force)
+    finite = total([*moment, *force]) <= sys.float_info.max
+    known = array([where(finite, x, np.nan) for x in (*moment, *force)])
+    return known[:3], known[3:]
 
 
 def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, Scalar, Scalar]) -> Array:

@@ -17,6 +17,7 @@ from robots import catalog
 from robots.loads.declared import LoadError, ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import signal_values, with_loads
 from robots.parameters import ParameterError
+from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
@@ -157,6 +158,22 @@ def test_what_changes_with_time_wants_a_time_and_simulations_refuse_it() -> None
     )
     with pytest.raises(InputError, match="loads: got loads that change with time; expected constant loads and springs"):
         Sweep.from_text(text)
+
+
+def test_a_load_that_is_no_number_is_told_where_bearings_alone_feel_it() -> None:
+    results = ls.compute(
+        ls.sweep(
+            "five_bar",
+            trajectories={"circle": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0], "period": 0.8}},
+            time={"stop": 1.0, "step": 0.1},
+            outputs=["joint_reaction"],
+            metrics=["peak_force"],
+            loads={"across": {"kind": "wrench", "body": "platform", "force": [0, "sqrt(0.55 - t)", 0]}},
+        )
+    )
+    none = results["time"].values > 0.55
+    assert (results["status"].squeeze().values == np.where(none, Status.NONFINITE, Status.OK)).all()
+    assert np.isfinite(results["joint_reaction"].squeeze().values[~none]).any()
 
 
 def test_robots_of_code_with_one_name_and_the_same_loads_are_two() -> None:

@@ -199,7 +199,7 @@ class Loaded:
         for i, k in enumerate(self.pushed.sticking):
             diagonal, share = self._mobility[i, i], moved.change[k] / (moved.parts[i] + NOTHING)
             left = diagonal - stiffness.quadratic(self._mobility[i] * array(moved.holds))
-            noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED + self._slight(i, moved.friction[k])
+            noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED
             share = where(abs(moved.change[k]) > noise, share, 0.0)
             loose = where(moved.holds[i] > 0.5, 0.0, where(left > diagonal * DEPENDENT, share, 0.0))
             result[k] = where(self._resting[i] > 0.5, loose, share * self.pushed.modes.rest[k])

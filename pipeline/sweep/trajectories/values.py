@@ -53,7 +53,7 @@ def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, leng
     return tuple(map(float, value))
 
 
-def is_number(report: Report, value: Any, path: KeyPath) -> bool:
+def is_number(report: Report, value: object, path: KeyPath) -> bool:
     """Whether a value is a number; what is none is reported."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return True

@@ -180,14 +180,6 @@ class Loaded:
         rates = abs(self.pushed.rows) @ abs(array(self.pushed.speed))
         return [rates[k] * rates[k] for k in self.pushed.sticking]
 
-    def _limit(self, i: int, friction: Scalar) -> Scalar:
-        """Of a joint that may rest, on the side of its friction."""
-        return where(friction < 0.0, self.limits[1][i], self.limits[0][i])
-
-    def _slight(self, i: int, friction: Scalar) -> Scalar:
-        """An acceleration that a trace of the limit takes back: more than none where nothing pushes a joint."""
-        return self._mobility[i, i] * self._limit(i, friction) * WITHIN
-
     def breaking(self, moved: Moved) -> list[Scalar]:
         """Accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
 
@@ -216,9 +208,10 @@ class Loaded:
         for i, (k, parts) in enumerate(zip(self.pushed.sticking, sizes, strict=True)):
             rests, hold, diagonal, side = self._resting[i] > 0.5, holds[i] > 0.5, self._mobility[i, i], sides[i]
             alone = parts / where(diagonal > 0.0, diagonal, 1.0)
-            limit = self._limit(i, friction[i])
+            limit = where(friction[i] < 0.0, self.limits[1][i], self.limits[0][i])
+            slight = diagonal * limit * WITHIN  # more than none where nothing pushes a joint
             within = abs(friction[i]) <= limit * (1.0 + WITHIN) + alone * ROUNDED
-            noise = parts * BALANCED + self._turning[i] * ROUNDED + self._slight(i, friction[i]) + NOTHING
+            noise = parts * BALANCED + self._turning[i] * ROUNDED + slight + NOTHING
             balanced, forth = abs(change[k]) <= noise, side * change[k] >= -noise
             good = where(hold, where(within, where(balanced, 1.0, 0.0), 0.0), where(forth, 1.0, 0.0))
             accepted = accepted * where(rests, good, 1.0)

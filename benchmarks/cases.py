@@ -6,9 +6,14 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from datetime import UTC, datetime
+from json import loads
+from pathlib import Path
+from typing import Any, TextIO
 
-from benchmarks.figures import FULL, QUICK, Figure, Size, heading, json_line, surroundings, table
+from benchmarks import history
+from benchmarks.checkout import commit
+from benchmarks.figures import FULL, QUICK, Figure, Size, heading, json_line, number, surroundings, table
 from robots.parameters import ParameterError, nearest
 
 
@@ -71,23 +76,52 @@ CASES: dict[str, Case] = {
 }
 
 
-def main(*, json: bool = False, quick: bool = False, names: Sequence[str] = (), out: TextIO | None = None) -> None:
+def main(
+    *,
+    json: bool = False,
+    quick: bool = False,
+    record: bool = False,
+    names: Sequence[str] = (),
+    out: TextIO | None = None,
+) -> None:
     """Run the named cases, or all, and print figures as a table or as JSON lines; `quick` checks results, not speed.
 
-    Raises ParameterError for a case that does not exist, CheckError for a wrong result.
+    `record` adds the figures to the file of this machine, and tells which of them stand out from earlier runs; see
+    `benchmarks.history`. Raises ParameterError for a case that does not exist, CheckError for a wrong result.
     """
-    for name in names:
-        if name not in CASES:
-            raise ParameterError(f"there is no benchmark {name!r}; {nearest(name, CASES)}")
+    check(names)
     out = out or sys.stdout
     around, size = surroundings(), QUICK if quick else FULL
     if not json:
         print(heading(around), file=out)
     for case in (CASES[name] for name in names or CASES):
-        figures = case.figures(size)
+        figures = list(case.figures(size)) if record else case.figures(size)
         lines = (json_line(case.name, each, around) for each in figures) if json else _section(case, figures)
         for line in lines:
             print(line, file=out, flush=True)
+        if record:
+            for line in _recorded(case, list(figures), around):
+                print(line, file=sys.stderr, flush=True)
+
+
+def check(names: Sequence[str]) -> None:
+    """Raises ParameterError for the name of a case that does not exist."""
+    for name in names:
+        if name not in CASES:
+            raise ParameterError(f"there is no benchmark {name!r}; {nearest(name, CASES)}")
+
+
+def _recorded(case: Case, figures: Sequence[Figure], around: dict[str, Any]) -> Iterator[str]:
+    """Lines on the figures that stand out from earlier runs; all are added to the record."""
+    file = history.path(around)
+    before = history.earlier(file)
+    for figure in figures:
+        values = before.get((case.name, figure.name), [])
+        if figure.value is not None and (words := history.stands_out(figure.value, values, figure.unit)):
+            yield f"{case.name}: {figure.name.strip()} {number(figure.value)} {figure.unit}: {words}"
+    moment = {"commit": commit(Path(__file__).parent.parent), "time": datetime.now(UTC).isoformat(timespec="seconds")}
+    history.append(file, [loads(json_line(case.name, figure, around)) | moment for figure in figures])
+    yield f"{len(figures)} figures added to {file}"
 
 
 def _section(case: Case, figures: Iterable[Figure]) -> Iterator[str]:

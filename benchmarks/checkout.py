@@ -1,7 +1,9 @@
-"""Packages of another checkout, for benchmarks that compare two."""
+"""Checkouts of the repository: their commit, and packages of another one for benchmarks that compare two."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,3 +15,16 @@ def use_packages(root: Path) -> None:
 
     if Path(pipeline.__file__).parent.parent != root:
         raise RuntimeError(f"pipeline: got {pipeline.__file__}; expected the package below {root}, in a new process")
+
+
+def commit(root: Path) -> str:
+    """The commit of a checkout, with `-dirty` where files were changed; empty where there is no repository."""
+    if not is_repository(root):
+        return ""
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=7"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def is_repository(root: Path) -> bool:
+    """Whether a folder is the top of a checkout, and git is there to ask about it."""
+    return (root / ".git").exists() and shutil.which("git") is not None

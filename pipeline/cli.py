@@ -25,11 +25,25 @@ def cli() -> None:
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 @click.option("--quick", is_flag=True, help="Check the results on little work; the times mean nothing.")
-def bench(names: tuple[str, ...], as_json: bool, quick: bool) -> None:
+@click.option("--record", is_flag=True, help="Keep the figures; tell which stand out from earlier runs.")
+@click.option("--against", metavar="REV", help="By turns with another commit; ratios, and what is worse.")
+@click.option("--turns", type=click.IntRange(3), default=5, show_default=True, help="Runs of each commit.")
+def bench(names: tuple[str, ...], as_json: bool, quick: bool, record: bool, against: str | None, turns: int) -> None:
     """Run the benchmark cases NAMES, or all of them."""
     from benchmarks import cases
 
-    cases.main(json=as_json, quick=quick, names=names)
+    if record and quick:
+        raise click.UsageError("--record: got --quick as well, whose times mean nothing; leave one of them out")
+    if against is None:
+        cases.main(json=as_json, quick=quick, record=record, names=names)
+        return
+    if as_json or record:
+        raise click.UsageError("--against: got --json or --record as well; leave them out, it prints a table of ratios")
+    from benchmarks import against as other
+
+    cases.check(names)
+    if not other.show(against, names, turns=turns, quick=quick):
+        raise click.exceptions.Exit(1)
 
 
 for _module in (robots, schemas, runs, stores, data, drawings, clusters):

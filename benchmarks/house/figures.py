@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.checkout import commit
 from benchmarks.house import sources
 from benchmarks.house.extensions import files_to_touch
 from benchmarks.house.imports import PACKAGES, Tree, arrows_back, cycles, floors, part, rooms
@@ -60,7 +60,7 @@ def measure(root: Path, *, trace: bool = False) -> House:
         way = route(root)
         figures["modules entered from a length to its torque"] = len(way.entered)
         figures["modules of these that have the value"] = len(way.with_value)
-    return House(_commit(root), figures, twice)
+    return House(commit(root), figures, twice)
 
 
 def _modules(modules: Sequence[Source]) -> Figures:
@@ -113,11 +113,6 @@ def _lines(modules: Sequence[Source]) -> Figures:
         "median lines of a module": sources.median_module(modules),
         "median lines of a function": sources.median_function(modules),
     }
-
-
-def _commit(root: Path) -> str:
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=7"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def table(before: House, now: House) -> Iterator[str]:

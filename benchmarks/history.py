@@ -60,7 +60,7 @@ def earlier(file: Path) -> dict[Names, list[float]]:
 
 
 def direction(unit: str) -> int:
-    """1 where more is worse, such as times and memory; -1 where less is, such as rates; 0 where a unit does not tell."""
+    """1 where more is worse, such as times and memory; -1 where less is, such as rates; 0 where neither is known."""
     word = unit.split()[0] if unit.split() else ""
     if word.endswith("/s"):
         return -1

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TRANSLATION, TWIST
+from tasks.mathematics.quaternions import rotation_matrix
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import Tips
 from tasks.mechanics.kinematics import (
@@ -205,6 +204,12 @@ def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int
     pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
     form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
     """
+    if len(set(owners)) == 1:
+        return [((owners[0],), list(range(len(owners))))]
+    # Takes longer to import than NumPy, and only limbs with several loops need it.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
     matched = maximum_bipartite_matching(csr_array(pattern), perm_type="column")
     needs = pattern[:, matched] | np.equal.outer(owners, owners)
     count, label = connected_components(csr_array(needs), connection="strong")
@@ -273,16 +278,17 @@ def _generic_configurations(
             free = [TWIST.index(name) for name in mobility]
             step[free] = random.uniform(-_REACH, _REACH, len(free))
         shift = base_rotation.T @ step[3:] * size
-        turn = _small_rotation(base_rotation.T @ step[:3])
+        turn = _rotation(base_rotation.T @ step[:3])
         target = Pose(turn @ home.rotation, home.position + shift + (turn @ arm - arm))
         result.append((_assembled(limb, target), target))
     return result
 
 
-def _small_rotation(vector: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+def _rotation(vector: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) about a vector, by its length."""
+    angle = float(np.linalg.norm(vector))
+    half = 0.5 * np.sinc(0.5 * angle / np.pi) * vector  # sin(angle / 2) times the axis
+    return rotation_matrix(np.array([np.cos(0.5 * angle), *half]))
 
 
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:

@@ -1,17 +1,21 @@
 """Long checks of motion from forces, robots by laws of friction.
 
-`python -m benchmarks.motion TABLE [ROBOT ...]` prints rows and keeps them in `runs/motion`; with `--page` it
-writes those that are kept into docs/motion_checks.md and computes nothing.
+`python -m benchmarks.motion TABLE [ROBOT ...]` prints rows that are not on the page yet, with `--again` those that are
+too, and keeps them in `runs/motion`; with `--page` it writes all that are kept into docs/motion_checks.md and computes
+nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-from types import ModuleType
+from typing import cast
 
 from benchmarks.motion import energy, loads, rest, round_trip, tables
 
-TABLES: dict[str, ModuleType] = {"energy": energy, "loads": loads, "rest": rest, "round_trip": round_trip}
+TABLES = {
+    name: cast(tables.Table, module)
+    for name, module in {"energy": energy, "loads": loads, "rest": rest, "round_trip": round_trip}.items()
+}
 
 
 def main() -> None:
@@ -19,14 +23,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.motion", description=__doc__)
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("robots", nargs="*", help="names of robots (absent: all of the table)")
+    parser.add_argument("--again", action="store_true", help="compute rows that are kept already, too")
     parser.add_argument("--page", action="store_true", help="write the rows that are kept into the documentation")
     options = parser.parse_args()
-    chosen = TABLES[options.table]
+    table = TABLES[options.table]
     if options.page:
-        tables.write(options.table, chosen.HEAD)
+        tables.write(options.table, table)
         return
-    print(" | ".join(chosen.HEAD))
-    for row in tables.keep(options.table, chosen.rows(options.robots)):
+    print(" | ".join(table.HEAD))
+    for row in tables.computed(options.table, table, options.robots, options.again):
         print(" | ".join((*row.about, *row.cells)), flush=True)
 
 

@@ -3,12 +3,14 @@
 At random states, in motion, at rest and with some joints at rest, the accelerations and friction that are computed have
 to meet the law at the reactions that Newton and Euler's equations of free bodies give: friction of joints in motion is
 that of its law, at rest within its limits, at them where its joint goes on that way, and accelerations are those of the
-bodies. Another method looks for a solution by itself, and says where its accelerations are others.
+bodies. Bristles are bent at random. Of dry friction another method looks for a solution by itself, and says where its
+accelerations are others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,25 +18,34 @@ import numpy as np
 from benchmarks.figures import require
 from benchmarks.motion import rest
 from benchmarks.motion.machines import machine
-from benchmarks.motion.tables import Row
+from robots.friction import laws as data
 from robots.friction.groups import LOADS, select
 from robots.joint_places import JointPlace, places
+from robots.parameters import complete
 from robots.status import Status
 from tasks import accelerate
 from tasks.arrays.inverse import inverse_kinematics
-from tests.reference.free_bodies import FreeBodies
+from tasks.friction import laws
+from tests.reference.free_bodies import FreeBodies, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 
 Array = np.ndarray
 
 ROBOTS = ("three_loop_leg", "irb6", "five_bar", "delta_3rr2rrr")
 
-COEFFICIENTS = (0.01, 0.1, 0.3)
+LAWS: Mapping[str, Mapping[str, float]] = {
+    "coulomb_viscous": {"coulomb": 1.0},
+    "stiction": {"coulomb": 1.0, "kinetic": 1.3, "static": 1.6, "stribeck_velocity": 0.1},
+    "lugre": {"coulomb": 1.0, "static": 1.3, "sigma0": 1e3, "sigma1": 1e-2, "stribeck_velocity": 0.1},
+}
+"""Laws with numbers for a coefficient of one; velocities are not scaled by it."""
 
-STATES: Mapping[str, int] = {"delta_3rr2rrr": 60}
-"""How many where a state takes seconds; else MANY."""
+DRY = "coulomb_viscous"
+
+COEFFICIENTS: Mapping[str, tuple[float, ...]] = {DRY: (0.01, 0.1, 0.3), "stiction": (0.1,), "lugre": (0.1,)}
 
 MANY = 1000
+"""States of each row."""
 
 EXACT = 1e-8
 """What may be missing of a condition, relative."""
@@ -59,37 +70,100 @@ def names_of(mechanism: Any, joints: Any) -> list[str]:
     return [known[place] for place in select(mechanism, joints, "reaction")]
 
 
-def verdict(name: str, coefficient: float, count: int, seed: int = 5) -> Verdict:
-    """States of a robot with friction in all joints that bear loads."""
+class States(NamedTuple):
+    """States of a robot with bearings in `joints`, forces there, and each as free bodies; None where a limb is open."""
+
+    numbers: rest.Setting
+    joints: list[str]
+    bearing: Bearing
+    force: Array
+    bodies: list[FreeBodies | None]
+    responses: list[Response | None]
+
+
+@functools.lru_cache(maxsize=1)
+def states_of(name: str, count: int, seed: int = 5) -> States:
+    """The same for all laws and coefficients."""
     robot = machine(name)
     mechanism = robot.mechanism
     joints = [other for other, (place, simple) in places(mechanism).items() if simple and place.joint >= 0]
     numbers = rest.setting(robot, joints, count, seed)
-    force = rest.forces(numbers, 3.0)
-    law = {"law": "coulomb_viscous", "coulomb": coefficient, "load": "reaction", "joints": joints}
-    motion = accelerate(robot, **numbers.state, force=force, friction=law, gravity=rest.GRAVITY)  # type: ignore[arg-type]
-    kinematics = inverse_kinematics(robot, **numbers.state)
+    force, kinematics = rest.forces(numbers, 3.0), inverse_kinematics(robot, **numbers.state)
     arms = cast(Any, {parameter.name: parameter.default for parameter in LOADS["reaction"]})
     slides = np.array([_kind(mechanism, other) == "prismatic" for other in joints])
     bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
+    closed = np.isfinite(kinematics.position).all(axis=(1, 2))
+    bodies = [_bodies(numbers, kinematics, k) if closed[k] else None for k in range(count)]
+    ordered, driven = names_of(mechanism, joints), list(mechanism.actuators)
+    responses = [
+        body.response(ordered, driven, push) if body is not None else None
+        for body, push in zip(bodies, force, strict=True)
+    ]
+    return States(numbers, joints, bearing, force, bodies, responses)
+
+
+def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int = 5) -> Verdict:
+    """States of a robot with friction of a law in all joints that bear loads."""
+    states = states_of(name, count, seed)
+    numbers, force = states.numbers, states.force
+    mechanism, rates = numbers.robot.mechanism, np.where(numbers.still(), 0.0, numbers.velocity)
+    values = {key: x if key == "stribeck_velocity" else x * coefficient for key, x in LAWS[law].items()}
+    frictions = [
+        None if response is None else LoadedFriction(response, states.bearing, coefficient, rate)
+        for response, rate in zip(states.responses, rates, strict=True)
+    ]
+    curve = Curve(law, values, memories(law, values, frictions))
+    given: dict[str, Any] = {**numbers.state, "force": force, "gravity": rest.GRAVITY, "memory": curve.memory}
+    friction = {"law": law, **values, "load": "reaction", "joints": states.joints}
+    motion = accelerate(numbers.robot, **given, friction=friction)
     marks = []
-    for k in range(count):
-        if not np.isfinite(kinematics.position[k]).all():
+    for k, (loaded, body) in enumerate(zip(frictions, states.bodies, strict=True)):
+        if loaded is None or body is None:
             marks.append((False, False, False))
             continue
-        bodies = _bodies(numbers, kinematics, k)
-        response = bodies.response(names_of(mechanism, joints), list(mechanism.actuators), force[k])
-        rates = np.where(numbers.still()[k], 0.0, numbers.velocity[k])
-        friction = LoadedFriction(response, bearing, coefficient, rates)
         size, tau = _size(numbers, force, k), motion.friction[k]
-        wrong = _wrong(friction, numbers, motion, _accelerations(response, bodies, mechanism, tau), size, k)
-        solution = friction.solved(np.zeros(len(joints)))
-        own = None if solution is None else _accelerations(response, bodies, mechanism, solution)
-        same = own is not None and _alike(own, motion, k, ALIKE * size)
-        marks.append((wrong, solution is not None, same))
+        own = _accelerations(loaded.response, body, mechanism, tau)
+        wrong = _wrong(loaded, curve, numbers, motion, own, size, k)
+        solution = loaded.solved(np.zeros(len(tau))) if law == DRY else None
+        if solution is not None:
+            own = _accelerations(loaded.response, body, mechanism, solution)
+        marks.append((wrong, solution is not None, solution is not None and _alike(own, motion, k, ALIKE * size)))
     return Verdict(
         np.asarray(motion.status), np.asarray(motion.unique), *(np.array(column) for column in zip(*marks, strict=True))
     )
+
+
+class Curve(NamedTuple):
+    """A law with its parameters, and the states of joints that it has at each sample (sample, joint)."""
+
+    law: str
+    values: Mapping[str, float]
+    memory: Array
+
+    def __call__(self, k: int, rates: Array, loads: Array) -> Array:
+        """Friction (joint,) of joints in motion at sample k under normal loads; of bristles of all joints."""
+        row, mathematics = data.LAWS[self.law], laws.LAWS[self.law]
+        own = complete((*row.parameters, *row.options), self.values, owner=self.law)
+        named = {parameter.name: own[parameter.name] for parameter in row.inputs(self.values)}
+        result = []
+        for z, v, load in zip(self.memory[k].tolist(), rates.tolist(), loads.tolist(), strict=True):
+            now = z if mathematics.switched is None else mathematics.switched(z, v, 0.0, **named)
+            result.append(mathematics.force(now, v, load, **named))
+        return np.array(result)
+
+    def limits(self, loads: Array) -> Array:
+        """What joints at rest hold (joint,)."""
+        return self.values.get("static", self.values["coulomb"]) * loads
+
+
+def memories(law: str, values: Mapping[str, float], frictions: Sequence[LoadedFriction | None]) -> Array:
+    """States of a law at random: bristles bent as much as loads without friction bend them, joints at rest or not."""
+    random, joints = np.random.default_rng(7), next(len(one.rates) for one in frictions if one is not None)
+    if law == "stiction":
+        return random.integers(0, 2, (len(frictions), joints)).astype(float)
+    bent = random.uniform(-1.0, 1.0, (len(frictions), joints)) * values["coulomb"] / values.get("sigma0", np.inf)
+    none = np.zeros(joints)
+    return bent * np.array([none if one is None else one.loads(none)[0] for one in frictions])
 
 
 def without_friction(numbers: rest.Setting, force: Array) -> Array:
@@ -144,14 +218,17 @@ def _alike(own: Array, motion: Any, k: int, largest: float) -> bool:
     return bool(np.abs(own - motion.acceleration[k]).max() <= largest)
 
 
-def _wrong(friction: LoadedFriction, numbers: rest.Setting, motion: Any, own: Array, size: float, k: int) -> bool:
+def _wrong(
+    friction: LoadedFriction, curve: Curve, numbers: rest.Setting, motion: Any, own: Array, size: float, k: int
+) -> bool:
     """Whether a state that is OK does not meet the law, or is no motion of bodies; `own` are their accelerations."""
     if motion.status[k] != Status.OK:
         return False
-    tau, still = motion.friction[k], numbers.still()[k]
-    limits, change = friction.coefficient * friction.loads(tau)[0], friction.response.acceleration(-tau)
+    tau, loads = motion.friction[k], friction.loads(motion.friction[k])[0]
+    still = numbers.still()[k] & (curve.law != "lugre")
+    limits, change = curve.limits(loads), friction.response.acceleration(-tau)
     near = EXACT * max(limits.max(), 1e-12)
-    sliding = ~still & (np.abs(tau - np.sign(numbers.velocity[k]) * limits) > near)
+    sliding = ~still & (np.abs(tau - curve(k, friction.rates, loads)) > near)
     beyond = still & (np.abs(tau) > limits + near)
     slips = still & (np.abs(change) > EXACT * (size + np.abs(numbers.rows[k]).max() * size))
     against = slips & (np.abs(tau - np.sign(change) * limits) > near)
@@ -159,20 +236,31 @@ def _wrong(friction: LoadedFriction, numbers: rest.Setting, motion: Any, own: Ar
 
 
 HEAD = (
-    "robot", "coefficient", "states", "wrong with status OK", "not settled", "friction not unique",
-    "other method: no solution", "another one", "of these friction unique", "status",
+    "robot", "law", "coefficient", "states", "wrong with status OK", "friction not unique", "no motion", "several",
+    "not settled", "other method: states", "no solution", "another one", "of these friction unique",
+    "one where none is said to be",
 )  # fmt: skip
 
 
-def rows(names: Iterable[str]) -> Iterator[Row]:
-    """Of each robot by coefficient. Raises CheckError where a state is wrong."""
+def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each robot by law and coefficient."""
     for name in names or ROBOTS:
-        for coefficient in COEFFICIENTS:
-            found = verdict(name, coefficient, STATES.get(name, MANY))
-            good, total = found.status == Status.OK, len(found.status)
-            require(not found.wrong.any(), f"{name}, {coefficient}: {found.wrong.sum()} of {total} states are wrong")
-            another = good & found.solved & ~found.same
-            reasons = sorted({Status(int(code)).name for code in found.status[~good]})
-            several, lost = good & ~found.unique, ~found.solved
-            counts = (total, 0, *(mask.sum() for mask in (~good, several, lost, another, another & found.unique)))
-            yield Row((name, f"{coefficient:g}"), (*(str(int(count)) for count in counts), " ".join(reasons)))
+        for law, coefficients in COEFFICIENTS.items():
+            yield from ((name, law, f"{coefficient:g}") for coefficient in coefficients)
+
+
+def cells(about: tuple[str, ...]) -> tuple[str, ...]:
+    """Counts of states. Raises CheckError where one is wrong."""
+    name, law, coefficient = about[0], about[1], float(about[2])
+    found = verdict(name, coefficient, MANY, law)
+    good, total = found.status == Status.OK, len(found.status)
+    require(not found.wrong.any(), f"{name}, {law}, {coefficient}: {found.wrong.sum()} of {total} states are wrong")
+    none, several = (found.status == code for code in (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS))
+    another = good & found.solved & ~found.same
+    reported = (good & ~found.unique, none, several, ~(good | none | several))
+    of_other = (~found.solved, another, another & found.unique, none & found.solved)
+    counts = (total, 0, *map(np.count_nonzero, reported))
+    others = [""] * (1 + len(of_other))
+    if law == DRY:
+        others = [str(int(count)) for count in (total, *map(np.count_nonzero, of_other))]
+    return *(str(int(count)) for count in counts), *others

@@ -8,7 +8,9 @@ enough. A wrong result whose status is OK fails the benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +19,6 @@ import numpy as np
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, require
 from benchmarks.motion.machines import machine
-from benchmarks.motion.tables import Row
 from robots.friction.groups import select
 from robots.model import Robot
 from robots.status import Status
@@ -267,13 +268,21 @@ def _named(joints: Any) -> str:
 HEAD = ("robot", "joints", "law", "states", "wrong with status OK", "friction not unique", "not settled", "status")
 
 
-def rows(names: Iterable[str]) -> Iterator[Row]:
-    """Of each robot by choice of joints and law: states, wrong ones, not settled ones with the reason."""
+def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each robot by choice of joints and law."""
     for name in names or ROBOTS:
-        robot = machine(name)
-        for joints in ROBOTS[name]:
-            numbers = setting(robot, joints, FEW.get(name, STATES))
-            for law in LAWS:
-                total, unsettled, several, reasons = tally(numbers, law)
-                counts = (str(total), "0", f"{several / total:.1%}", f"{unsettled / total:.2%}")
-                yield Row((name, _named(joints), law), (*counts, " ".join(reasons)))
+        yield from itertools.product([name], map(_named, ROBOTS[name]), LAWS)
+
+
+def cells(about: tuple[str, ...]) -> tuple[str, ...]:
+    """States of a row, wrong ones, not settled ones with the reason. Raises CheckError where a state is wrong."""
+    name, joints, law = about
+    total, unsettled, several, reasons = tally(_states(name, joints), law)
+    return str(total), "0", f"{several / total:.1%}", f"{unsettled / total:.2%}", " ".join(reasons)
+
+
+@functools.lru_cache(maxsize=1)
+def _states(name: str, named: str) -> Setting:
+    """The same for all laws."""
+    joints = next(joints for joints in ROBOTS[name] if _named(joints) == named)
+    return setting(machine(name), joints, FEW.get(name, STATES))

@@ -7,7 +7,8 @@ state are left out: what they do at an instant depends on motion before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from benchmarks import regions
 from benchmarks.figures import require
 from benchmarks.motion.energy import LEVELS
 from benchmarks.motion.machines import machine
-from benchmarks.motion.tables import Row
 from robots.joint_places import places
 from robots.model import Robot
 from robots.status import Status
@@ -88,11 +88,14 @@ def _joints(robot: Robot) -> list[str]:
 HEAD = ("robot", "law", "states", "settled", "forces that come back", "accelerations that come back")
 
 
-def rows(names: Iterable[str]) -> Iterator[Row]:
-    """Of each robot by law. Raises CheckError where one does not come back."""
-    for name in names or LEVELS:
-        robot = machine(name)
-        for law, values in LAWS.items():
-            back, forth, count = differences(robot, values, STATES)
-            require(max(back, forth) <= CLOSE, f"{name}, {law}: differ by {back:.1e} and {forth:.1e}")
-            yield Row((name, law), (str(STATES), str(count), f"{back:.1e}", f"{forth:.1e}"))
+def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Each robot by law."""
+    return itertools.product(names or LEVELS, LAWS)
+
+
+def cells(about: tuple[str, ...]) -> tuple[str, ...]:
+    """What comes back of a robot with a law. Raises CheckError where one does not."""
+    name, law = about
+    back, forth, count = differences(machine(name), LAWS[law], STATES)
+    require(max(back, forth) <= CLOSE, f"{name}, {law}: differ by {back:.1e} and {forth:.1e}")
+    return str(STATES), str(count), f"{back:.1e}", f"{forth:.1e}"

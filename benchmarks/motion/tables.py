@@ -5,37 +5,79 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 FOLDER = Path("runs/motion")
 PAGE = Path(__file__).parents[2] / "docs" / "motion_checks.md"
+
+About = tuple[str, ...]
+"""First cells of a row: what it is about."""
 
 
 class Row(NamedTuple):
     """What a row is about, first cells of it, and the others."""
 
-    about: tuple[str, ...]
+    about: About
     cells: tuple[str, ...]
 
 
-def keep(name: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Rows as they come, kept in the file of this table; a later one about the same takes the place of an earlier."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for row in rows:
+class Table(Protocol):
+    """What a module of this folder has: names of columns, the rows that there are to be, and what one says."""
+
+    HEAD: tuple[str, ...]
+
+    def abouts(self, names: Sequence[str]) -> Iterator[About]:
+        """Rows in the order of the page, of the robots of these names, or of all."""
+        ...
+
+    def cells(self, about: About) -> tuple[str, ...]:
+        """The row, computed. Raises CheckError where it does not hold."""
+        ...
+
+
+def computed(name: str, table: Table, names: Sequence[str], again: bool = False) -> Iterator[Row]:
+    """Rows that are not kept yet, or all of them `again`, as they come; each is kept at once."""
+    known = {} if again else kept(name, table)
+    for about in table.abouts(names):
+        if about in known:
+            continue
+        row = Row(about, table.cells(about))
+        FOLDER.mkdir(parents=True, exist_ok=True)
         with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         yield row
 
 
-def kept(name: str) -> list[Row]:
-    """Rows of a table, in the order in which they came first."""
+def kept(name: str, table: Table) -> dict[About, Row]:
+    """Rows of a table, those on the page and later ones, which take their place, in the order of the page."""
     path = FOLDER / f"{name}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    rows = (Row(tuple(about), tuple(cells)) for about, cells in map(json.loads, lines))
-    return list({row.about: row for row in rows}.values())
+    later = (Row(tuple(about), tuple(cells)) for about, cells in map(json.loads, lines))
+    rows = {row.about: row for row in (*_on_page(name, table), *later)}
+    return {about: rows[about] for about in table.abouts(()) if about in rows}
 
 
-def table(head: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+def _on_page(name: str, table: Table) -> Iterator[Row]:
+    """Rows of the page whose columns are still these."""
+    texts = [line[1:-1].split("|") for line in _parts(name)[1].splitlines() if line.startswith("|")]
+    lines = [tuple(cell.strip() for cell in cells) for cells in texts]
+    first = len(next(table.abouts(())))
+    if lines and lines[0] == table.HEAD:
+        yield from (Row(cells[:first], cells[first:]) for cells in lines[2:])
+
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name}: written by python -m benchmarks.motion -->\n", f"<!-- until here: {name} -->\n"
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """The page before a table, the table, and what is after it, marks left out."""
+    start, stop = _marks(name)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
+    return before, *rest.partition(stop)[::2]
+
+
+def _lines(head: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     """Lines of Markdown."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
@@ -43,10 +85,10 @@ def table(head: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
         yield f"| {' | '.join((*row.about, *row.cells))} |"
 
 
-def write(name: str, head: Sequence[str]) -> None:
+def write(name: str, table: Table) -> None:
     """Put a table between its marks on the page."""
-    start, stop = f"<!-- {name}: written by python -m benchmarks.motion -->\n", f"<!-- until here: {name} -->\n"
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
-    after = rest.partition(stop)[2]
-    lines = "\n".join(table(head, kept(name)))
+    rows = kept(name, table).values()
+    before, _, after = _parts(name)
+    start, stop = _marks(name)
+    lines = "\n".join(_lines(table.HEAD, rows))
     PAGE.write_text(f"{before}{start}\n{lines}\n\n{stop}{after}", encoding="utf-8")

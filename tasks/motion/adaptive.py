@@ -7,7 +7,8 @@ of friction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
 from robots.model import Robot
+from robots.parameters import nearest
 from robots.status import Status
 from robots.types import LoadAxes
 from tasks.arrays import inputs
@@ -40,6 +42,11 @@ SLOW, PATIENCE = 1e-9, 200
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
 
+Solver = Literal["DOP853", "Radau"]
+
+SOLVERS: Mapping[Solver, type[OdeSolver]] = {"DOP853": DOP853, "Radau": Radau}
+"""Integrators of scipy: explicit of order eight, and implicit of order five for what is stiff."""
+
 EVENTS = 10_000
 """Events after which a case has come to its end."""
 
@@ -48,12 +55,14 @@ def simulate_chain_adaptive(
     robot: Robot, *, force: Acting, times: ArrayLike, q: ArrayLike | None = None, qd: ArrayLike | None = None,
     friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE, base: BaseMotion = STILL,
+    solver: Solver | None = None,
 ) -> ChainMotion:  # fmt: skip
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
     balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
-    case to be OK, where the base does not move; else its status is INTEGRATION_FAILED. Other arguments and errors as in
-    `simulate_chain`, without batch dims.
+    case to be OK, where the base does not move; else its status is INTEGRATION_FAILED. solver: one of scipy's; absent:
+    Radau where friction is smooth but may be stiff, else DOP853, which takes a quarter of the time where bristles are
+    not stiff. Other arguments and errors as in `simulate_chain`, without batch dims.
     """
     system, wanted = MotionSystem.of(robot, friction, gravity, base=base.moves), _instants(times)
     cases = opened(
@@ -66,7 +75,7 @@ def simulate_chain_adaptive(
         base=base,
         gravity=gravity,
     )
-    motion = collected(system, _moments(system, cases, wanted, rtol, atol), ())
+    motion = collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
     off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
     return motion if off <= balance else motion._replace(status=_FAILED)
 
@@ -76,7 +85,7 @@ def simulate_platform_adaptive(
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
     memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, rtol: float = 1e-10, atol: float = 1e-12,
-    balance: float = BALANCE, base: BaseMotion = STILL,
+    balance: float = BALANCE, base: BaseMotion = STILL, solver: Solver | None = None,
 ) -> Simulation:  # fmt: skip
     """The same of a parallel robot; other arguments as in `tasks.motion.parallel.simulate_platform`."""
     inputs.check_load_axes(load_axes)
@@ -86,7 +95,7 @@ def simulate_platform_adaptive(
         robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, memory=memory,
         start=float(wanted[0]), load=load, base=base, gravity=gravity,
     )  # fmt: skip
-    motion = parallel.collected(system, _moments(system, cases, wanted, rtol, atol), ())
+    motion = parallel.collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
     off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
     return motion if off <= balance else motion._replace(status=_FAILED)
 
@@ -102,14 +111,17 @@ def _instants(times: ArrayLike) -> np.ndarray:
 
 
 def _moments(
-    system: MotionSystem, cases: Cases, times: np.ndarray, rtol: float, atol: float
+    system: MotionSystem, cases: Cases, times: np.ndarray, rtol: float, atol: float, solver: Solver | None
 ) -> list[tuple[float, Moment]]:
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
         raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or call simulate")
+    chosen = solver or ("Radau" if system.stiff.any() else "DOP853")
+    if chosen not in SOLVERS:
+        raise ValueError(f"solver: got {chosen!r}; {nearest(chosen, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
-        case = _Case(system, cases.pushes, "Radau" if system.stiff.any() else "DOP853", rtol, atol)
+        case = _Case(system, cases.pushes, SOLVERS[chosen], rtol, atol)
         return list(case.moments(now, times))
 
 
@@ -134,9 +146,9 @@ def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike
 class _Case:
     """One case under way; states are (size,), in kernels repeated over the lanes."""
 
-    def __init__(self, system: MotionSystem, pushes: Pushes, solver: str, rtol: float, atol: float):
+    def __init__(self, system: MotionSystem, pushes: Pushes, solver: type[OdeSolver], rtol: float, atol: float):
         self.system, self.pushes = system, pushes
-        self.solver: type[OdeSolver] = {"DOP853": DOP853, "Radau": Radau}[solver]
+        self.solver = solver
         self.tolerances = {"rtol": rtol, "atol": atol}
 
     def rates(self, time: float, state: np.ndarray, modes: Modes) -> Rates:
@@ -184,16 +196,27 @@ class _Case:
                 return
             dense = solver.dense_output()
             if self._past(solver.t, solver.y, start) < 0.0:
-                low = float(solver.t_old)
-                if self._past(low, dense(low), start) >= 0.0:
-                    low = self._first(dense, low, float(solver.t), start)
-                yield low, dense, True
+                low = self._under_way(dense, float(solver.t_old), float(solver.t), start)
+                known = low < solver.t
+                yield self._first(dense, low, float(solver.t), start) if known else float(solver.t_old), dense, True
                 return
             changed = self._forgets(solver.t, solver.y, start)
             yield float(solver.t), dense, changed
             slow = slow + 1 if solver.step_size < SLOW * whole else 0
             if changed or solver.step_size < SHORT * whole or slow > PATIENCE:
                 return
+
+    def _under_way(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
+        """The first instant at which no mode has ended, `high` where there is none.
+
+        That is `low`, but where joints break away there: their velocities are rounding, which may have any sign.
+        """
+        beyond = 0.0
+        while low + beyond < high:
+            if self._past(low + beyond, dense(low + beyond), start) >= 0.0:
+                return low + beyond
+            beyond = max(2.0 * beyond, np.finfo(float).eps * max(abs(high), high - low))
+        return high
 
     def _first(self, dense: DenseOutput, low: float, high: float, start: Moment) -> float:
         """The instant just past which a mode has ended."""

@@ -15,6 +15,7 @@ from tasks.arrays.inputs import GRAVITY
 from tasks.control.servo import Servo
 from tasks.friction.given import Friction
 from tasks.motion import adaptive, chains, parallel, platforms
+from tasks.motion.adaptive import Solver
 from tasks.motion.cases import BaseMotion, Timed
 from tasks.motion.chains import ChainMotion
 from tasks.motion.forms import Form
@@ -82,14 +83,14 @@ def simulate_adaptive(
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Timed | None = None, load_axes: LoadAxes | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
-    memory: ArrayLike | None = None, balance: float | None = None,
+    memory: ArrayLike | None = None, balance: float | None = None, solver: Solver | None = None,
     base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
     """Motion of one case in adaptive steps: see `tasks.motion.adaptive`, of a platform `tasks.motion.platforms`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
-    balance and the motion of the base, with any of which a parallel robot moves as `tasks.motion.parallel` says. All
-    else as in `simulate`.
+    balance, solver and the motion of the base, with any of which a parallel robot moves as `tasks.motion.parallel`
+    says. All else as in `simulate`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> fall = ls.simulate_adaptive(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], times=[0.0, 0.05, 0.1])
@@ -104,14 +105,14 @@ def simulate_adaptive(
         _refuse(robot, adaptive.simulate_chain_adaptive, platform)
         return adaptive.simulate_chain_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-            q=q, qd=qd, friction=friction, memory=memory, balance=accepted, base=base,
+            q=q, qd=qd, friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
         )  # fmt: skip
     _refuse(robot, platforms.simulate_adaptive, {"q": q, "qd": qd})
-    if base.moves or any(option is not None for option in (friction, memory, balance)):
+    if base.moves or any(option is not None for option in (friction, memory, balance, solver)):
         return adaptive.simulate_platform_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
             position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
-            friction=friction, memory=memory, balance=accepted, base=base,
+            friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
         )  # fmt: skip
     return platforms.simulate_adaptive(
         robot, force=cast(Load | Feedback, force), times=times, gravity=gravity, rtol=rtol, atol=atol,

@@ -135,6 +135,33 @@ def test_the_adaptive_integrator_agrees() -> None:
     np.testing.assert_array_equal(found.stuck, exact.stuck)
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-9])
+def test_a_joint_that_breaks_away_and_stops_within_one_step_is_followed(rtol: float) -> None:
+    """Its first velocity is rounding of any sign: the end of its motion is sought past that, in steps of any length."""
+    robot = catalog.build("five_bar")
+    position, twist = np.array(robot.mechanism.platform.home.position), np.zeros(6)
+    twist[[3, 5]] = np.linalg.solve(equations_of_motion(robot, position=position).jacobian, [0.0, -0.02383879])
+    force = inverse_dynamics(robot, position=position) + np.array([-1.20905314, 1.88535444])
+    law = {"law": "coulomb_viscous", "coulomb": 0.3}
+    run: dict[str, Any] = {"position": position, "twist": twist, "force": force, "friction": law}
+    found = simulate_adaptive(robot, **run, times=[0.0, 0.02, 0.2], rtol=rtol, atol=rtol * 0.01)
+    assert found.status == Status.OK
+    in_steps = simulate(robot, **run, step=1e-3, steps=200, every=200)
+    np.testing.assert_allclose(found.position[-1], in_steps.position[-1], rtol=0.0, atol=1e-8 + rtol)
+
+
+def test_the_solver_may_be_chosen() -> None:
+    """Bristles that are not stiff come to the same end by explicit steps."""
+    robot = catalog.build("planar_3r")
+    law = {"law": "lugre", "coulomb": 0.2, "static": 0.3, "sigma0": 20.0, "sigma1": 0.2, "stribeck_velocity": 0.1}
+    run: dict[str, Any] = {"q": [0.1, 0.2, 0.3], "force": [1.0, 0.5, 0.1], "friction": law, "times": [0.0, 0.1]}
+    ends = [simulate_adaptive(robot, **run, rtol=1e-8, solver=solver).q[-1] for solver in (None, "Radau", "DOP853")]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_allclose(ends[2], ends[1], rtol=0.0, atol=1e-7)
+    with pytest.raises(ValueError, match="solver: got 'RK45'; known: DOP853, Radau"):
+        simulate_adaptive(robot, **run, solver="RK45")
+
+
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit", "rosenbrock"])
 def test_a_platform_that_is_held_keeps_its_pose_to_the_last_bit(method: str) -> None:
     robot = catalog.build("gough_stewart")

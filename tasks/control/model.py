@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable, Set
+
 import numpy as np
 
 from robots.model import Family
 from robots.status import Status
+from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.sequence import Sequence, Slot, empty
 from tasks.mechanics.structure import mount_values, structure_of
 from tasks.programs.assembly import VELOCITY, even_weights
 from tasks.programs.stages import Request, Rows, Stage, assembly, limb, platform
@@ -35,7 +40,19 @@ class InverseModel:
         self._limbs = [self._bound(limb(request, k)) for k in limbs]
         self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]
         self._rest.append(self._bound(assembly(request)))
-        self.freedoms = structure_of(family).positions
+        self.structure = structure_of(family)
+        self.freedoms = self.structure.positions
+
+    @functools.cached_property
+    def _whole(self) -> WholeModel | None:
+        """All stages in one call, where every sample is a case of its own."""
+        stages = (*self._limbs, *self._rest)
+        if not has_compiler() or not all(run.in_lanes for _, run in stages):
+            return None
+        kept: set[Key] = {VELOCITY, "force", "status"}
+        for k in range(len(self._limbs)):
+            kept |= {Indexed(name, k) for name in ("actuator_position", "jacobian", "status", *self.series)}
+        return WholeModel(stages, self.structure.motion_size, kept)
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
         """A stage with what it needs of the cases."""
@@ -45,11 +62,36 @@ class InverseModel:
     def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
         """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
         width = motion.shape[1]
+        if forces and self._whole is not None:
+            return Inverse(self._whole(motion), len(self._limbs), forces)
         values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
         for stage, run in (*self._limbs, *(self._rest if forces else ())):
             results = run({name: values[_source(stage, name)] for name in stage.program.sample}, width)
             values |= {stage.gives(name): array for name, array in results.items()}
         return Inverse(values, len(self._limbs), forces)
+
+
+class WholeModel:
+    """The stages of an inverse model as one sequence; gives those of their results that are `kept`."""
+
+    def __init__(self, stages: Iterable[tuple[Stage, BoundKernel]], size: int, kept: Set[Key]):
+        self._sequence = sequence = Sequence()
+        self._motion = sequence.wide(size)
+        slots: dict[Key, Slot] = {"motion": self._motion, "held": sequence.local(0)}
+        self._kept: dict[Key, Slot] = {}
+        for stage, run in stages:
+            rows = {name: len(nodes) for name, (_, nodes) in run.program.outputs.items()}
+            wide = {name: sequence.wide(count) for name, count in rows.items() if stage.gives(name) in kept}
+            self._kept |= {stage.gives(name): slot for name, slot in wide.items()}
+            results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, wide)
+            slots |= {stage.gives(name): slot for name, slot in results.items()}
+
+    def __call__(self, motion: np.ndarray) -> Values:
+        """Results for motion inputs (size, samples), each (1, rows, samples)."""
+        results = empty(self._kept, motion.shape[1])
+        arrays = {self._motion: motion} | {slot: results[key] for key, slot in self._kept.items()}
+        self._sequence(arrays, motion.shape[1])
+        return {key: array[None] for key, array in results.items()}
 
 
 def _source(stage: Stage, name: Key) -> Key:

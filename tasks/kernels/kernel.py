@@ -23,6 +23,16 @@ except ImportError:  # no LLVM for this platform: same bits, slower
 __all__ = ["LANES", "Kernel", "empty_rows", "padded"]
 
 
+def has_compiler() -> bool:
+    """Whether programs are compiled here, and not interpreted."""
+    return llvm is not None
+
+
+def machine_code(text: str, signature: Any) -> Any:
+    """The function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
+    return llvm.compile_text(text, signature)
+
+
 class Kernel:
     """A program that is compiled on first use; calls release the GIL and may run in many threads.
 
@@ -49,6 +59,11 @@ class Kernel:
             self.seconds_to_compile = time.perf_counter() - start
             self.__dict__["_machine"] = machine
             return machine
+
+    @property
+    def address(self) -> int:
+        """Where the machine code is."""
+        return int(self._machine.address)
 
     def prepare(self) -> Kernel:
         """Compile now."""

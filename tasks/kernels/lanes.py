@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
 from tasks.kernels.keys import Arrays
 from tasks.kernels.program import PER_CASE, Iteration, Node, Program
 from tasks.kernels.rows import LANES
+from tasks.kernels.sequence import Sequence, Slot, Slots
 
 PREPARED = "prepared"
 """What depends on case inputs alone: output of the first part of a program, sample input of the second."""
@@ -134,6 +136,18 @@ class BoundKernel:
         grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
         run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})
         return out
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether it can be part of a sequence: every sample is of a case of its own, or there are no case inputs."""
+        return self._prepared is not None or not self.program.case
+
+    def add_to(self, sequence: Sequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
+        """Make it the next of a sequence; see `Sequence.add`."""
+        program, slots = self.program, dict(inputs)
+        if self._prepared is not None:
+            program, slots = split(self.program)[1], {PREPARED: sequence.fixed(self._prepared), **inputs}
+        return sequence.add(program, slots, outputs or {})
 
     def of(self, columns: np.ndarray) -> BoundKernel:
         """The same for some of the samples."""

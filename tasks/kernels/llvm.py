@@ -432,14 +432,20 @@ def source(program: Program, *, single: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Machine:
-    """Loaded machine code; `call` releases the GIL. Keeps the engine alive."""
+    """Loaded machine code: a function of ctypes that releases the GIL, and its address. Keeps the engine alive."""
 
     call: Any
+    address: int
     engine: Any
 
 
 def compile_program(program: Program, *, single: bool = False, keep: bool = True) -> Machine:
-    """Machine code of a program for this processor, samples in double or in single precision.
+    """Machine code of a program for this processor, samples in double or in single precision."""
+    return compile_text(source(program, single=single), _SIGNATURE, keep=keep)
+
+
+def compile_text(text: str, signature: Any, *, keep: bool = True) -> Machine:
+    """Machine code of the function `kernel` of a text, for this processor.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
     """
@@ -447,7 +453,6 @@ def compile_program(program: Program, *, single: bool = False, keep: bool = True
     llvm.initialize_native_asmprinter()
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features().flatten()
-    text = source(program, single=single)
     versions = ".".join(map(str, llvm.llvm_version_info))
     name = stored.key(text, triple, cpu, features, str(OPTIMISATION), versions, llvmlite.__version__)
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
@@ -459,4 +464,5 @@ def compile_program(program: Program, *, single: bool = False, keep: bool = True
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return Machine(_SIGNATURE(engine.get_function_address("kernel")), engine)
+    address = engine.get_function_address("kernel")
+    return Machine(signature(address), address, engine)

@@ -103,15 +103,18 @@ def trace(
     sample: Shapes,
     reductions: Mapping[Any, str] | None = None,
     first: Sequence[Key] = (),
+    fuse: bool = True,
 ) -> Program:
     """The program of `function(**case arrays, **sample arrays) -> {output key: array}`; see `keys.arguments`.
 
     `function` is written for one sample; it is called once, on arrays of symbols of the given shapes. Outputs that are
-    named `first` have the same bits whatever other outputs there are.
+    named `first` have the same bits whatever other outputs there are. Without `fuse` every product is rounded, as in
+    NumPy.
     """
     return trace_keyed(
-        name, lambda inputs: function(**arguments(inputs)), case=case, sample=sample, reductions=reductions, first=first
-    )
+        name, lambda inputs: function(**arguments(inputs)),
+        case=case, sample=sample, reductions=reductions, first=first, fuse=fuse,
+    )  # fmt: skip
 
 
 def trace_keyed(
@@ -122,6 +125,7 @@ def trace_keyed(
     sample: Shapes,
     reductions: Mapping[Any, str] | None = None,
     first: Sequence[Key] = (),
+    fuse: bool = True,
 ) -> Program:
     """The same for a function of one mapping, from keys to arrays."""
     graph = Graph()
@@ -133,7 +137,7 @@ def trace_keyed(
         raise ValueError(f"unknown reduction {sorted(unknown)}; known: {', '.join(REDUCTIONS)}")
     if double := sorted(map(str, results.keys() & inputs.keys())):
         raise ValueError(f"{name}: {', '.join(double)} is the name of an input and of an output; rename the output")
-    return _Ordering(graph, results, first).program(name, case, sample, reductions or {})
+    return _Ordering(graph, results, first, fuse=fuse).program(name, case, sample, reductions or {})
 
 
 def require_shapes(program: Program, shapes: Shapes) -> None:
@@ -157,8 +161,10 @@ def _skipped(loop: Loop) -> tuple[Expression, ...]:
 class _Ordering:
     """Finds which nodes are needed, in which region, and which products can be fused into sums."""
 
-    def __init__(self, graph: Graph, results: Mapping[Key, np.ndarray], first: Sequence[Key] = ()):
-        self.graph = graph
+    def __init__(
+        self, graph: Graph, results: Mapping[Key, np.ndarray], first: Sequence[Key] = (), *, fuse: bool = True
+    ):
+        self.graph, self.fuse = graph, fuse
         self.results = {key: [graph.lift(x) for x in value.ravel()] for key, value in results.items()}
         self.shapes = {key: value.shape for key, value in results.items()}
         self.region = self._regions()
@@ -210,7 +216,7 @@ class _Ordering:
 
     def _fused(self, node: Expression) -> tuple[str, tuple[Any, ...]] | None:
         """The fused form of a sum, if one of its terms is a product that nothing else needs."""
-        if node.op not in ("add", "sub"):
+        if not self.fuse or node.op not in ("add", "sub"):
             return None
         left, right = node.args
         uses = self.core_uses if node.number in self.core else self.uses

@@ -68,7 +68,7 @@ def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
     loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
     if not loose.any():
         return after
-    columns = _padded(np.flatnonzero(loose))
+    columns = whole_lanes(np.flatnonzero(loose))
     part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
     stopping = np.zeros(part.modes.rest.shape, dtype=bool)
     settled = system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
@@ -94,7 +94,7 @@ class Stepper:
         end, rough = self._moved(start, np.zeros(width), np.ones(width))
         cut = rough | (self._margins(start, end) < 0.0).any(axis=0)
         if cut.any():
-            columns = _padded(np.flatnonzero(cut))
+            columns = whole_lanes(np.flatnonzero(cut))
             end = end.replaced(columns, self.of(columns)._in_pieces(start.of(columns)))
         ended = ~np.isfinite(start.rates.rate).all(axis=0)
         end.rates.status[ended] = start.rates.status[ended]
@@ -123,7 +123,7 @@ class Stepper:
         """The same for samples that need it."""
         begun, piece = np.zeros(now.state.shape[1]), np.ones(now.state.shape[1])
         for _ in range(MOST):
-            left = _padded(np.flatnonzero(begun < 1.0))
+            left = whole_lanes(np.flatnonzero(begun < 1.0))
             if not len(left):
                 return now
             since, share, mine = begun[left], np.minimum(piece[left], 1.0 - begun[left]), self.of(left)
@@ -142,7 +142,7 @@ class Stepper:
         self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, wanted: np.ndarray
     ) -> tuple[Moment, np.ndarray]:
         """Samples whose mode ends in this piece, at the moment where it does, with the modes after it."""
-        chosen = _padded(np.flatnonzero((self._margins(start, end) < 0.0).any(axis=0) & wanted))
+        chosen = whole_lanes(np.flatnonzero((self._margins(start, end) < 0.0).any(axis=0) & wanted))
         if not len(chosen):
             return end, share
         at, since, mine = start.of(chosen), begun[chosen], self.of(chosen)
@@ -184,7 +184,7 @@ def _ended(begun: np.ndarray) -> np.ndarray:
     return np.where(begun >= 1.0 - LOCATED, 1.0, begun)
 
 
-def _padded(columns: np.ndarray) -> np.ndarray:
+def whole_lanes(columns: np.ndarray) -> np.ndarray:
     """Whole groups of lanes: the last sample fills up."""
     if not len(columns):
         return columns

@@ -8,11 +8,12 @@ from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
 from tasks.mathematics import quaternions
-from tasks.motion.events import Moment, Stepper, forced
+from tasks.motion.events import Moment, Stepper, forced, whole_lanes
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import METHODS
 from tasks.motion.system import MotionSystem
 from tasks.simulation.drives import ForceSource, StepForces
+from tasks.simulation.fused import fused_step
 
 
 class MovingRobots:
@@ -22,6 +23,7 @@ class MovingRobots:
         self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None
     ):
         self.system, self.step, self.method, self.load = system, step, METHODS[method], load
+        self._fused = fused_step(system, method, step)
         self._state = state
         self._now: Moment | None = None
 
@@ -61,9 +63,23 @@ class MovingRobots:
     def advance(self, number: int, push: StepForces) -> None:
         """The step of that number, under forces."""
         assert self._now is not None
-        acting = self._acting(number, push)
-        stepper = Stepper(self.system, self.method, self.step, Parabola(*acting))
-        self._now = stepper.taken(forced(self.system, self._now, acting.begin))
+        acting = Parabola(*self._acting(number, push))
+        stepper = Stepper(self.system, self.method, self.step, acting)
+        if self._fused is None:
+            self._now = stepper.taken(forced(self.system, self._now, acting.begin))
+            return
+        before, (self._now, event) = self._now, self._fused(self._now, acting)
+        if not event.any():
+            return
+        ended = ~np.isfinite(before.state).all(axis=0)
+        if ended.any():
+            columns = np.flatnonzero(ended)
+            self._now = self._now.replaced(columns, before.of(columns))
+        if (event & ~ended).any():
+            columns = whole_lanes(np.flatnonzero(event & ~ended))
+            part = stepper.of(columns)
+            begun = forced(part.system, before.of(columns), np.ascontiguousarray(acting.begin[:, columns]))
+            self._now = self._now.replaced(columns, part.taken(begun))
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
         """Rows of `Layout.acting`: forces, and the load on a platform."""

@@ -96,12 +96,28 @@ class Instant:
         field: Values = {"gravity": acting[None, rows["base"]]} if self.base else {}
         implicit = stage is not None
         if not self.layout.platform:
-            return self._kernel("chain", implicit, self.constants.of_limb(0))(inputs | field, width)
+            return self.whole_kernel(implicit=implicit)(inputs | field, width)
         moving: Values = {"motion": self._motion(state), **field}
         inputs |= moving | {"load": acting[None, rows["load"]]}
-        for k in range(len(self.structure.mechanism.instances)):
-            inputs |= indexed(k, dict(self._kernel("limb", k, self.constants.of_limb(k))(moving, width)))
-        return self._kernel("robot", implicit, self.constants.of_robot)(inputs, width)
+        for k, limb in enumerate(self.limb_kernels()):
+            inputs |= indexed(k, dict(limb(moving, width)))
+        return self.whole_kernel(implicit=implicit)(inputs, width)
+
+    def limb_kernels(self) -> list[BoundKernel]:
+        """The kernel of each limb of a parallel robot."""
+        limbs = range(len(self.structure.mechanism.instances))
+        return [self._kernel("limb", k, self.constants.of_limb(k)) for k in limbs]
+
+    def whole_kernel(self, *, implicit: bool = False) -> BoundKernel:
+        """The kernel of the chain, or of the whole of a parallel robot, which takes what its limbs give."""
+        if not self.layout.platform:
+            return self._kernel("chain", implicit, self.constants.of_limb(0))
+        return self._kernel("robot", implicit, self.constants.of_robot)
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether every sample is of a case of its own, so that kernels can be part of a sequence."""
+        return not self.constants.shared and not self.base
 
     def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:
         """The kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""

@@ -1,0 +1,193 @@
+"""Several programs in turn on one group of lanes after the other, in one call of machine code.
+
+What a program hands to the next stays in the cache nearest to the processor, and nothing between them is Python: a step
+of a simulation is thirty programs for a few cases. All programs do what they do alone, so the bits are the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import machine_code
+from tasks.kernels.keys import Key
+from tasks.kernels.program import Program, size
+from tasks.kernels.rows import LANES, empty_rows
+
+NUMBER = 8
+"""Bytes of a double."""
+
+TEXT = """
+define void @kernel(i64 %groups, i64 %calls, ptr %functions, ptr %starts, ptr %pointers, ptr %strides, i64 %moving,
+                    ptr %which, ptr %by) nounwind {
+entry:
+  %none = icmp sle i64 %groups, 0
+  br i1 %none, label %end, label %group
+group:
+  %g = phi i64 [ 0, %entry ], [ %g.next, %moved ]
+  br label %call
+call:
+  %c = phi i64 [ 0, %group ], [ %c.next, %call ]
+  %function.at = getelementptr ptr, ptr %functions, i64 %c
+  %function = load ptr, ptr %function.at
+  %start.at = getelementptr i64, ptr %starts, i64 %c
+  %start = load i64, ptr %start.at
+  %arrays = getelementptr ptr, ptr %pointers, i64 %start
+  %twice = shl i64 %start, 1
+  %steps = getelementptr i64, ptr %strides, i64 %twice
+  call void %function(i64 1, i64 1, i64 LANES, ptr %arrays, ptr %steps)
+  %c.next = add i64 %c, 1
+  %c.more = icmp slt i64 %c.next, %calls
+  br i1 %c.more, label %call, label %move
+move:
+  %m = phi i64 [ 0, %call ], [ %m.next, %move.body ]
+  %m.more = icmp slt i64 %m, %moving
+  br i1 %m.more, label %move.body, label %moved
+move.body:
+  %which.at = getelementptr i64, ptr %which, i64 %m
+  %place = load i64, ptr %which.at
+  %by.at = getelementptr i64, ptr %by, i64 %m
+  %bytes = load i64, ptr %by.at
+  %address = getelementptr i64, ptr %pointers, i64 %place
+  %old = load i64, ptr %address
+  %new = add i64 %old, %bytes
+  store i64 %new, ptr %address
+  %m.next = add i64 %m, 1
+  br label %move
+moved:
+  %g.next = add i64 %g, 1
+  %g.more = icmp slt i64 %g.next, %groups
+  br i1 %g.more, label %group, label %end
+end:
+  ret void
+}
+""".replace("LANES", str(LANES))
+"""All programs for a group of lanes, then the arrays that differ from group to group are moved on."""
+
+
+@functools.cache
+def _driver() -> Any:
+    whole, place = ctypes.c_int64, ctypes.c_void_p
+    signature = ctypes.CFUNCTYPE(None, whole, whole, place, place, place, place, whole, place, place)
+    return machine_code(TEXT, signature)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An array of a sequence by its number; rows of it, where it is local: kept for one group of lanes only."""
+
+    number: int
+    size: int
+    first: int = 0
+
+    def rows(self, part: slice) -> Slot:
+        """Some of the rows of a local array, or the first ones of a wide one."""
+        return Slot(self.number, part.stop - part.start, self.first + part.start)
+
+
+Slots = Mapping[Any, Slot]
+"""Arrays of a sequence by Key, as `tasks.kernels.keys.Arrays`."""
+
+
+class Sequence:
+    """Programs in turn; calls must not be made from several threads at once."""
+
+    def __init__(self) -> None:
+        self._bases: list[int] = []
+        self._moves: list[int] = []
+        self._alive: list[np.ndarray] = []
+        self._wide: dict[Slot, int] = {}
+        self._programs: list[Any] = []
+        self._starts: list[int] = []
+        self._slots: list[int] = []
+        self._offsets: list[int] = []
+        self._fixed: dict[int, Slot] = {}
+        self._frozen: tuple[np.ndarray, ...] | None = None
+
+    def _slot(self, rows: int, base: int, move: int) -> Slot:
+        self._bases.append(base)
+        self._moves.append(move)
+        return Slot(len(self._bases) - 1, rows)
+
+    def local(self, rows: int) -> Slot:
+        """An array (rows, LANES) that each group of lanes uses anew."""
+        array = np.zeros((max(rows, 1), LANES))
+        self._alive.append(array)
+        return self._slot(rows, _address(array), 0)
+
+    def wide(self, rows: int) -> Slot:
+        """An array (rows, samples) that is given to each call."""
+        slot = self._slot(rows, 0, LANES * NUMBER)
+        self._wide[slot] = slot.number
+        return slot
+
+    def fixed(self, array: np.ndarray) -> Slot:
+        """An array (groups of lanes, rows, LANES) that is the same in all calls."""
+        if id(array) not in self._fixed:
+            self._alive.append(array)
+            self._fixed[id(array)] = self._slot(array.shape[1], _address(array), array.shape[1] * LANES * NUMBER)
+        return self._fixed[id(array)]
+
+    def add(self, program: Program, inputs: Slots, outputs: Slots) -> dict[Any, Slot]:
+        """Call a program without case inputs and reductions next; its outputs: those named, others in local arrays.
+
+        Raises ValueError where an array has another size than the program says.
+        """
+        if program.case or program.reductions:
+            raise ValueError(f"{program.name}: got case inputs or reductions; expected none in a sequence")
+        results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
+        wanted = {key: size(shape) for key, shape in program.sample.items()}
+        wanted |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
+        self._programs.append(kernel(program))
+        self._starts.append(len(self._slots))
+        for key, rows in wanted.items():
+            slot = results[key] if key in results else inputs[key]
+            if slot.size != rows:
+                raise ValueError(f"{program.name}: {key} got {slot.size} rows; expected {rows}")
+            self._slots.append(slot.number)
+            self._offsets.append(slot.first * LANES * NUMBER)
+        self._frozen = None
+        return results
+
+    def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
+        """All programs for all groups of lanes; `arrays` (rows, samples): the wide ones, rows contiguous."""
+        if self._frozen is None:
+            self._frozen = self._tables()
+        functions, starts, slots, offsets, which, moves = self._frozen
+        bases, rows = np.array(self._bases, dtype=np.int64), np.full(len(self._bases), LANES, dtype=np.int64)
+        for slot, number in self._wide.items():
+            array = arrays[slot]
+            good = array.shape == (slot.size, samples) and array.dtype == np.float64
+            if not good or (array.size and array.strides[1] != NUMBER):
+                raise ValueError(f"array {number}: got {array.shape}; expected float64 {(slot.size, samples)} in rows")
+            bases[number], rows[number] = _address(array), array.strides[0] // NUMBER
+        pointers = bases[slots] + offsets
+        strides = np.zeros((len(slots), 2), dtype=np.int64)
+        strides[:, 1] = rows[slots]
+        tables = (functions, starts, pointers, strides)
+        _driver().call(
+            samples // LANES, len(functions), *map(_address, tables), len(which), _address(which), _address(moves)
+        )
+
+    def _tables(self) -> tuple[np.ndarray, ...]:
+        slots = np.array(self._slots, dtype=np.int64)
+        moves = np.array(self._moves, dtype=np.int64)[slots]
+        which = np.flatnonzero(moves).astype(np.int64)
+        functions = [run.address for run in self._programs]
+        columns = (functions, self._starts, slots, self._offsets, which, moves[which])
+        return tuple(np.ascontiguousarray(column, dtype=np.int64) for column in columns)
+
+
+def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
+    """Uninitialised arrays for wide outputs, by their keys."""
+    return {key: empty_rows((slot.size, samples)) for key, slot in slots.items()}
+
+
+def _address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])

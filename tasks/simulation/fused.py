@@ -1,0 +1,243 @@
+"""A step in time of a batch of cases as one call of machine code: Runge and Kutta's, between events.
+
+It does what `tasks.motion.events.Stepper` does with `rk4` where nothing happens: no joint comes to rest or breaks away,
+no status but OK, no memory that changes. Where something does it says so, and that step is taken by the stepper; all
+else has the same bits, since what is done between programs is traced without fused products, as NumPy does it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robots.friction.groups import FrictionGroup
+from robots.model import Family
+from tasks.kernels.kernel import has_compiler
+from tasks.kernels.keys import indexed
+from tasks.kernels.program import Program, trace
+from tasks.kernels.sequence import Sequence, Slot, Slots, empty
+from tasks.kernels.types import Array, Mask, Scalar
+from tasks.mathematics.algebra import either, sqrt, where
+from tasks.mechanics.structure import structure_of
+from tasks.motion.events import Moment
+from tasks.motion.instant.layout import layout
+from tasks.motion.pushes import Parabola
+from tasks.motion.steps import ROUGH, STILL
+from tasks.motion.system import ROUNDING, UNIT, MotionSystem, Rates
+
+KEPT = ("rate", "joints", "kept_speed", "dependent", "status")
+"""Outputs of the end of a step that the next one, or its events, need."""
+
+TINY = float(np.finfo(float).tiny)
+
+
+def fused_step(system: MotionSystem, method: str, step: float) -> FusedStep | None:
+    """The step of a method in one call; None for other methods than rk4, and for loads in the platform's axes."""
+    if method != "rk4" or system.load_with_platform or not has_compiler() or not system.instant.in_lanes:
+        return None
+    return FusedStep(system, step)
+
+
+class FusedStep:
+    """Steps of `step` [s] of a batch whose samples are cases of their own."""
+
+    def __init__(self, system: MotionSystem, step: float):
+        self._system, self._step, parts = system, step, system.layout
+        family, groups = system.instant.family, system.instant.groups
+        self._sequence = sequence = Sequence()
+        self._state, self._modes = sequence.wide(parts.size), sequence.wide(2 * parts.joints)
+        self._length = sequence.wide(1)
+        names = ("force", "load") if parts.platform else ("force",)
+        rows = {name: parts.acting[name] for name in names}
+        sizes = {name: row.stop - row.start for name, row in rows.items()}
+        self._acting = [{name: sequence.wide(size) for name, size in sizes.items()} for _ in range(3)]
+        self._rows = rows
+        begin, middle, end = self._acting
+        evaluate = _Evaluation(sequence, system, self._modes)
+        first = evaluate(self._state, begin)
+        rates, evaluated = [first["rate"]], [first]
+        for share, acting in ((0.5, middle), (0.5, middle), (1.0, end)):
+            stage = {"state": self._state, "rate": rates[-1], "length": self._length}
+            at = sequence.add(_part_program(parts.size, share), stage, {})["at"]
+            evaluated.append(evaluate(at, acting))
+            rates.append(evaluated[-1]["rate"])
+        ways = indexed_rates(rates)
+        self._results: dict[Any, Slot] = {"state": sequence.wide(parts.size)}
+        ended = sequence.add(
+            _end_program(family, groups), {"before": self._state, "length": self._length, **ways},
+            {"state": self._results["state"]},
+        )  # fmt: skip
+        shapes = {name: last.size for name, last in first.items() if name in KEPT}
+        self._results |= {name: sequence.wide(size) for name, size in shapes.items()}
+        evaluated.append(evaluate(ended["state"], end, self._results))
+        self._results["event"] = sequence.wide(1)
+        inputs: dict[Any, Slot] = {"modes": self._modes, "state": ended["state"], "rough": ended["rough"]}
+        for k, outputs in enumerate(evaluated):
+            inputs |= indexed(k, {name: outputs[name] for name in ("status", "unbalanced")})
+        for k, outputs in ((0, evaluated[0]), (1, evaluated[-1])):
+            inputs |= indexed(k, {name: outputs[name] for name in ("joints", "rate")})
+        sequence.add(_event_program(family, groups, len(evaluated)), inputs, {"event": self._results["event"]})
+
+    def __call__(self, now: Moment, acting: Parabola) -> tuple[Moment, np.ndarray]:
+        """The end of the step from a moment, and where it is not to be used (samples,)."""
+        width = now.state.shape[1]
+        arrays = {self._state: now.state, self._modes: now.modes.both, self._length: np.full((1, width), self._step)}
+        middle = acting(np.full(width, 0.5), now.state)
+        for slots, values in zip(self._acting, (acting.begin, middle, acting(np.ones(width), now.state)), strict=True):
+            arrays |= {slot: values[self._rows[name]] for name, slot in slots.items()}
+        results = empty(self._results, width)
+        self._sequence(arrays | {slot: results[key] for key, slot in self._results.items()}, width)
+        scalars = (results[name][0] for name in ("dependent", "status"))
+        rates = Rates(self._system.layout, *(results[name] for name in KEPT[:3]), *scalars)
+        return Moment(results["state"], now.modes, rates), results["event"][0] > 0.5
+
+
+def indexed_rates(rates: list[Slot]) -> dict[Any, Slot]:
+    """The rates of the stages of a step as inputs of `_end_program`."""
+    return {key: slot for k, slot in enumerate(rates) for key, slot in indexed(k, {"rate": slot}).items()}
+
+
+class _Evaluation:
+    """Adds what a robot does at a state to a sequence; what limbs hand on is in the same arrays each time."""
+
+    def __init__(self, sequence: Sequence, system: MotionSystem, modes: Slot):
+        self._sequence, self._instant, self._modes = sequence, system.instant, modes
+        self._limbs: list[dict[Any, Slot]] = []
+
+    def __call__(self, state: Slot, acting: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
+        """Outputs as `tasks.motion.instant.layout.outputs_of_motion` names them; `outputs`: where to put some."""
+        instant, sequence = self._instant, self._sequence
+        inputs: dict[Any, Slot] = {"state": state, "modes": self._modes, **acting}
+        whole = instant.whole_kernel()
+        chosen = {name: slot for name, slot in (outputs or {}).items() if name in KEPT}
+        if instant.layout.platform:
+            moving = slice(0, instant.layout.moving)
+            motion = sequence.add(_motion_program(instant.family), {"state": state.rows(moving)}, {})["motion"]
+            inputs["motion"] = motion
+            for k, limb in enumerate(instant.limb_kernels()):
+                known = self._limbs[k] if k < len(self._limbs) else {}
+                results = limb.add_to(sequence, {"motion": motion}, known)
+                self._limbs += [results] if not known else []
+                inputs |= indexed(k, {str(name): slot for name, slot in results.items()})
+        return whole.add_to(sequence, inputs, chosen)
+
+
+@functools.cache
+def _motion_program(family: Family) -> Program:
+    """The motion input of limbs of a platform's state, without acceleration; see `Instant.seen`."""
+    structure = structure_of(family)
+    parts = layout(family, ())
+
+    def one_sample(state: Array) -> dict[str, Any]:
+        x, y, z, *turn = state[parts.at["q"]]
+        twist = np.zeros(6, dtype=object)
+        twist[structure.positions] = state[parts.at["qd"]]
+        none = [0.0] * 3
+        if structure.motion_size == 9:
+            return {"motion": [x, y, z, *twist[3:], *none]}
+        return {"motion": [x, y, z, *_rotation(turn), *twist, *none, *none]}
+
+    return trace(f"{family.name}.seen", one_sample, case={}, sample={"state": (parts.moving,)}, fuse=False)
+
+
+def _rotation(turn: list[Scalar]) -> list[Scalar]:
+    """As `quaternions.rotation_matrix`, row by row."""
+    w, x, y, z = turn
+    length = sqrt(((w * w + x * x) + y * y) + z * z)
+    w, x, y, z = w / length, x / length, y / length, z / length
+    return [
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        *(2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        *(2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    ]
+
+
+@functools.cache
+def _part_program(size: int, share: float) -> Program:
+    """The state after a share of a step at a rate."""
+
+    def one_sample(state: Array, rate: Array, length: Array) -> dict[str, Any]:
+        return {"at": state + rate * (share * length[0])}
+
+    sample = {"state": (size,), "rate": (size,), "length": (1,)}
+    return trace(f"step.{size}.{share}", one_sample, case={}, sample=sample, fuse=False)
+
+
+@functools.cache
+def _end_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Program:
+    """The state at the end of a step of `tasks.motion.steps.rk4`, and whether it was too rough."""
+    parts = layout(family, groups)
+
+    def one_sample(before: Array, length: Array, rate: Mapping[int, Array]) -> dict[str, Any]:
+        a, b, c, d = (rate[k] for k in range(4))
+        state = before + (a + (b + c) * 2.0 + d) * (length[0] / 6.0)
+        speed = parts.at["qd"]
+        most = _largest([x for k in range(4) for x in rate[k][speed]])
+        rough = _largest(list(c[speed] - b[speed])) > ROUGH * most + STILL
+        if parts.platform:
+            w, x, y, z = state[3:7]
+            size = sqrt(((w * w + x * x) + y * y) + z * z)
+            off = abs(size - 1.0) > UNIT
+            state[3:7] = [where(off, part / size, part) for part in (w, x, y, z)]
+        return {"state": state, "rough": [where(rough, 1.0, 0.0)]}
+
+    sample: dict[Any, tuple[int, ...]] = {"before": (parts.size,), "length": (1,)}
+    for k in range(4):
+        sample |= indexed(k, {"rate": (parts.size,)})
+    return trace(f"{family.name}.{parts.size}.end", one_sample, case={}, sample=sample, fuse=False)
+
+
+def _largest(values: list[Scalar]) -> Scalar:
+    result: Scalar = 0.0
+    for value in values:
+        result = where(result < abs(value), abs(value), result)
+    return result
+
+
+@functools.cache
+def _event_program(family: Family, groups: tuple[FrictionGroup, ...], stages: int) -> Program:
+    """Whether something happened in a step: 1 where it has to be taken by `Stepper`."""
+    parts = layout(family, groups)
+    of, joints = parts.of_joints, range(parts.joints)
+    sticks = [group.sticks for group in groups for _ in group.places]
+
+    def one_sample(
+        modes: Array, state: Array, rough: Array, status: Mapping[int, Array], unbalanced: Mapping[int, Array],
+        **outputs: Mapping[int, Array],
+    ) -> dict[str, Any]:  # fmt: skip
+        result: Scalar = rough[0]
+
+        def noted(mask: Mask) -> None:
+            nonlocal result
+            result = where(mask, 1.0, result)
+
+        for k in range(stages):
+            noted(either(abs(status[k][0]) > 0.5, unbalanced[k][0] > 0.5))
+        for rate in outputs["rate"].values():
+            for x in rate:
+                noted(~(abs(x) < math.inf))
+        begin, end = (outputs["joints"][k] for k in (0, 1))
+        memory = state[parts.at["memory"]]
+        for i in joints:
+            rest, direction = modes[i] > 0.5, modes[parts.joints + i]
+            was, now = begin[of["velocity"]][i], end[of["velocity"]][i]
+            held, holds = (abs(outcome[of["breaking"]][i]) > 0.0 for outcome in (begin, end))
+            noted(where(rest, where(held, 1.0, 0.0), 0.0) > 0.5)
+            noted(abs(end[of["remembered"]][i] - memory[i]) > 0.0)
+            if sticks[i]:
+                size = where(abs(was) < abs(now), abs(now), abs(was)) + TINY
+                past = direction * now / size + ROUNDING < 0.0
+                noted(where(rest, where(holds, 1.0, 0.0), where(past, 1.0, 0.0)) > 0.5)
+        return {"event": [result]}
+
+    sample: dict[Any, tuple[int, ...]] = {"modes": (2 * parts.joints,), "state": (parts.size,), "rough": (1,)}
+    for k in range(stages):
+        sample |= indexed(k, {"status": (1,), "unbalanced": (1,)})
+    for k in (0, 1):
+        sample |= indexed(k, {"joints": (len(of) * parts.joints,), "rate": (parts.size,)})
+    laws = "".join("1" if stick else "0" for stick in sticks)
+    return trace(f"{family.name}.event.{laws}", one_sample, case={}, sample=sample, fuse=False)

@@ -1,0 +1,70 @@
+"""Programs in turn in one call: the bits of the programs alone, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.kernels.kernel import LANES, Kernel, empty_rows
+from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.program import Program, trace
+from tasks.kernels.sequence import Sequence, empty
+
+SAMPLES = 3 * LANES
+
+
+def first() -> Program:
+    def one_sample(size: Any, x: Any) -> dict[str, Any]:
+        scale = np.sqrt(size[0]) + 1.0
+        return {"y": [np.sqrt(x[0]) * scale, x[1] * x[0] + scale], "z": [x[0] - scale]}
+
+    return trace("first", one_sample, case={"size": (1,)}, sample={"x": (2,)})
+
+
+def second() -> Program:
+    return trace("second", lambda y: {"w": [y[0] * y[1] - y[0]]}, case={}, sample={"y": (2,)})
+
+
+def test_programs_in_turn_have_their_bits() -> None:
+    random = np.random.default_rng(1)
+    case, x = random.uniform(1.0, 2.0, (SAMPLES, 1)), empty_rows((2, SAMPLES))
+    x[:] = random.uniform(0.1, 1.0, x.shape)
+    bound = BoundKernel(first(), {"size": case})
+    apart = bound({"x": x[None]}, SAMPLES)
+    w = Kernel(second())({"y": np.ascontiguousarray(apart["y"])}, SAMPLES)["w"][0]
+    sequence = Sequence()
+    start = sequence.wide(2)
+    results = {"z": sequence.wide(1)}
+    middle = bound.add_to(sequence, {"x": start}, results)["y"]
+    results |= sequence.add(second(), {"y": middle}, {"w": sequence.wide(1)})
+    for _ in range(2):
+        arrays = empty(results, SAMPLES)
+        sequence({start: x} | {slot: arrays[key] for key, slot in results.items()}, SAMPLES)
+        assert arrays["z"].tobytes() == apart["z"][0].tobytes()
+        assert arrays["w"].tobytes() == np.ascontiguousarray(w).tobytes()
+
+
+def test_products_are_rounded_where_that_is_asked_for() -> None:
+    x = np.full((1, 2, LANES), 1.0 + 2.0**-30)
+    sums = [
+        Kernel(trace("sum", lambda x: {"s": [x[0] * x[1] - 1.0]}, case={}, sample={"x": (2,)}, fuse=fuse))
+        for fuse in (True, False)
+    ]
+    fused, rounded = (float(run({"x": x}, LANES)["s"][0, 0, 0]) for run in sums)
+    assert rounded == (1.0 + 2.0**-30) * (1.0 + 2.0**-30) - 1.0
+    assert fused - rounded == 2.0**-60
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    sequence = Sequence()
+    with pytest.raises(ValueError, match="first: got case inputs or reductions; expected none in a sequence"):
+        sequence.add(first(), {"x": sequence.wide(2)}, {})
+    with pytest.raises(ValueError, match="second: y got 3 rows; expected 2"):
+        sequence.add(second(), {"y": sequence.local(3)}, {})
+    sequence = Sequence()
+    start = sequence.wide(2)
+    sequence.add(second(), {"y": start}, {})
+    with pytest.raises(ValueError, match=r"got \(2, 4\); expected float64 \(2, 8\) in rows"):
+        sequence({start: np.zeros((2, 4))}, LANES)

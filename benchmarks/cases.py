@@ -66,6 +66,8 @@ CASES: dict[str, Case] = {
             "runs.small:small",
         ),
         Case("busy", "threads that a run keeps busy on clusters of many shapes, with sleeping tasks", "runs.busy:busy"),
+        Case("thousand", "the same on a thousand threads with block tasks, and on paper beyond", "runs.busy:thousand"),
+        Case("thousand_limbs", "the same on a thousand threads with limb tasks", "runs.busy:thousand_limbs"),
         Case(
             "dataset", "identification data of many robots, and one of them identified", "runs.identification:dataset"
         ),

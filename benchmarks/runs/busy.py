@@ -11,7 +11,7 @@ import itertools
 import math
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,10 +48,10 @@ SHAPES = ((2, 1), (1, 4), (8, 1), (8, 4), (64, 1), (1, 64))
 LARGE = (100, 10)
 """A cluster of 1000 threads."""
 
-LENGTHS: tuple[tuple[float, int, Granularity], ...] = ((5.0, 16, "block"), (0.5, 160, "block"), (5.0, 16, "limb"))
-"""Seconds of a block, blocks for each thread, and the tasks that a run takes then, on the large cluster."""
+LENGTHS = ((5.0, 16), (0.5, 160))
+"""Seconds of a block, and blocks for each thread, on the large cluster."""
 
-SAMPLES = (10**9, 10**10, 10**11, 5 * 10**11)
+SAMPLES = (10**9, 10**10, 10**11, 10**12)
 """Of sweeps of which is told into how many blocks and tasks a thousand threads get them."""
 
 PAPER = (10, 100, 1000, 10_000)
@@ -96,8 +96,7 @@ class Parts:
 
 def busy(size: Size) -> Iterator[Figure]:
     """Share of busy threads for several shapes of a cluster, limb and block tasks. Raises CheckError."""
-    small = plan(Sweep.from_text(text(10, 10, 10_001 if size.full else 101, series=False)))
-    parts, limbs = Parts.measured(small), len(small.limbs)
+    parts, limbs = _measured(size)
     alone = (parts.root + limbs * parts.limb + parts.last) / (parts.root + parts.limb + parts.last)
     what = f"first task {parts.root / parts.total(limbs):.0%}, last one {parts.last / parts.total(limbs):.0%} of it"
     yield Figure("threads that one block of limb tasks keeps busy", alone, "threads", what)
@@ -109,29 +108,49 @@ def busy(size: Size) -> Iterator[Figure]:
             run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
             name = f"{workers} x {threads} threads, {granularity} tasks"
             yield Figure(name, 100.0 * run.share, "%", f"blocks of {seconds:g} s; a run takes {run.chosen} tasks")
-    yield from _large(parts, limbs, size)
 
 
-def _large(parts: Parts, limbs: int, size: Size) -> Iterator[Figure]:
-    """A thousand threads, with blocks of several lengths, and what larger clusters would need, on paper."""
-    workers, threads = LARGE if size.full else (2, 2)
-    lengths: tuple[tuple[float, int, Granularity], ...] = LENGTHS if size.full else ((0.02, 2, "block"),)
-    costs: dict[Granularity, tuple[float, float]] = {}
-    for seconds, rounds, granularity in lengths:
-        whole = granularity == "block"
-        together = batch(workers * threads, seconds, workers * threads * rounds) if whole else 1
-        run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
-        tasks = run.tasks if whole else run.blocks * (limbs + 2)
-        what = f"blocks of {seconds:g} s, {granularity} tasks, {together} blocks in a task; {rounds} blocks a thread"
-        yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
-        what = f"time that its process computed, {together} blocks in a task"
-        yield Figure("  coordinator", 1e3 * run.coordinator / run.blocks, "ms/block", what)
-        yield Figure("  scheduler", 1e3 * run.scheduler / tasks, "ms/task", what)
-        costs[granularity] = run.coordinator / run.blocks, run.scheduler / tasks
-    yield from _on_paper(*costs["block"])
-    if "limb" in costs:
-        yield from _limbs_on_paper(*costs["limb"], limbs + 2)
-    yield from _sweeps(workers * threads, size)
+def thousand(size: Size) -> Iterator[Figure]:
+    """A thousand threads with block tasks of several lengths, and what larger clusters would need, on paper."""
+    parts, limbs = _measured(size)
+    cost = (0.0, 0.0)
+    for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
+        cost = yield from _large(parts, limbs, size, (seconds, rounds, "block"))
+    yield from _on_paper(*cost)
+    yield from _sweeps(math.prod(LARGE), size)
+
+
+def thousand_limbs(size: Size) -> Iterator[Figure]:
+    """A thousand threads with limb tasks, and what larger clusters would need, on paper."""
+    parts, limbs = _measured(size)
+    cost = yield from _large(parts, limbs, size, (*(LENGTHS[0] if size.full else (0.02, 2)), "limb"))
+    yield from _limbs_on_paper(*cost, limbs + 2)
+
+
+def _measured(size: Size) -> tuple[Parts, int]:
+    """What the tasks of a block take here, and how many limbs its robot has."""
+    small = plan(Sweep.from_text(text(10, 10, 10_001 if size.full else 101, series=False)))
+    return Parts.measured(small), len(small.limbs)
+
+
+def _large(
+    parts: Parts, limbs: int, size: Size, blocks: tuple[float, int, Granularity]
+) -> Generator[Figure, None, tuple[float, float]]:
+    """Busy threads of the large cluster; returns the seconds of the coordinator for a block, the scheduler for a task.
+
+    blocks: seconds of one, how many for each thread, and what tasks they are.
+    """
+    (workers, threads), (seconds, rounds, granularity) = LARGE if size.full else (2, 2), blocks
+    whole = granularity == "block"
+    together = batch(workers * threads, seconds, workers * threads * rounds) if whole else 1
+    run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
+    tasks = run.tasks if whole else run.blocks * (limbs + 2)
+    what = f"blocks of {seconds:g} s, {granularity} tasks, {together} blocks in a task; {rounds} blocks a thread"
+    yield Figure(f"{workers * threads} threads", 100.0 * run.share, "%", what)
+    what = f"time that its process computed, {together} blocks in a task"
+    yield Figure("  coordinator", 1e3 * run.coordinator / run.blocks, "ms/block", what)
+    yield Figure("  scheduler", 1e3 * run.scheduler / tasks, "ms/task", what)
+    return run.coordinator / run.blocks, run.scheduler / tasks
 
 
 def _on_paper(block: float, task: float) -> Iterator[Figure]:

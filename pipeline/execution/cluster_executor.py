@@ -214,6 +214,8 @@ def make_executor(
 
 def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
     """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy."""
+    if not plan.by_limb:
+        return "block"
     if client is None:
         return "limb"
     workers = workers_of(client.scheduler_info(n_workers=-1))

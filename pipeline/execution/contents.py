@@ -9,6 +9,7 @@ from pipeline.execution.provenance import attributes
 from pipeline.execution.true_parameters import true_parameters
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.model import Plan
+from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def plan_at(sweep: Sweep, place: Location) -> Plan:
-    """The plan of a sweep in a store: blocks of one that was made larger are those that it began with."""
+    """The plan of a sweep in a store: blocks of one that was made larger, or has very many, are those it began with."""
     plan = plan_sweep(sweep)
-    if place.exists() and (manifest := Manifest.load(place)).generation > 1:
+    if place.exists() and ((manifest := Manifest.load(place)).generation > 1 or manifest.layout.blocks > MOST_BLOCKS):
         return replace(plan, layout=replace(plan.layout, block=manifest.layout.block))
     return plan
 

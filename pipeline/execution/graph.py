@@ -7,8 +7,8 @@
 Each limb's inverse kinematics and dynamics is a task of its own: the parallel scheme of the hybrid-limb paper, Fig. 13.
 All depend on one small root, which keeps a block's tasks on one worker. The platform's own wrench takes less time than
 a task, so the assembly computes it. Reactions are tasks only where they are asked for; without them the assembly stores
-the block. `granularity="block"` runs the same functions in one task. A block of simulations is one task always: its
-limbs are coupled in every step.
+the block. `granularity="block"` runs the same functions in one task. A block of simulations is one task always, because
+its limbs are coupled in every step, and so is one of a sweep so large that its blocks are longer than usual.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def table(columns: Mapping[str, NDArray[np.float64]], length: int) -> NDArray[np
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     key: Key = (f"store-{run}", index)
-    if granularity == "block" or plan.sweep.simulation is not None:  # limbs are coupled in every step
+    if granularity == "block" or not plan.by_limb:
         return {key: Task(key, _whole_block, block_of(plan, index), writer)}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
 
@@ -154,7 +154,7 @@ def lazy_arrays(plan: Plan) -> dict[str, Array]:
 
 def _values_graph(plan: Plan, key: Key, token: str) -> TaskGraph:
     """The graph of one block whose last task gives its arrays."""
-    if plan.sweep.simulation is not None:
+    if not plan.by_limb:
         return {key: Task(key, _whole_values, block_of(plan, key[1]))}
     return _limb_graph(plan, key, token, (_assemble_and_keep, _keep))[0]
 

@@ -123,17 +123,19 @@ class Memory:
         """Bytes that tasks hand on for one design on one trajectory, and of the design itself."""
         return self.limbs * spaced(padded(times)) + self.design
 
-    def peak(self, lengths: Lengths, stored: int, reacting: int, writing: int) -> int:
+    def peak(self, lengths: Lengths, stored: int, reacting: int, writing: int, *, by_limb: bool = True) -> int:
         """Bytes that the tasks of a block hold at once, at most, over the steps that it goes through.
 
         `stored` are those of its results, with series for metrics of a user's own; `reacting` those of them that are
-        reactions; `writing` those that storing takes beside them.
+        reactions; `writing` those that storing takes beside them. `by_limb`: limbs are tasks, which hand on what they
+        give for the whole block; one task for the block has that of a strip.
         """
         width, designs, cases = lengths.width, lengths.designs, lengths.designs * lengths.trajectories
         motion = DOUBLE * lengths.trajectories * self.request.structure.motion_size * width
         shared, mounts = self.shared(lengths), designs * self.mounts
-        limbs, tasks = cases * width * self.limbs, len(self.request.structure.mechanism.instances)
-        strip = min(designs, max(1, STRIP // width)) * width * self.strip
+        tasks = len(self.request.structure.mechanism.instances) if by_limb else 1
+        limbs = cases * width * self.limbs if by_limb else 0
+        strip = min(designs, max(1, STRIP // width)) * width * (self.strip + (0 if by_limb else self.limbs))
         per_set, once = self.loads
         loads = cases * width * (lengths.sets * per_set + once)
         results = stored - reacting

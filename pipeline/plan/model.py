@@ -113,9 +113,16 @@ class Plan:
         """Names of the limbs: one task of each block for each."""
         return tuple(each.name for each in self.mechanism.instances)
 
+    @cached_property
+    def by_limb(self) -> bool:
+        """Whether limbs can be tasks of their own: not in blocks so long that what limbs hand on has no room."""
+        return self._peak(by_limb=True) <= BLOCK_MEMORY
+
     @property
     def tasks_per_block(self) -> int:
         """Trajectories, every limb, assembly; where reactions are asked for, every limb once more, and storing."""
+        if not self.by_limb:
+            return 1
         once = len(self.limbs) + 1
         return 2 * once + 1 if self.memory.reacts else once + 1
 
@@ -127,6 +134,10 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
+        return self._peak(by_limb=self.by_limb)
+
+    def _peak(self, *, by_limb: bool) -> int:
+        """Bytes that a block holds as tasks for each limb, or as one task."""
         layout = self.layout
         block, times = layout.block, layout.sizes["time"]
         lengths = Lengths(block["design"], block["friction"], block["trajectory"], times)
@@ -137,7 +148,7 @@ class Plan:
         reacting = sum(
             DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.memory.request.reactions
         )
-        return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0))
+        return self.memory.peak(lengths, stored, min(stored, reacting), layout.writing_bytes(0), by_limb=by_limb)
 
     @cached_property
     def extra(self) -> tuple[str, ...]:
@@ -190,6 +201,8 @@ class Plan:
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
         tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs{self._limb_bound}"
+        if not self.by_limb:
+            tasks = "one a block: limbs of blocks as long as these do not fit into memory"
         return [
             ("robot", self.sweep.robot),
             *((label, f"{sizes[dim]:,}") for dim, label in AXES.items()),

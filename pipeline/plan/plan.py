@@ -6,7 +6,7 @@ demand; a plan of a million blocks is as small as a plan of one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.plan.memory import Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
@@ -38,6 +38,9 @@ WANTED_BLOCKS = 16
 FRICTION_SAMPLES = 1 << 22
 """Samples times friction sets of a block."""
 
+MOST_BLOCKS = 50_000
+"""Blocks from which on they get longer with the sweep: files, receipts and the work of the scheduler go with blocks."""
+
 
 def plan(sweep: Sweep) -> Plan:
     """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block.
@@ -62,14 +65,24 @@ def plan(sweep: Sweep) -> Plan:
     sizes |= {PLACED[dim]: len(places) for dim in PLACED if (places := selection.of(dim))}
     per_set, shared = (pair_bytes(whole, rows, steady, per_set=by_set) for by_set in (True, False))
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
-    handed_on = Memory(sweep, computed).pair(sizes["time"])
+    memory = Memory(sweep, computed)
     here = tuple(name for name in steady if name in variables)
-    block = _block(sizes, per_set, shared, handed_on)
+    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]))
     chosen = tuple(name for name in variables if name in selection.series)
     made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
+    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times))
     require_files(made)
     return made
+
+
+def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:
+    """The plan with longer blocks where it has too many; `block`: lengths of blocks of so many times the samples."""
+    longer, times = made, 1
+    while longer.blocks > MOST_BLOCKS and longer.block_memory <= BLOCK_MEMORY and times < MOST_BLOCKS:
+        made, times = longer, 2 * times
+        longer = replace(made, layout=replace(made.layout, block=block(times)))
+    return longer if longer.block_memory <= BLOCK_MEMORY else made
 
 
 def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
@@ -79,15 +92,18 @@ def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
     return {dim: length for dim, length in sizes.items() if dim in used or dim in ALWAYS}
 
 
-def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int) -> dict[str, int]:
-    """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set."""
+def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1) -> dict[str, int]:
+    """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set.
+
+    `longer`: by how much blocks may have more samples than usual.
+    """
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
-    wanted = max(SMALL_BLOCK, min(BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
+    wanted = max(SMALL_BLOCK, min(longer * BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
     fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
     count = max(1, min(wanted // times, fitting, pairs))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
-        friction = even(friction, max(1, FRICTION_SAMPLES // (count * times)))
+        friction = even(friction, max(1, longer * FRICTION_SAMPLES // (count * times)))
         friction = even(friction, max(1, BLOCK_BYTES // (per_set * count)))
     design = even(sizes["design"], count)
     trajectory = even(sizes["trajectory"], max(1, count // design))

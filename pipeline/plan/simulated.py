@@ -113,6 +113,11 @@ class SimulationPlan(Plan):
         cells = math.prod(part.stop - part.start for part in self.layout.bounds(index).values())
         return cells * self._whole * self.layout.sizes["time"]
 
+    @cached_property
+    def by_limb(self) -> bool:
+        """Never: limbs are coupled in every step."""
+        return False
+
     @property
     def tasks_per_block(self) -> int:
         """One."""

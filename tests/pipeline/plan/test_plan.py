@@ -12,7 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import InputError
+from pipeline.execution import contents
+from pipeline.execution.cluster_executor import choose_granularity
+from pipeline.execution.contents import create_store, plan_at
 from pipeline.execution.graph import block_graph
+from pipeline.execution.without_store import computed
 from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
@@ -20,10 +24,11 @@ from pipeline.plan.memory import pair_bytes
 from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY
 from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, plan
 from storage.layout import Layout, lengths
+from storage.places.access import locate
 from storage.schema import lookup
 from storage.store import StoreWriter
 from tasks.blocks.buffers import Pool
-from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, cut_finely, sweep
+from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SMALL, content_hash, cut_finely, sweep
 
 ROOT = Path(__file__).parents[3]
 LARGE = """\
@@ -126,7 +131,6 @@ def test_the_plan_depends_on_the_sweep_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.execution.contents import create_store
     from tasks.blocks import assembly, reactions, shares
 
     monkeypatch.setattr(module, "WANTED_BLOCKS", 1)
@@ -145,8 +149,9 @@ def test_the_memory_that_a_plan_states_is_not_exceeded(tmp_path: Path, monkeypat
             _run_graph(*block_graph(made, 0, writer, "run", granularity))
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-            assert peak <= 1.05 * made.block_memory
-            assert granularity == "block" or peak > 0.6 * made.block_memory
+            stated = made._peak(by_limb=granularity == "limb")
+            assert peak <= 1.05 * stated
+            assert granularity == "block" or peak > 0.6 * stated
 
 
 def _run_graph(graph: dict[object, object], key: object) -> None:
@@ -219,6 +224,7 @@ metrics: [peak_force]
 def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     most = model.MAX_FILES
     cut_finely(monkeypatch, small=2000, wanted=10**9)
+    monkeypatch.setattr(module, "MOST_BLOCKS", 10**6)
     monkeypatch.setattr(model, "MAX_FILES", most)
     with pytest.raises(InputError, match=r"got 3,000,008 files; expected at most 1,000,000\. Take fewer outputs"):
         plan(sweep(HUGE))
@@ -232,6 +238,34 @@ def test_a_million_blocks_are_as_small_as_one(monkeypatch: pytest.MonkeyPatch) -
     assert (made.blocks, made.samples, last["design"].stop) == (10**6, 2 * 10**9, 10**9)
     assert dict(rows)["blocks"] == "1,000,000 of 1000 designs x 1 friction sets x 1 trajectories"
     assert peak < 2e6
+
+
+def test_blocks_grow_with_a_sweep_of_very_many_samples() -> None:
+    made = plan(sweep(HUGE.replace("samples: 2", "samples: 1001")))
+    rows = dict(made.rows())
+    assert rows["samples"] == "1,001,000,000,000"
+    assert made.blocks <= module.MOST_BLOCKS
+    assert made.layout.files < 200_000
+    assert made.block_memory < BLOCK_MEMORY < made._peak(by_limb=True)
+    assert rows["tasks"].endswith("(one a block: limbs of blocks as long as these do not fit into memory)")
+    assert choose_granularity(made, None) == "block"
+
+
+def test_longer_blocks_are_one_task_and_have_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SMALL + "outputs: [joint_reaction]\nmetrics: [peak_force]\n"
+    for name, value in {"SMALL_BLOCK": 1, "BLOCK_SAMPLES": 41, "FRICTION_SAMPLES": 41}.items():
+        monkeypatch.setattr(module, name, value)
+    short = plan(sweep(text))
+    create_store(short, locate(tmp_path / "begun"))
+    for place in (module, contents):
+        monkeypatch.setattr(place, "MOST_BLOCKS", short.blocks // 2)
+    longer = plan(sweep(text))
+    assert longer.blocks <= short.blocks // 2
+    assert plan_at(sweep(text), locate(tmp_path / "begun")).layout == short.layout, "a store goes on as it began"
+    monkeypatch.setattr(model, "BLOCK_MEMORY", 0)
+    assert [plan.by_limb for plan in (longer, replace(longer))] == [True, False]
+    hashes = {content_hash(computed(made)) for made in (short, longer, replace(longer))}
+    assert len(hashes) == 1
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Identification of the public recordings by a script of NumPy, SciPy and Pinocchio alone, from files to parameters.
 
-Nothing of limbsweep is used: files are read, filtered, differentiated and decimated here, columns of bodies are those of
-`pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate ordinary least
+Nothing of limbsweep is used: files are read, filtered, differentiated and decimated here, columns of bodies are those
+of `pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate ordinary least
 squares. With FIGAROH where it is installed, columns of bodies and base parameters are its own. Sources: Gautier 1991;
 Swevers, Verdonck, De Schutter 2007.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.io import loadmat
 from scipy.linalg import qr
+from scipy.ndimage import binary_opening
 from scipy.signal import butter, sosfiltfilt
 
 RANK = 1e-7
@@ -73,6 +74,7 @@ class Published:
     """A machine: how its files are read, filter and rows a second of those who published it, drives of several joints.
 
     Rows a second are twice the cutoff where they are 0. urdf: name of the file beside the recordings, or the text.
+    rest: speed of a joint at rest over its largest, whose rows are left out.
     """
 
     read: Callable[[Path], list[JointSignals]]
@@ -81,6 +83,7 @@ class Published:
     order: int = 4
     rate: float = 0.0
     drives: tuple[tuple[int, tuple[float, ...]], ...] = ()
+    rest: float = 0.0
 
     def file(self, folder: Path, scratch: Path) -> Path:
         """The URDF file, written into `scratch` where it is a text."""
@@ -94,7 +97,7 @@ class Published:
 SOURCES = {
     "emps": Published(read_emps, EMPS, 100.0),
     "tx40": Published(read_tx40, "tx40.urdf", 100.0, rate=500.0, drives=((6, (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)),)),
-    "ur10e": Published(read_ur10e, "ur10e.urdf", 7.5, order=5, rate=100.0),
+    "ur10e": Published(read_ur10e, "ur10e.urdf", 7.5, order=5, rate=100.0, rest=0.01),
 }
 
 Columns = Callable[[Path, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -116,14 +119,15 @@ def by_pinocchio(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> 
 
 def by_figaroh(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """Columns of bodies by FIGAROH, in the order of Pinocchio."""
+    import pinocchio
     from figaroh.tools.regressor import build_regressor_basic
-    from figaroh.tools.robot import load_robot
 
-    (samples, joints), order = q.shape, [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]
+    samples, joints = q.shape
     options = {"is_joint_torques": True, "act_idxv": list(range(joints))}
-    matrix = np.asarray(build_regressor_basic(load_robot(str(urdf)), q, qd, qdd, options))
-    matrix = matrix.reshape(joints, samples, joints, -1)[..., order]
-    return np.asarray(matrix.reshape(joints, samples, -1).transpose(1, 0, 2))
+    # its own reader wants the meshes, which no columns need
+    robot = pinocchio.RobotWrapper(pinocchio.buildModelFromUrdf(str(urdf)))
+    matrix = np.asarray(build_regressor_basic(robot, q, qd, qdd, options))
+    return matrix.reshape(joints, samples, -1).transpose(1, 0, 2)
 
 
 def by_numpy(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, int]:
@@ -161,7 +165,7 @@ PROGRAMS: dict[str, tuple[Columns, Solver]] = {
 class IndependentFit:
     """Values of standard parameters, of which dependent ones are zero, by name; rank; residuals over forces; seconds.
 
-    predicted: forces of each file at the rows of the fit (samples, joint).
+    predicted: forces of each file at the rows of the fit (rows,).
     """
 
     values: dict[str, float]
@@ -178,18 +182,16 @@ def fitted(source: Published, folder: Path, scratch: Path, program: str) -> Inde
     bodies, solver = PROGRAMS[program]
     urdf = source.file(folder, scratch)
     parts = [_rows(signals, source, urdf, bodies) for signals in source.read(folder)]
-    names, joints = _names(urdf, source), parts[0][1].shape[1]
-    matrix, forces = parts[0]
-    values, rank = solver(matrix.reshape(-1, len(names)), forces.ravel(), names)
-    predicted = [rows @ values for rows, _ in parts]
+    names = _names(urdf, source)
+    values, rank = solver(*parts[0], names)
+    predicted = [matrix @ values for matrix, _ in parts]
     errors = [
         float(np.linalg.norm(forces - other) / np.linalg.norm(forces))
         for (_, forces), other in zip(parts, predicted, strict=True)
     ]
     spent = time.perf_counter() - started
-    return IndependentFit(
-        dict(zip(names, values.tolist(), strict=True)), rank, len(matrix) * joints, errors, spent, predicted
-    )
+    by_name = dict(zip(names, values.tolist(), strict=True))
+    return IndependentFit(by_name, rank, len(parts[0][1]), errors, spent, predicted)
 
 
 def _names(urdf: Path, source: Published) -> list[str]:
@@ -204,10 +206,8 @@ def _names(urdf: Path, source: Published) -> list[str]:
     return result + [f"drive_{k}.{key}" for k, _ in source.drives for key in ("inertia", "coulomb", "viscous")]
 
 
-def _rows(
-    signals: JointSignals, source: Published, urdf: Path, bodies: Columns
-) -> tuple[np.ndarray, np.ndarray]:
-    """Filtered columns (samples, joint, column) and forces (samples, joint) of a file."""
+def _rows(signals: JointSignals, source: Published, urdf: Path, bodies: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Filtered columns (rows, column) and forces (rows,) of a file, joints that move only."""
     steps = np.diff(signals.time)
     step = float(np.mean(steps)) if np.ptp(steps) < 1e-3 * np.median(steps) else float(np.median(steps))
     uniform = np.arange(signals.time[0], signals.time[-1] + 1e-9, step)
@@ -236,4 +236,9 @@ def _rows(
     matrix = smooth(np.concatenate(parts, axis=2), step * stride)
     ends = max(3, round(2.0 / (source.cutoff * step * stride)))
     kept = slice(ends, len(matrix) - ends, max(1, round(every / stride)))
-    return matrix[kept], force[kept]
+    # at rest for longer than the filter remembers
+    slow = np.abs(qd) < source.rest * np.abs(qd).max(axis=0)
+    memory = round(1.0 / (source.cutoff * step * stride))
+    resting = binary_opening(slow, np.ones((memory, 1), dtype=bool)) if source.rest else slow
+    moves = ~resting[kept]
+    return matrix[kept][moves], force[kept][moves]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ TURNED = 0.2
 """A step counts as one back where it undoes as much of the one before."""
 STEADY = 1e-2
 """Change of parameters, relative to their deviations, at which these are taken."""
+FOLDS = 5
+"""Parts of the time that a cross-validation predicts, each from the others."""
 WEAK = 0.3
 """Relative standard deviation beyond which a parameter counts as not told by the data."""
 
@@ -237,6 +239,29 @@ def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) ->
     predicted = machine.base.reduced(matrix) @ fit.all_values + remainder
     good = finite(predicted) & thin.usable
     return relative(thin.force[good], predicted[good])
+
+
+def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
+    """Residuals over forces of the training recordings, each part of the time by parameters from the other parts.
+
+    Parts are in one piece, so that noise that is correlated tells nothing of its neighbours. NaN where the others do
+    not tell the parameters.
+    """
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    method = fit.method if fit.method in METHODS else "weighted"
+    left, whole = 0.0, 0.0
+    for fold in range(FOLDS):
+        inside = [np.arange(len(part.forces)) * FOLDS // len(part.forces) == fold for part in parts]
+        others = [replace(part, good=part.good & ~now[:, None]) for part, now in zip(parts, inside, strict=True)]
+        matrix, forces = statistics.stacked(others)
+        if len(statistics.independent_columns(matrix)) < matrix.shape[1]:
+            return np.nan
+        values = estimators.estimate(method, matrix, forces, statistics.actuators_of(others)).values
+        for part, run, now in zip(parts, machine.of(TRAIN), inside, strict=True):
+            good = part.good & now[:, None]
+            left += float(np.sum(replace(part, good=good).residuals(values) ** 2))
+            whole += float(np.sum(run.forces[good] ** 2))
+    return float(np.sqrt(left / whole)) if whole else np.nan
 
 
 def _may_go(value: float, deviation: float) -> bool:

@@ -170,8 +170,8 @@ def lacking(fit: MachineFit) -> Iterator[str]:
                 yield f"limbs that are copies differ in mass{_by(lack)}, {share}; write shared: false under model"
             elif kind == OFFSETS:
                 yield (
-                    f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain as "
-                    "well: these recordings do not tell one from the other, and deviations hold for the first only; "
+                    f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain "
+                    "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
                     "weigh the limbs, or record larger motions"
                 )
             elif kind == "friction":

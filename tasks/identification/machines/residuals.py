@@ -136,7 +136,7 @@ def deviations(parts: Sequence[FitRows], values: Array) -> np.ndarray:
 
     One is HAC, which takes any correlation, within and between actuators, but from few samples; one takes the residuals
     of each actuator for an autoregressive process, which tells long correlations from short recordings; one takes them
-    for white noise, which needs fewest of all: the others are too small by chance where correlations are too few to tell.
+    for white noise, which needs the fewest samples: by chance the others are too small where there are few.
     """
     estimates = (covariance(parts, values), autoregressive_covariance(parts, values), white_covariance(parts, values))
     return np.sqrt(np.max([np.diag(estimate) for estimate in estimates], axis=0))

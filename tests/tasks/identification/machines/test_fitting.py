@@ -15,7 +15,7 @@ from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.consistent import is_consistent
 from tasks.identification.machines.checks import check_machine, check_signals
-from tasks.identification.machines.fitting import MachineFit, fit_machine
+from tasks.identification.machines.fitting import MachineFit, cross_validated, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import MachineModel, OwnColumn, nominal
@@ -59,6 +59,7 @@ def test_parameters_of_a_chain_are_found_within_their_deviations(method: str) ->
     assert len(fit.kept) == machine.base.count
     assert np.square(scores(machine, fit)).mean() < 2.5
     assert fit.errors["run_1.csv"] < 0.02
+    assert fit.errors["run_1.csv"] < cross_validated(machine, fit) < 1.5 * fit.errors["run_1.csv"]
 
 
 def delta_recording(robot: Robot, seed: int = 3) -> Signals:

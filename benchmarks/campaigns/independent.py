@@ -148,7 +148,9 @@ def of_figaroh(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> 
     sizes = np.linalg.norm(matrix, axis=0)
     moved = np.flatnonzero(sizes > RANK * sizes.max())
     # its tolerances are absolute
-    result = QRDecomposer(tolerance=RANK).decompose(matrix[:, moved] / sizes[moved], [names[k] for k in moved], forces)
+    result = QRDecomposer(tolerance=RANK).decompose(
+        matrix[:, moved] / sizes[moved], [names[k] for k in moved.tolist()], forces
+    )
     values = np.zeros(len(names))
     kept = moved[list(result.base_indices)]
     values[kept] = result.phi_b / sizes[kept]

@@ -1,12 +1,12 @@
 """Identification of three public recordings beside what was published of them, and beside other programs.
 
-    python -m benchmarks.campaigns.recordings FOLDER [--only emps tx40 ur10e] [--figaroh]
+    python -m benchmarks.campaigns.recordings FOLDER [--only emps tx40 ur10e simulated] [--figaroh] [--reports REPORTS]
 
 FOLDER holds the folders emps, staubli_tx40 and ur10e with the files that `examples/recordings` names. Each machine is
 identified twice, in a process of its own: as `limbsweep identify` does where nothing is said, and with the filter and
 the rate of rows of those who published it, rest counted but for UR10e, whose authors cut it off. Then a script of
-NumPy, SciPy and Pinocchio, and with `--figaroh` FIGAROH where it is installed, take the same motions and forces:
-ordinary least squares each.
+NumPy, SciPy and Pinocchio, and with `--figaroh` FIGAROH where it is installed, identify the same files on their own,
+see `benchmarks.campaigns.independent`, and an arm that is simulated by Pinocchio: ordinary least squares each.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import resource
+import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.signal import butter, sosfiltfilt
 
+from benchmarks.campaigns.independent import BODY, SOURCES, JointSignals, Published, fitted
 from pipeline.identification.machines.description import read_description
 from pipeline.identification.machines.identify import identify_recordings
-from tasks.identification.machines.fitting import fit_machine
-from tasks.identification.machines.machine import RecordedMachine
+from pipeline.identification.machines.page import save_page
 from tasks.identification.machines.preparation import Preparation
-from tasks.identification.machines.rows import Run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "recordings"
 INERTIAL = 10
-RANK = 1e-7
-"""Least part of its length that a column has of its own, to count as independent."""
+SIMULATED = (0.4, 2.0, 3.0, 0.5)
+"""Armature, dry friction, viscous friction and offset of all joints of the arm that is simulated."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ MACHINES = {
 }
 
 
-def identified(folder: Path, name: str, preparation: Preparation | None) -> tuple[str, list[str]]:
-    """Cells of a table, and the estimated parameters of a machine that has few."""
+def identified(folder: Path, name: str, preparation: Preparation | None, report: Path | None) -> tuple[str, list[str]]:
+    """Cells of a table, and the estimated parameters of a machine that has few; writes a report, if asked for."""
     started = time.perf_counter()
     description = read_description(EXAMPLES / f"{name}.yaml", folder=folder / MACHINES[name].folder)
     if preparation is not None:
@@ -72,6 +71,8 @@ def identified(folder: Path, name: str, preparation: Preparation | None) -> tupl
     spent = time.perf_counter() - started
     errors = [f"{recording.role} {result.fit.errors[recording.name]:.2%}" for recording in result.machine.recordings]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if report is not None:
+        save_page(result, report)
     rows = f"{result.fit.rows} | {result.fit.base.count} | {', '.join(errors)}"
     few = list(result.parameters()) if result.fit.base.count < INERTIAL else []
     return (
@@ -86,125 +87,125 @@ def alone(*arguments: object) -> tuple[str, list[str]]:
         return pool.apply(identified, arguments)
 
 
-Matrix = Callable[[str, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""URDF and positions, velocities, accelerations of joints: inertial columns (samples, joint, column)."""
+def simulated(folder: Path, urdf: Path) -> dict[str, float]:
+    """Write two recordings of a machine that there is not, and its description; its true parameters by name.
 
-
-def by_pinocchio(urdf: str, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """Columns of bodies by Pinocchio."""
+    The arm of a URDF file on Fourier series, forces by Pinocchio, with friction, offsets, drives, and noise of 2 %.
+    """
     import pinocchio
 
-    model = pinocchio.buildModelFromUrdf(urdf)
-    data = model.createData()
-    return np.stack(
-        [pinocchio.computeJointTorqueRegressor(model, data, *state) for state in zip(q, qd, qdd, strict=True)]
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    data, random = model.createData(), np.random.default_rng(5)
+    joints, names = model.nv, list(model.names)[1:]
+    known = dict(zip(("armature", "coulomb", "viscous", "offset"), SIMULATED, strict=True))
+    t = np.arange(0.0, 20.0, 1e-3)
+    for file in ("train.csv", "test.csv"):
+        q, qd, qdd = np.zeros((3, len(t), joints))
+        for k in range(1, 6):
+            omega = 2.0 * np.pi * 0.1 * k
+            sine, cosine = random.normal(size=(2, joints)) * 0.6 / k
+            turn = omega * t[:, None]
+            q += sine * np.sin(turn) + cosine * np.cos(turn)
+            qd += omega * (sine * np.cos(turn) - cosine * np.sin(turn))
+            qdd -= omega**2 * (sine * np.sin(turn) + cosine * np.cos(turn))
+        forces = np.array([pinocchio.rnea(model, data, *state) for state in zip(q, qd, qdd, strict=True)])
+        forces += known["armature"] * qdd + known["coulomb"] * np.sign(qd) + known["viscous"] * qd + known["offset"]
+        forces += random.normal(size=forces.shape) * 0.02 * np.sqrt(np.mean(forces**2, axis=0))
+        np.savetxt(folder / file, np.column_stack([t, q, forces]), delimiter=",", fmt="%.12g")
+    shutil.copy(urdf, folder / "arm.urdf")
+    columns = [list(range(start, start + joints)) for start in (2, 2 + joints)]
+    (folder / "arm.yaml").write_text(
+        "limbsweep: 1\nrobot: arm.urdf\n"
+        "recordings: [{files: [train.csv], role: train}, {files: [test.csv], role: test}]\n"
+        f"time: {{column: 1}}\nposition: {{columns: {columns[0]}}}\nforce: {{columns: {columns[1]}}}\n"
     )
+    links = [next(f.name for f in model.frames if f.parentJoint == k and f.type == pinocchio.BODY)
+             for k in range(1, model.njoints)]  # fmt: skip
+    truth = {f"{name}.{key}": value for name in names for key, value in known.items()}
+    for link, inertia in zip(links, model.inertias[1:], strict=True):
+        truth |= {f"{link}.{key}": x for key, x in zip(BODY, inertia.toDynamicParameters().tolist(), strict=True)}
+    return truth
 
 
-def by_figaroh(urdf: str, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """Columns of bodies by FIGAROH."""
-    from figaroh.tools.regressor import build_regressor_basic
-    from figaroh.tools.robot import load_robot
-
-    robot = load_robot(urdf)
-    samples, joints = q.shape
-    matrix = build_regressor_basic(robot, q, qd, qdd, {"is_joint_torques": True})
-    return np.asarray(matrix).reshape(joints, samples, -1).transpose(1, 0, 2)
+def read_simulated(folder: Path) -> list[JointSignals]:
+    """What `simulated` has written."""
+    tables = [np.loadtxt(folder / name, delimiter=",") for name in ("train.csv", "test.csv")]
+    joints = (tables[0].shape[1] - 1) // 2
+    return [JointSignals(t[:, 0], t[:, 1 : 1 + joints], t[:, 1 + joints :]) for t in tables]
 
 
-def independent_fit(machine: RecordedMachine, urdf: str, bodies: Matrix) -> tuple[dict[str, float], list[np.ndarray]]:
-    """Friction, offsets and predicted forces of all recordings by ordinary least squares without our regressors."""
-    names, training = machine.robot.mechanism.actuators, machine.of("train")
-    drives = [] if machine.model.drives is None else [row / abs(row).max() for row in machine.model.drives]
-    drives = [row for row in drives if np.count_nonzero(row) > 1]
+def compared(
+    name: str, path: Path, folder: Path, source: Published, programs: Sequence[str], truth: dict[str, float]
+) -> Iterator[str]:
+    """Lines of a table: limbsweep and other programs from the same files, and how far their parameters are apart.
 
-    def rows(run: Run) -> np.ndarray:
-        q, qd, qdd = run.thin.position, run.thin.velocity, run.thin.acceleration
-        count = q.shape[1]
-        parts = [bodies(urdf, q, qd, qdd)]
-        for shape in (qdd, np.sign(qd), qd, np.ones_like(qd)):
-            parts.append(shape[:, :, None] * np.eye(count))
-        for row in drives:
-            motions = (qdd @ row, np.sign(qd @ row), qd @ row)
-            parts.append(np.stack([motion[:, None] * row for motion in motions], axis=2))
-        used = run.thin.used
-        assert used.cutoff is not None
-        sections = butter(used.order, used.cutoff, fs=1.0 / run.thin.step, output="sos")
-        padding = 3 * (2 * len(sections) + 1) * max(1, round(0.1 / (used.cutoff * run.thin.step)))
-        matrix = sosfiltfilt(sections, np.concatenate(parts, axis=2), axis=0, padlen=min(padding, len(q) - 1))
-        return np.asarray(matrix[run.numbers])
+    All by ordinary least squares with the filter of those who published. Differences of base parameters are over the
+    standard deviations of limbsweep; of simulations also those from the truth.
+    """
+    described = read_description(path, folder=folder, method="least_squares")
+    preparation = Preparation(
+        cutoff=source.cutoff, order=source.order, rate=source.rate, rest=source.rest, outliers=0.0
+    )
+    description = replace(described, preparation=preparation)
+    identify_recordings(description)  # compiles what the second call finds on disk
+    result = identify_recordings(description)
+    fit, base = result.fit, result.machine.base
+    columns = [column.name for column in result.machine.columns]
+    spent = sum(result.seconds[stage] for stage in ("read", "prepare", "fit"))
 
-    matrices = [rows(run) for run in machine.runs]
-    stacked = np.concatenate([m[r.good] for m, r in zip(matrices, machine.runs, strict=True) if r in training])
-    forces = np.concatenate([run.forces[run.good] for run in training])
-    sizes = np.linalg.norm(stacked, axis=0)
-    moved = np.flatnonzero(sizes > RANK * sizes.max())
-    # friction first, so that what it is does not depend on which columns of bodies are kept
-    labels = [*([""] * INERTIAL * len(names)), *([""] * len(names))]
-    labels += [f"{name}.{key}" for key in ("coulomb", "viscous", "offset") for name in names]
-    moved = np.array(sorted(moved, key=lambda k: not (k < len(labels) and labels[k])))
-    triangle = np.abs(np.diag(qr(stacked[:, moved] / sizes[moved], mode="r")[0]))
-    kept = moved[triangle > RANK]
-    values = np.linalg.lstsq(stacked[:, kept] / sizes[kept], forces, rcond=None)[0] / sizes[kept]
-    known = {labels[k]: float(x) for k, x in zip(kept, values, strict=True) if k < len(labels) and labels[k]}
-    return known, [matrix[:, :, kept] @ values for matrix in matrices]
+    def row(program: str, rows: int, rank: int, values: np.ndarray, errors: Iterable[float], seconds: str) -> str:
+        apart = float(np.abs((values - fit.values) / fit.deviations).max())
+        off = ""
+        if truth:
+            exact = base.of([truth.get(column, 0.0) for column in columns])[list(fit.kept)]
+            off = f"{np.mean(np.abs((values - exact) / fit.deviations) < 2.0):.0%}"
+        shares = ", ".join(f"{error:.2%}" for error in errors)
+        between = "" if program == "limbsweep" else f"{apart:.2g}"
+        return f"| `{name}` | {program} | {rows} | {rank} | {shares} | {between} | {off} | {seconds} |"
 
-
-def compared(folder: Path, name: str, programs: Sequence[str]) -> Iterator[str]:
-    """Lines of a table: other programs on the same rows, largest differences of forces and of friction, seconds."""
-    known = MACHINES[name]
-    described = read_description(EXAMPLES / f"{name}.yaml", folder=folder / known.folder, method="least_squares")
-    description = replace(described, preparation=known.published)
-    started = time.perf_counter()
-    machine = identify_recordings(description).machine
-    whole = time.perf_counter() - started
-    fresh = RecordedMachine(machine.robot, machine.model, machine.recordings)
-    started = time.perf_counter()
-    fit = fit_machine(fresh, "least_squares")
-    spent = time.perf_counter() - started
-    yield f"| `{name}` | limbsweep | {fit.rows} | {len(fit.kept)} | | | {spent:.2f} (all of `identify` {whole:.1f}) |"
-    names = [fit.base.names[fit.base.independent[k]] for k in fit.kept]
-    ours = dict(zip(names, fit.values.tolist(), strict=True))
-    assert description.robot_file is not None
-    urdf = str(folder / known.folder / description.robot_file)
+    whole = f"{spent:.1f} ({sum(result.seconds.values()):.1f} with checks, consistent bodies and tests)"
+    yield row("limbsweep", fit.rows, len(fit.kept), fit.values, fit.errors.values(), whole)
     for program in programs:
-        started = time.perf_counter()
-        friction, forces = independent_fit(fresh, urdf, by_figaroh if program == "FIGAROH" else by_pinocchio)
-        spent = time.perf_counter() - started
-        size = max(float(np.abs(run.forces).max()) for run in fresh.runs)
-        off = max(
-            float(np.abs(fit.predicted(run) - other)[run.good].max())
-            for run, other in zip(fresh.runs, forces, strict=True)
-        )
-        shared = [key for key in friction if key in ours]
-        worst = max(abs(friction[key] - ours[key]) / max(abs(ours[key]), 1e-3) for key in shared)
-        yield f"| `{name}` | {program} | {fit.rows} | | {off / size:.1e} | {worst:.1e} | {spent:.2f} |"
+        with TemporaryDirectory() as scratch:
+            other = fitted(source, folder, Path(scratch), program)
+        values = base.of([other.values.get(column, 0.0) for column in columns])[list(fit.kept)]
+        yield row(program, other.rows, other.rank, values, other.errors, f"{other.seconds:.1f}")
 
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", nargs="*", default=list(MACHINES))
+    parser.add_argument("--only", nargs="*", default=[*MACHINES, "simulated"])
     parser.add_argument("--figaroh", action="store_true")
+    parser.add_argument("--reports", type=Path, help="folder for a report of each machine")
     arguments = parser.parse_args()
     print("| machine | preparation | rows | base | not explained | condition | s | MiB |")
     print("|---|---|---:|---:|---|---:|---:|---:|")
     few: list[str] = []
-    for name in arguments.only:
+    for name in (name for name in arguments.only if name in MACHINES):
         for text, preparation in (("limbsweep's", None), ("published", MACHINES[name].published)):
-            cells, values = alone(arguments.folder, name, preparation)
+            page = arguments.reports / f"{name}.html" if arguments.reports and preparation is None else None
+            cells, values = alone(arguments.folder, name, preparation, page)
             print(f"| `{name}` | {text} | {cells} |", flush=True)
             few += values
         print(f"| `{name}` | figures published: {MACHINES[name].figures} | | | | | | |", flush=True)
     print("\n".join(["", *few, ""]))
-    print("| machine | program | rows | parameters | forces differ | friction differs | s |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    programs = ["NumPy and Pinocchio", *(["FIGAROH"] if arguments.figaroh else [])]
+    print("| machine | program | rows | parameters | not explained | apart, deviations | within 2 of truth | s |")
+    print("|---|---|---:|---:|---|---:|---:|---|")
     for name in arguments.only:
-        if name != "emps":
-            for line in compared(arguments.folder, name, programs):
-                print(line, flush=True)
+        # the regressor of FIGAROH wants more than one joint
+        programs = ["NumPy and Pinocchio", *(["FIGAROH"] if arguments.figaroh and name != "emps" else [])]
+        if name in MACHINES:
+            folder = arguments.folder / MACHINES[name].folder
+            lines = compared(name, EXAMPLES / f"{name}.yaml", folder, SOURCES[name], programs, {})
+            print(*lines, sep="\n", flush=True)
+        else:
+            with TemporaryDirectory() as scratch:
+                truth = simulated(Path(scratch), arguments.folder / MACHINES["ur10e"].folder / "ur10e.urdf")
+                source = Published(read_simulated, "arm.urdf", 10.0)
+                lines = compared(name, Path(scratch) / "arm.yaml", Path(scratch), source, programs, truth)
+                print(*lines, sep="\n", flush=True)
 
 
 if __name__ == "__main__":

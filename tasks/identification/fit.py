@@ -1,4 +1,8 @@
-"""From recorded motions and forces of one robot to its base parameters: what one task of an identification does."""
+"""From recorded motions and forces of one robot to its base parameters: what one task of an identification does.
+
+Where reactions load friction that changes them, forces are those of inverse dynamics itself, linear about a point only:
+`tasks.identification.machines.coupled`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,12 @@ from robots.parameters import nearest
 from tasks.arrays.inputs import GRAVITY, Moving, present
 from tasks.friction.given import FrictionInput
 from tasks.identification import estimators
-from tasks.identification.base import BaseParameters, base_along, base_parameters
+from tasks.identification.base import BaseParameters, base_along, base_parameters, from_matrix
+from tasks.identification.machines.coupled import FRICTION, STEPS, is_coupled, settled
+from tasks.identification.machines.inertia import own_values
+from tasks.identification.machines.machine import TangentModel
+from tasks.identification.machines.model import MachineModel, base_of, finite
+from tasks.identification.machines.motion import actuator_motion
 from tasks.identification.methods import METHODS
 from tasks.identification.recorded import Data, Filtering, Recording
 from tasks.identification.regressor import standard_parameters
@@ -65,6 +74,8 @@ def fit(
     """
     if method not in METHODS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    if is_coupled(robot, friction):
+        return _fit_coupled(robot, friction, training, validation, method, gravity, filtering, nominal or robot)
     if base is None:
         planned = [recording.planned for recording in training]
         if planned and all(map(_is_slow, planned)):
@@ -84,6 +95,72 @@ def fit(
         deviations=solution.deviations,
         condition=solution.condition,
         noise=solution.noise,
+        validation=unused,
+    )
+
+
+def _fit_coupled(
+    robot: Robot,
+    friction: FrictionInput,
+    training: Sequence[Recording],
+    validation: Sequence[Recording],
+    method: str,
+    gravity: ArrayLike,
+    filtering: Filtering | None,
+    nominal: Robot,
+) -> Fit:
+    """Base parameters where reactions load friction that changes them, from the nominal inertia without friction on.
+
+    One parameter of friction for all joints of a group. Raises ValueError where steps do not settle, and for methods
+    that want a regressor.
+    """
+    if method not in estimators.ESTIMATORS:
+        known = ", ".join(estimators.ESTIMATORS)
+        raise ValueError(f"method: got {method!r} and friction that reactions load; expected one of {known}")
+    x, y, z = np.asarray(gravity, dtype=float).tolist()
+    model = MachineModel(friction="none", offset=False, joints=friction, gravity=(x, y, z))
+    coupled = model.coupled(robot)
+    assert coupled is not None, "friction was found to be loaded by reactions"
+    planned = [recording.planned for recording in training]
+    if planned and all(map(_is_slow, planned)):
+        rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]
+        whole = np.concatenate([part[finite(part)].reshape(-1, part.shape[2]) for part in rows])
+        base = from_matrix(whole, [column.name for column in coupled.columns])
+    else:
+        base = base_of(robot, model, lambda moving: actuator_motion(robot, moving))
+    inertial = own_values(nominal)
+    guess = np.concatenate([inertial, np.zeros(len(coupled.columns) - len(inertial))])
+    data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal)
+
+    def rows_at(point: np.ndarray, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
+        tangent = TangentModel(robot, model, coupled, base, tuple(point.tolist()), tuple(guess.tolist()))
+        parts = []
+        for recording in recordings:
+            matrix, beside = tangent.rows(recording.moving, actuator_motion(robot, recording.moving))
+            parts.append(data.filtered(base.reduced(matrix), recording.forces, beside))
+        matrix = np.concatenate([part[0].reshape(-1, part[0].shape[-1]) for part in parts])
+        return matrix, np.concatenate([part[1].ravel() for part in parts])
+
+    def estimate(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = estimators.estimate(method, *rows_at(point, training), data.actuators)
+        return found.values, found.deviations
+
+    rubbing = [coupled.columns[k].owner.startswith(FRICTION) for k in base.independent]
+    point = settled(base.of(guess), estimate, rubbing)
+    if point is None:
+        raise ValueError(
+            f"friction loaded by reactions did not settle within {STEPS} steps; expected trajectories that tell it; "
+            "give more motion, or load: constant"
+        )
+    found = estimators.estimate(method, *rows_at(point, training), data.actuators)
+    unused = estimators.residual_norm(*rows_at(point, validation), found.values) if validation else np.nan
+    return Fit(
+        names=base.groupings,
+        truth=base.of(coupled.nominal),
+        values=found.values,
+        deviations=found.deviations,
+        condition=found.condition,
+        noise=found.noise,
         validation=unused,
     )
 

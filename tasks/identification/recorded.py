@@ -96,16 +96,24 @@ class Data:
     def friction_rows(self, friction: FrictionInput) -> np.ndarray:
         """Rows of the columns of friction alone, of all recordings for training."""
         parts = [friction_columns(self.robot, friction, run.moving, gravity=self.gravity) for run in self.training]
-        done = [self._filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
+        done = [self.filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
         return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
 
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
         """Rows in turn of the actuators; samples that cannot be solved are left out."""
         matrix = regressor(self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.moving)
-        matrix, forces = self._filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
+        matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
         return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
 
-    def _filtered(self, matrix: np.ndarray, forces: np.ndarray) -> Rows:
+    def filtered(self, matrix: np.ndarray, forces: np.ndarray, beside: np.ndarray | None = None) -> Rows:
+        """Rows (samples, actuator, column) and forces as the filter leaves them, without those that are no numbers.
+
+        beside (samples, actuator): what forces have that is not of the matrix, which is taken off them.
+        """
+        if beside is not None:
+            matrix = np.concatenate([matrix, beside[:, :, None]], axis=2)
+            matrix, forces = self.filtered(matrix, forces)
+            return matrix[:, :, :-1], forces - matrix[:, :, -1]
         if self.filtering is not None:
             # a sample that is no number spreads over the whole recording, which then is left out
             kept = self.filtering.kept(len(forces))

@@ -20,7 +20,14 @@ from tasks.identification.machines.closed_loop import (
     fit_instrumental,
     fit_output_error,
 )
-from tasks.identification.machines.fitting import MachineFit, fit_machine, raw_error, unexplained, with_coupled_friction
+from tasks.identification.machines.fitting import (
+    MachineFit,
+    cross_validated,
+    fit_machine,
+    raw_error,
+    unexplained,
+    with_coupled_friction,
+)
 from tasks.identification.machines.judgement import judged, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import FADING
@@ -63,6 +70,8 @@ class MachineIdentification:
             raw = raw_error(self.machine, recording, fit)
             yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
             yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
+        if np.isfinite(share := cross_validated(self.machine, fit)):
+            yield "cross-validation", f"{share:.2%}, each fifth of the time by parameters from the others"
         yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
         if self.delay:
             yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"

@@ -16,16 +16,17 @@ from tasks.identification.machines.model import actuator_kinds
 from tasks.identification.machines.rows import Run
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 68rem; padding: 0 1rem; color: #1b1b1b }
 table { border-collapse: collapse; margin: 1rem 0 }
 td, th { padding: .2rem .8rem; text-align: left; border-bottom: 1px solid #ddd }
-td.number { text-align: right; font-variant-numeric: tabular-nums }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
 .warning { border-left: 4px solid #c60; padding: .3rem 1rem; background: #fff6ec }
 figure { margin: 1rem 0 }
-svg { max-width: 100%; height: auto }
+svg { width: 100%; height: auto }
 """
 POINTS = 4000
 """Samples of a curve that are drawn."""
@@ -49,7 +50,7 @@ def page(result: MachineIdentification) -> str:
 
 
 def _parts(result: MachineIdentification) -> Iterator[str]:
-    yield _table(("", ""), [(escape(name), escape(text)) for name, text in result.rows()])
+    yield _table((), [(escape(name).replace("  ", "&emsp;"), escape(text)) for name, text in result.rows()])
     if result.warnings:
         yield "<h2>What to know</h2>"
         yield "".join(f'<p class="warning">{escape(text)}</p>' for text in result.warnings)
@@ -57,32 +58,39 @@ def _parts(result: MachineIdentification) -> Iterator[str]:
         yield f"<h2>{escape(run.recording.name)}, {escape(run.recording.role)}</h2>"
         yield f"<figure>{_curves(result, run)}</figure>"
     yield "<h2>Friction over speed</h2>"
+    yield (
+        "<p>Forces of the recordings for training without what bodies ask of them; the lines are the identified "
+        "drives, friction and offset. Friction of a drive that moves several joints depends on all their speeds.</p>"
+    )
     yield f"<figure>{_friction(result)}</figure>"
     yield "<h2>Spectra of residuals</h2>"
     yield f"<figure>{_spectra(result)}</figure>"
     yield "<h2>Base parameters</h2>"
-    rows = [(escape(name), _number(value), _number(deviation)) for name, value, deviation in result.parameters()]
-    yield _table(("parameter", "value", "standard deviation"), rows)
+    rows = [(escape(name), _number(value), _number(deviation, 2)) for name, value, deviation in result.parameters()]
+    yield _table(("parameter", "value", "standard deviation"), rows, texts=1)
     yield "<h2>Parameters that bodies can have</h2>"
     yield "<p>Near the nominal robot where the recordings do not tell them; a deviation where they tell them alone.</p>"
     standard = [
-        (escape(name), escape(unit), _number(value), _number(deviation))
+        (escape(name), escape(unit), _number(value), _number(deviation, 2))
         for name, unit, value, deviation in result.standard_parameters()
     ]
-    yield _table(("parameter", "unit", "value", "standard deviation"), standard)
+    yield _table(("parameter", "unit", "value", "standard deviation"), standard, texts=2)
 
 
-def _number(value: float) -> str:
-    return f"{value:.5g}" if np.isfinite(value) else ""
+def _number(value: float, digits: int = 5) -> str:
+    return f"{value:.{digits}g}" if np.isfinite(value) else ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{text}</th>" for text in head)
-    body = "".join(
-        "<tr>" + "".join(f'<td class="number">{x}</td>' if k else f"<td>{x}</td>" for k, x in enumerate(row)) + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> str:
+    """A table whose first columns are texts, the others numbers; texts: how many, None: all."""
+
+    def row(cells: Sequence[str], kind: str) -> str:
+        marks = ["" if texts is None or k < texts else ' class="number"' for k in range(len(cells))]
+        parts = (f"<{kind}{mark}>{cell}</{kind}>" for mark, cell in zip(marks, cells, strict=True))
+        return f"<tr>{''.join(parts)}</tr>"
+
+    top = f"<thead>{row(head, 'th')}</thead>" if head else ""
+    return f"<table>{top}<tbody>{''.join(row(cells, 'td') for cells in rows)}</tbody></table>"
 
 
 def _labels(result: MachineIdentification) -> list[tuple[str, str]]:
@@ -94,69 +102,75 @@ def _labels(result: MachineIdentification) -> list[tuple[str, str]]:
 
 def _curves(result: MachineIdentification, run: Run) -> str:
     labels = _labels(result)
-    figure = _figure(len(labels))
+    figure, rows = _figure([f"{name}\n[{unit}]" for name, unit in labels], "time [s]")
     predicted = result.fit.predicted(run)
     chosen = slice(None, None, max(1, len(run.time) // POINTS))
-    for k, (name, unit) in enumerate(labels):
-        axes = figure.add_subplot(len(labels), 1, k + 1)
-        axes.plot(run.time[chosen], run.forces[chosen, k], color="#888", linewidth=0.8, label="measured")
+    for k, axes in enumerate(rows):
+        axes.plot(run.time[chosen], run.forces[chosen, k], color="#888", linewidth=1.6, label="measured")
         shown = np.where(run.good[:, k], predicted[:, k], np.nan)
-        axes.plot(run.time[chosen], shown[chosen], color="#c33", linewidth=0.9, label="predicted")
-        axes.set_ylabel(f"{name}\n[{unit}]", fontsize=8)
-        axes.tick_params(labelsize=7)
-    figure.axes[0].legend(loc="upper right", fontsize=7, ncols=2)
-    figure.axes[-1].set_xlabel("time [s]", fontsize=8)
+        axes.plot(run.time[chosen], shown[chosen], color="#c33", linewidth=0.8, label="predicted")
+        left = (run.forces[:, k] - shown)[chosen]
+        axes.plot(run.time[chosen], left, color="#36a", linewidth=0.6, label="measured - predicted")
+    figure.legend(*rows[0].get_legend_handles_labels(), loc="outside upper right", fontsize=8, ncols=3, frameon=False)
     return _svg(figure)
 
 
 def _friction(result: MachineIdentification) -> str:
     """What forces leave when all but friction and offset is taken away, over speed, beside the identified friction."""
     labels, fit = _labels(result), result.fit
-    figure = _figure(len(labels))
+    units = dict.fromkeys(JOINT_KINDS[kind].units.rate for kind in actuator_kinds(result.machine.robot))
+    figure, rows = _figure([f"{name}\n[{unit}]" for name, unit in labels], f"speed [{' or '.join(units)}]", share=False)
     runs = [run for run in fit.runs if run.recording.role == "train"]
     beside = result.machine.model.beside(result.machine.robot, runs[0].motion).shape[2]
     mask = np.zeros(len(fit.columns))
     mask[len(fit.columns) - beside :] = 1.0
     # base parameters whose own column is one of those; groupings of friction columns stay among them
     own = np.array([mask[k] for k in fit.base.independent]) * fit.all_values
-    for k, (name, unit) in enumerate(labels):
-        axes = figure.add_subplot(len(labels), 1, k + 1)
-        for run in runs:
+    for k, axes in enumerate(rows):
+        for number, run in enumerate(runs):
             friction = fit.base.reduced(run.matrix)[:, k] @ own
             good = run.good[:, k]
             left = run.forces[:, k] - fit.predicted(run)[:, k] + friction
             speed = run.motion[1][:, k]
-            axes.plot(speed[good], left[good], ".", color="#888", markersize=1.5)
-            axes.plot(speed[good], friction[good], ".", color="#c33", markersize=1.5)
-        axes.set_ylabel(f"{name}\n[{unit}]", fontsize=8)
-        axes.tick_params(labelsize=7)
-    figure.axes[-1].set_xlabel("speed", fontsize=8)
+            measured, identified = ("measured", "identified") if not number else ("", "")
+            axes.plot(speed[good], left[good], ".", color="#888", markersize=2.5, label=measured)
+            axes.plot(speed[good], friction[good], ".", color="#c33", markersize=1.5, label=identified)
+    handles = rows[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper right", fontsize=8, ncols=2, frameon=False, markerscale=3)
     return _svg(figure)
 
 
 def _spectra(result: MachineIdentification) -> str:
+    from matplotlib.ticker import NullFormatter
     from scipy.signal import welch
 
     labels, fit = _labels(result), result.fit
-    figure = _figure(len(labels))
-    for k, (name, unit) in enumerate(labels):
-        axes = figure.add_subplot(len(labels), 1, k + 1)
+    figure, rows = _figure([f"{name}\n[{unit}/Hz^0.5]" for name, unit in labels], "frequency [Hz]")
+    for k, axes in enumerate(rows):
         for run in fit.runs:
             residual = np.where(run.good[:, k], run.forces[:, k] - fit.predicted(run)[:, k], 0.0)
             rate = 1.0 / float(np.median(np.diff(run.time)))
             frequency, power = welch(residual, fs=rate, nperseg=min(256, len(residual)))
             axes.semilogy(frequency[1:], np.sqrt(power[1:]), linewidth=0.8, label=run.recording.name)
-        axes.set_ylabel(f"{name}\n[{unit}/Hz^0.5]", fontsize=8)
-        axes.tick_params(labelsize=7)
-    figure.axes[0].legend(loc="upper right", fontsize=6)
-    figure.axes[-1].set_xlabel("frequency [Hz]", fontsize=8)
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    handles = rows[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper right", fontsize=8, ncols=3, frameon=False)
     return _svg(figure)
 
 
-def _figure(rows: int) -> Figure:
+def _figure(labels: Sequence[str], below: str, share: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure with one plot for each label under the other, and what they have on the axis below."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(10, 1.6 * rows + 0.6), layout="constrained")
+    figure = Figure(figsize=(10, 1.5 * len(labels) + 0.9), layout="constrained")
+    rows = list(figure.subplots(len(labels), 1, sharex=share, squeeze=False)[:, 0])
+    for axes, label in zip(rows, labels, strict=True):
+        axes.set_ylabel(label, fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.grid(color="#eee", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+    rows[-1].set_xlabel(below, fontsize=8)
+    return figure, rows
 
 
 def _svg(figure: Figure) -> str:

@@ -7,7 +7,7 @@ linear least squares. Source: joint-friction paper, Eqs. (45) to (48), for the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +30,14 @@ from tasks.programs.stages import stages
 
 FRICTION = "friction"
 FORCE = "actuator_force"
+STEPS = 25
+"""Steps of Gauss and Newton."""
+TURNED = 0.2
+"""A step counts as one back where it undoes as much of the one before."""
+STEADY = 1e-2
+"""Change of parameters, relative to their deviations, at which these are taken."""
+EXACT = 1e-8
+"""Change relative to the largest parameter at which these are taken, where there is no noise."""
 LANES = 8192
 """Samples times directions that are differentiated at a time."""
 
@@ -39,6 +47,30 @@ def is_coupled(robot: Robot, friction: Friction) -> bool:
     groups = friction_input(robot, friction)
     passive = {place for place, _ in places(robot.mechanism).values() if place.actuator < 0}
     return groups.statics and any(place in passive for group in groups.groups for place in group.places)
+
+
+def settled(
+    point: np.ndarray, estimate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], rubbing: ArrayLike
+) -> np.ndarray | None:
+    """Parameters that settle by Gauss and Newton's steps from a point; None where they do not.
+
+    estimate: values and deviations of a linear least squares about a point; infinite deviations for what stays as it
+    is. rubbing (parameter,): those of friction, which are not below zero.
+    """
+    share, before = 1.0, np.zeros(len(point))
+    for _ in range(STEPS):
+        values, deviations = estimate(point)
+        change = (values - point) / deviations
+        # the sizes of loads have kinks, between whose sides whole steps may go to and fro
+        turns = change @ before < -TURNED * (before @ before)
+        share = 0.5 * share if turns else min(2.0 * share, 1.0)
+        point = point + share * (values - point)
+        # friction that pushes settles nowhere; a step beyond zero ends there
+        point = np.where(np.asarray(rubbing), np.maximum(point, 0.0), point)
+        before = change
+        if np.abs(change).max() <= STEADY or np.abs(values - point).max() <= EXACT * np.abs(values).max():
+            return point
+    return None
 
 
 @dataclass(frozen=True)

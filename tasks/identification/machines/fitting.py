@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tasks.identification import estimators
 from tasks.identification.base import BaseParameters
 from tasks.identification.columns import Column
 from tasks.identification.machines import residuals as statistics
-from tasks.identification.machines.coupled import FRICTION
+from tasks.identification.machines.coupled import FRICTION, STEPS, settled
 from tasks.identification.machines.machine import TRAIN, RecordedMachine
 from tasks.identification.machines.model import finite, nominal
 from tasks.identification.machines.motion import robot_motion
@@ -21,12 +21,10 @@ from tasks.identification.machines.residuals import FitRows, LackOfFit, Whitenes
 from tasks.identification.machines.rows import Run, thinned
 
 METHODS = (*estimators.ESTIMATORS,)
-STEPS = 25
-"""Steps of Gauss and Newton for friction that reactions load."""
-TURNED = 0.2
-"""A step counts as one back where it undoes as much of the one before."""
-STEADY = 1e-2
-"""Change of parameters, relative to their deviations, at which these are taken."""
+UNWEIGHTED = ("least_squares", "total_least_squares")
+"""Estimators that take all rows for equal, whatever the noise of their actuators."""
+FOLDS = 5
+"""Parts of the time that a cross-validation predicts, each from the others."""
 WEAK = 0.3
 """Relative standard deviation beyond which a parameter counts as not told by the data."""
 
@@ -91,23 +89,17 @@ def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") ->
     """
     if machine.model.coupled(machine.robot) is None:
         return machine
-    share, before = 1.0, np.zeros(0)
-    for _ in range(STEPS):
-        fit = fit_machine(machine, method)
-        kept = list(fit.kept)
-        point = np.array(machine.point or machine.base.of(nominal(machine.robot, machine.model)))
-        change = (fit.values - point[kept]) / fit.plain
-        # the sizes of loads have kinks, between whose sides whole steps may go to and fro
-        turns = len(before) == len(change) and change @ before < -TURNED * (before @ before)
-        share = 0.5 * share if turns else min(2.0 * share, 1.0)
-        point[kept] += share * (fit.values - point[kept])
-        for place, k in enumerate(machine.base.independent):
-            # friction that pushes settles nowhere; a step beyond zero ends there
-            if machine.columns[k].owner.startswith(FRICTION):
-                point[place] = max(point[place], 0.0)
-        machine, before = machine.at(point), change
-        if np.abs(change).max() <= STEADY:
-            return machine
+    start = np.array(machine.point or machine.base.of(nominal(machine.robot, machine.model)))
+
+    def estimate(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        fit = fit_machine(machine if point is start else machine.at(point), method)
+        values, deviations = point.copy(), np.full(len(point), np.inf)
+        values[list(fit.kept)], deviations[list(fit.kept)] = fit.values, fit.plain
+        return values, deviations
+
+    rubbing = [machine.columns[k].owner.startswith(FRICTION) for k in machine.base.independent]
+    if (point := settled(start, estimate, rubbing)) is not None:
+        return machine.at(point)
     raise ParameterError(
         f"model.joints: friction loaded by reactions did not settle within {STEPS} steps; expected recordings that "
         "tell it; give more motion, or load: constant"
@@ -159,6 +151,8 @@ def fit_machine(
         found, rows = solved(kept)
     weighted, noise = _weighted(rows, found.values)
     stacked, _ = statistics.stacked(weighted)
+    # deviations are those of the estimate, whose rows are weighted or not
+    used = rows if method in UNWEIGHTED and instruments is None else weighted
     residuals = [part.residuals(found.values) for part in weighted]
     whole = np.zeros(base.groups.shape[0])
     whole[kept] = found.values
@@ -168,7 +162,7 @@ def fit_machine(
         columns=machine.columns,
         kept=tuple(kept),
         values=found.values,
-        deviations=statistics.deviations(weighted, found.values),
+        deviations=statistics.deviations(used, found.values),
         plain=found.deviations,
         condition=estimators.condition_number(stacked),
         raw_condition=float(np.linalg.cond(matrix[:, kept])),
@@ -237,6 +231,29 @@ def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) ->
     predicted = machine.base.reduced(matrix) @ fit.all_values + remainder
     good = finite(predicted) & thin.usable
     return relative(thin.force[good], predicted[good])
+
+
+def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
+    """Residuals over forces of the training recordings, each part of the time by parameters from the other parts.
+
+    Parts are in one piece, so that noise that is correlated tells nothing of its neighbours. NaN where the others do
+    not tell the parameters.
+    """
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    method = fit.method if fit.method in METHODS else "weighted"
+    left, whole = 0.0, 0.0
+    for fold in range(FOLDS):
+        inside = [np.arange(len(part.forces)) * FOLDS // len(part.forces) == fold for part in parts]
+        others = [replace(part, good=part.good & ~now[:, None]) for part, now in zip(parts, inside, strict=True)]
+        matrix, forces = statistics.stacked(others)
+        if len(statistics.independent_columns(matrix)) < matrix.shape[1]:
+            return np.nan
+        values = estimators.estimate(method, matrix, forces, statistics.actuators_of(others)).values
+        for part, run, now in zip(parts, machine.of(TRAIN), inside, strict=True):
+            good = part.good & now[:, None]
+            left += float(np.sum(replace(part, good=good).residuals(values) ** 2))
+            whole += float(np.sum(run.forces[good] ** 2))
+    return float(np.sqrt(left / whole)) if whole else np.nan
 
 
 def _may_go(value: float, deviation: float) -> bool:

@@ -1,7 +1,8 @@
 """What a fit may lack, in words: delay, other friction, drift, limbs that differ; and what the user should know.
 
 Each suspicion is a few columns more; a test with the covariance of correlated noise says whether they explain
-residuals.
+residuals. Where motions are small, offsets take up what a heavier limb asks and no residual is left that could tell it.
+Offsets of copies then differ, and whether limbs that differ in mass explain that as well says if they may be meant.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import null_space
 
+from tasks.identification.columns import ARMATURE, BODY, SPIN
 from tasks.identification.machines.fitting import MachineFit, fit_machine, weighted_rows
 from tasks.identification.machines.machine import RecordedMachine
+from tasks.identification.machines.model import OFFSET, nominal
 from tasks.identification.machines.preparation import advanced
-from tasks.identification.machines.residuals import Extension, LackOfFit, independent_columns, lack_of_fit
+from tasks.identification.machines.residuals import Extension, FitRows, LackOfFit, independent_columns, lack_of_fit
 from tasks.identification.machines.rows import Run
 
 DELAY = "delay"
-SHARED = "limbs"
+SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
 DELAYS = 6
@@ -33,6 +37,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
     yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs))
     if (unshared := _unshared(machine, fit)) is not None:
         yield Extension(SHARED, unshared)
+        yield Extension(MASSES, _masses(machine, fit))
     for k, name in enumerate(names):
         shapes = [_friction_shapes(run, k) for run in runs]
         yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
@@ -43,7 +48,10 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
 def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
     """The fit with the tests of what its model may lack."""
     parts = weighted_rows(machine, fit)
-    return replace(fit, lacks=tuple(lack_of_fit(parts, extension) for extension in suspicions(machine, fit)))
+    lacks = [lack_of_fit(parts, extension) for extension in suspicions(machine, fit)]
+    if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
+        lacks += _offsets(machine, fit, parts)
+    return replace(fit, lacks=tuple(lacks))
 
 
 def _rates(run: Run, fit: MachineFit) -> np.ndarray:
@@ -86,20 +94,94 @@ def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ..
     return tuple(_over_noise(other.base.reduced(run.matrix)[:, :, kept], fit) for run in runs)
 
 
+def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]:
+    """What each limb asks by the robot's own inertia: a column for each of the limbs that are copies.
+
+    One number for a limb, so that a limb which is heavier as a whole is told where all of its parameters are not.
+    """
+    other = machine.unshared
+    assert other is not None, "asked for where limbs are copies"
+    values = nominal(other.robot, other.model)
+    instances = machine.robot.mechanism.instances
+    limbs = [instance.limb for instance in instances]
+    parts = np.zeros((len(values), 0))
+    for instance in instances:
+        if limbs.count(instance.limb) > 1:
+            is_own = [c.owner.startswith(f"{instance.name}.") and _is_inertia(c.parameter) for c in other.columns]
+            parts = np.column_stack([parts, np.where(is_own, values, 0.0)])
+    return tuple(_over_noise(run.matrix @ parts, fit) for run in other.of("train"))
+
+
+def _is_inertia(parameter: str) -> bool:
+    return parameter in BODY or parameter == ARMATURE or parameter.startswith(SPIN)
+
+
+def _offset_contrasts(machine: RecordedMachine, fit: MachineFit) -> np.ndarray:
+    """Differences of the offsets of actuators that are copies (kept parameter, difference), where all are estimated."""
+    names, copies = iter(machine.robot.mechanism.actuators), dict[tuple[int, str], list[str]]()
+    for instance in machine.robot.mechanism.instances:
+        for joint in machine.robot.mechanism.limbs[instance.limb].actuated:
+            copies.setdefault((instance.limb, joint), []).append(f"{next(names)}.{OFFSET}")
+    kept = [fit.base.names[fit.base.independent[k]] for k in fit.kept]
+    result = []
+    for offsets in copies.values():
+        if set(offsets) <= set(kept):
+            places = [kept.index(name) for name in offsets]
+            result += [np.eye(len(kept))[place] - np.eye(len(kept))[places[0]] for place in places[1:]]
+    return np.array(result).reshape(-1, len(kept)).T
+
+
+def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) -> Iterator[LackOfFit]:
+    """Offsets of copies that differ, if limbs that differ in mass explain that as well; values are their masses'."""
+    contrasts = _offset_contrasts(machine, fit)
+    if machine.unshared is None or not contrasts.size:
+        return
+    equal = null_space(contrasts.T)
+    alike = [FitRows(part.matrix @ equal, part.forces, part.good) for part in parts]
+    offsets = Extension(OFFSETS, tuple(part.matrix @ contrasts for part in parts))
+    differ = lack_of_fit(alike, offsets)
+    if not differ.is_significant:
+        return
+    masses = _masses(machine, fit)
+    heavier = [
+        FitRows(np.concatenate([part.matrix, columns], axis=2), part.forces, part.good)
+        for part, columns in zip(alike, masses, strict=True)
+    ]
+    # all copies heavier by the same are the parameters that they share
+    told = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
+    heavier = [FitRows(part.matrix[:, :, told], part.forces, part.good) for part in heavier]
+    if not lack_of_fit(heavier, offsets).is_significant:
+        instead = lack_of_fit(alike, Extension(OFFSETS, masses))
+        yield replace(differ, values=instead.values, deviations=instead.deviations)
+
+
 def lacking(fit: MachineFit) -> Iterator[str]:
     """What tests say, in words."""
+    is_told = any(lack.text == SHARED and lack.is_significant for lack in fit.lacks)
     for lack in fit.lacks:
-        if lack.is_significant:
+        if lack.is_significant and not (is_told and lack.text == MASSES):
             kind, _, name = lack.text.partition(" ")
             share = f"which is {lack.share:.0%} of the residuals: deviations are too small"
             if kind == DELAY:
                 yield _late(lack, share)
             elif kind == SHARED:
                 yield f"limbs that are copies differ, {share}; write shared: false under model"
+            elif kind == MASSES:
+                yield f"limbs that are copies differ in mass{_by(lack)}, {share}; write shared: false under model"
+            elif kind == OFFSETS:
+                yield (
+                    f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain "
+                    "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
+                    "weigh the limbs, or record larger motions"
+                )
             elif kind == "friction":
                 yield f"friction of {name} is not what its law says, {share}; try friction: asymmetric or stribeck"
             else:
                 yield f"friction of {name} changes during the recordings, {share}; is the machine warm?"
+
+
+def _by(lack: LackOfFit) -> str:
+    return f" by {np.abs(lack.values).max():.0%}" if len(lack.values) else ""
 
 
 def _late(lack: LackOfFit, share: str) -> str:

@@ -176,7 +176,8 @@ class RecordedMachine:
 class TangentModel:
     """A machine whose friction reactions load, linear about base parameters (kept,), absent: the robot's own.
 
-    What base parameters do not tell of the bodies is as the robot has it: reactions depend on it as well.
+    What base parameters do not tell of the bodies is as the robot has it, or by `known` (column,): reactions depend on
+    it as well.
     """
 
     robot: Robot
@@ -184,13 +185,15 @@ class TangentModel:
     coupled: CoupledFriction
     base: BaseParameters
     point: tuple[float, ...]
+    known: tuple[float, ...] = ()
 
     def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of forces by the columns (samples, actuator, column), and what forces have beside them.
 
         With these derivatives times parameters it is the force of inverse dynamics itself at the point.
         """
-        known, kept = nominal(self.robot, self.model), list(self.base.independent)
+        known = np.array(self.known) if self.known else nominal(self.robot, self.model)
+        kept = list(self.base.independent)
         point = np.array(self.point) if self.point else self.base.of(known)
         values = known.copy()
         others = np.delete(np.arange(len(known)), kept)

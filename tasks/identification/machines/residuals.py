@@ -119,10 +119,12 @@ def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None)
     for part, residual in zip(parts, residuals, strict=True):
         # what a sample adds to the gradient, all of its actuators together
         scores = np.einsum("sac,sa->sc", part.matrix / sizes, residual)
-        middle += scores.T @ scores
-        for lag in range(1, min(lags, len(scores) - 1) + 1):
-            product = scores[lag:].T @ scores[:-lag]
-            middle += (1.0 - lag / (lags + 1.0)) * (product + product.T)
+        # the sum of products over all lags, with the weights of Bartlett's window, is one of sums over windows
+        window = min(lags, len(scores) - 1) + 1
+        sums = np.cumsum(np.concatenate([np.zeros((1, scores.shape[1])), scores]), axis=0)
+        ends = np.arange(1, len(scores) + window)
+        moving = sums[np.minimum(ends, len(scores))] - sums[np.maximum(ends - window, 0)]
+        middle += moving.T @ moving / window
     # freedoms that the fit has used up, counted in independent samples
     free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
     grown = min((free + matrix.shape[1]) / free, 4.0) * count / max(count - 1, 1)
@@ -130,12 +132,22 @@ def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None)
 
 
 def deviations(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Standard deviations (column,) of least squares: the larger ones of two estimates that share no assumption.
+    """Standard deviations (column,) of least squares: the largest of three estimates that share no assumption.
 
-    One is HAC, which takes any correlation, within and between actuators, but from few samples; the other takes the
-    residuals of each actuator for an autoregressive process, which tells long correlations from short recordings.
+    One is HAC, which takes any correlation, within and between actuators, but from few samples; one takes the residuals
+    of each actuator for an autoregressive process, which tells long correlations from short recordings; one takes them
+    for white noise, which needs the fewest samples: by chance the others are too small where there are few.
     """
-    return np.sqrt(np.maximum(np.diag(covariance(parts, values)), np.diag(autoregressive_covariance(parts, values))))
+    estimates = (covariance(parts, values), autoregressive_covariance(parts, values), white_covariance(parts, values))
+    return np.sqrt(np.max([np.diag(estimate) for estimate in estimates], axis=0))
+
+
+def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
+    """Covariance (column, column) where all residuals are independent and of one size."""
+    matrix = stacked(parts)[0]
+    inverse, sizes = _normal_inverse(matrix)
+    power = sum(float(np.sum(part.residuals(values) ** 2)) for part in parts)
+    return np.asarray(inverse * power / max(len(matrix) - matrix.shape[1], 1) / np.outer(sizes, sizes))
 
 
 def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:

@@ -214,3 +214,22 @@ def test_what_is_found_is_written_as_json_and_csv(planar: Path, tmp_path: Path) 
     assert made["cases"][0]["validation"] is None
     told = CliRunner().invoke(cli, [*call, str(tmp_path / "found.txt")])
     assert (told.exit_code, "got the ending '.txt'; expected one of .csv, .json" in told.output) == (2, True)
+
+
+def test_friction_that_reactions_load_comes_back_with_all_others(tmp_path: Path) -> None:
+    loaded = (
+        "{law: coulomb_viscous, joints: passive, load: reaction, parameters: {coulomb: 0.3, viscous: 0.002, "
+        "pin_radius: 0.01, friction_arm: 0.01, bending_arm: 0.05}}"
+    )
+    text = text_of("five_bar", DRAWN.replace("LIMITS", "0.1"), 0.02, DOWN, loaded)
+    store = stored(tmp_path, text)
+    found = identify(store, cluster=SYNCHRONOUS)
+    assert not found.failed
+    (fit,) = found.fits.values()
+    assert np.square(fit.scores).mean() < 3.0
+    place = fit.names.index("friction.coulomb")
+    assert fit.truth[place] == 0.3
+    assert fit.deviations[place] < 0.05
+    (exact,) = identify(store, clean=True, cluster=SYNCHRONOUS).fits.values()
+    np.testing.assert_allclose(exact.values, exact.truth, atol=1e-4)
+    assert identify(store, "separable", cluster=SYNCHRONOUS).failed

@@ -9,12 +9,13 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
+from robots.types import TWIST
 from tasks import inverse_dynamics
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.consistent import is_consistent
 from tasks.identification.machines.checks import check_machine, check_signals
-from tasks.identification.machines.fitting import MachineFit, fit_machine
+from tasks.identification.machines.fitting import MachineFit, cross_validated, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import MachineModel, OwnColumn, nominal
@@ -58,6 +59,7 @@ def test_parameters_of_a_chain_are_found_within_their_deviations(method: str) ->
     assert len(fit.kept) == machine.base.count
     assert np.square(scores(machine, fit)).mean() < 2.5
     assert fit.errors["run_1.csv"] < 0.02
+    assert fit.errors["run_1.csv"] < cross_validated(machine, fit) < 1.5 * fit.errors["run_1.csv"]
 
 
 def delta_recording(robot: Robot, seed: int = 3) -> Signals:
@@ -286,6 +288,41 @@ def test_limbs_that_differ_are_told() -> None:
     position = recording.position[:, 0]
     heavy[:, 0] += 5.0 * np.cos(position)
     assert any("limbs that are copies differ" in text for text in _judged(robot, replace(recording, force=heavy)))
+
+
+@cache
+def five_bar_forces(heavier: float) -> tuple[Robot, np.ndarray, np.ndarray, np.ndarray]:
+    """A five-bar whose left limb is heavier: the robot, time, positions and forces of the actuators."""
+    robot = catalog.build("five_bar")
+    time, x, xd, xdd = series(2, 8.0, 3)
+    axes = [TWIST.index(name) for name in robot.mechanism.platform.mobility]
+    position, twist, acceleration = np.zeros((len(x), 3)), np.zeros((len(x), 6)), np.zeros((len(x), 6))
+    position[:, [axis - 3 for axis in axes]] = 0.03 * x
+    twist[:, axes], acceleration[:, axes] = 0.03 * xd, 0.03 * xdd
+    home = np.array(robot.mechanism.platform.home.position, dtype=float)
+    moving = Moving(position=home + position, twist=twist, acceleration=acceleration)
+    model = MachineModel(shared=False, friction="none", offset=False)
+    factors = [heavier if column.owner.startswith("left") else 1.0 for column in model.columns(robot)]
+    motors = actuator_positions(robot, **moving)
+    forces = model.matrix(robot, moving, (motors, motors, motors)) @ (nominal(robot, model) * factors)
+    return robot, time, motors, forces
+
+
+@pytest.mark.parametrize(
+    ("noise", "heavier", "offset", "said"),
+    [
+        (0.5, 1.1, 0.0, "offsets of actuators that are copies differ, which limbs that differ in mass by"),
+        (0.03, 1.1, 0.0, "limbs that are copies differ"),
+        (0.03, 1.0, 0.3, ""),
+    ],
+)
+def test_a_heavier_limb_is_told_beside_offsets_that_take_it_up(
+    noise: float, heavier: float, offset: float, said: str
+) -> None:
+    robot, time, motors, forces = five_bar_forces(heavier)
+    forces = forces + np.random.default_rng(2).normal(size=forces.shape) * noise + [offset, 0.0]
+    texts = [text for text in _judged(robot, Signals("x.csv", "train", time, motors, forces)) if "copies" in text]
+    assert [text[: len(said)] for text in texts] == ([said] if said else [])
 
 
 def _judged(robot: Robot, recording: Signals) -> list[str]:

@@ -1,0 +1,246 @@
+"""Identification of the public recordings by a script of NumPy, SciPy and Pinocchio alone, from files to parameters.
+
+Nothing of limbsweep is used: files are read, filtered, differentiated and decimated here, columns of bodies are those
+of `pinocchio.computeJointTorqueRegressor`, base parameters those of a QR factorisation, the estimate ordinary least
+squares. With FIGAROH where it is installed, columns of bodies and base parameters are its own. Sources: Gautier 1991;
+Swevers, Verdonck, De Schutter 2007.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.io import loadmat
+from scipy.linalg import qr
+from scipy.ndimage import binary_opening
+from scipy.signal import butter, sosfiltfilt
+
+RANK = 1e-7
+"""Least part of its length that a column has of its own, to count as independent."""
+BODY = ("mass", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""Order of the parameters of a body in Pinocchio."""
+EMPS = """\
+<robot name="emps"><link name="base"/><joint name="slide" type="prismatic"><parent link="base"/><child link="carriage"/>
+<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint><link name="carriage"><inertial>
+<mass value="100"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>
+"""
+GAIN = 35.15065188
+RATIOS = np.array([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
+CURRENTS = np.array([14.87, 13.26, 11.13, 10.62, 11.03, 11.47])
+
+
+@dataclass(frozen=True)
+class JointSignals:
+    """One file in SI units and coordinates of the joints: time (samples,), the others (samples, joint)."""
+
+    time: np.ndarray
+    position: np.ndarray
+    force: np.ndarray
+    velocity: np.ndarray | None = None
+
+
+def read_emps(folder: Path) -> list[JointSignals]:
+    """Both tests of EMPS."""
+    tables = [loadmat(folder / name) for name in ("DATA_EMPS.mat", "DATA_EMPS_PULSES.mat")]
+    return [JointSignals(t["t"].ravel(), t["qm"].reshape(-1, 1), GAIN * t["vir"].reshape(-1, 1)) for t in tables]
+
+
+def read_tx40(folder: Path) -> list[JointSignals]:
+    """The recording of the TX40, whose sixth motor turns by the sum of two joints."""
+    ratios = np.diag(RATIOS)
+    ratios[5, 4] = RATIOS[5]
+    motors, torques = (
+        np.loadtxt(folder / f"{name}.csv", delimiter=",", skiprows=1) for name in ("pos_read_data", "curr_data")
+    )
+    zero = np.array([0.0, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0])
+    position = np.linalg.solve(ratios, motors[:, -6:].T).T + zero
+    return [JointSignals(np.arange(len(position)) / 5000.0, position, torques[:, -6:] @ ratios)]
+
+
+def read_ur10e(folder: Path) -> list[JointSignals]:
+    """The recordings of the UR10e: training, another series, point to point."""
+    names = ("ur-20_02_10-30sec_12harm", "ur-20_02_06-20sec_5harm", "ptp")
+    tables = [np.loadtxt(folder / f"{name}.csv", delimiter=",") for name in names]
+    return [JointSignals(t[:, 0], t[:, 1:7], t[:, 13:19] * CURRENTS, t[:, 7:13]) for t in tables]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A machine: how its files are read, filter and rows a second of those who published it, drives of several joints.
+
+    Rows a second are twice the cutoff where they are 0. urdf: name of the file beside the recordings, or the text.
+    rest: speed of a joint at rest over its largest, whose rows are left out.
+    """
+
+    read: Callable[[Path], list[JointSignals]]
+    urdf: str
+    cutoff: float
+    order: int = 4
+    rate: float = 0.0
+    drives: tuple[tuple[int, tuple[float, ...]], ...] = ()
+    rest: float = 0.0
+
+    def file(self, folder: Path, scratch: Path) -> Path:
+        """The URDF file, written into `scratch` where it is a text."""
+        if not self.urdf.startswith("<"):
+            return folder / self.urdf
+        path = scratch / "machine.urdf"
+        path.write_text(self.urdf, encoding="utf-8")
+        return path
+
+
+SOURCES = {
+    "emps": Published(read_emps, EMPS, 100.0),
+    "tx40": Published(read_tx40, "tx40.urdf", 100.0, rate=500.0, drives=((6, (0.0, 0.0, 0.0, 0.0, 1.0, 1.0)),)),
+    "ur10e": Published(read_ur10e, "ur10e.urdf", 7.5, order=5, rate=100.0, rest=0.01),
+}
+
+Columns = Callable[[Path, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""URDF and positions, velocities, accelerations of joints: inertial columns (samples, joint, column)."""
+Solver = Callable[[np.ndarray, np.ndarray, Sequence[str]], tuple[np.ndarray, int]]
+"""Matrix (rows, column), forces (rows,) and names: values of all columns, zero for dependent ones; and the rank."""
+
+
+def by_pinocchio(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Columns of bodies by Pinocchio."""
+    import pinocchio
+
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    data = model.createData()
+    states = zip(q, qd, qdd, strict=True)
+    rows = [pinocchio.computeJointTorqueRegressor(model, data, *state).copy() for state in states]
+    return np.array(rows).reshape(*q.shape, -1)
+
+
+def by_figaroh(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Columns of bodies by FIGAROH, in the order of Pinocchio."""
+    import pinocchio
+    from figaroh.tools.regressor import build_regressor_basic
+
+    samples, joints = q.shape
+    options = {"is_joint_torques": True, "act_idxv": list(range(joints))}
+    # its own reader wants the meshes, which no columns need
+    robot = pinocchio.RobotWrapper(pinocchio.buildModelFromUrdf(str(urdf)))
+    matrix = np.asarray(build_regressor_basic(robot, q, qd, qdd, options))
+    return matrix.reshape(joints, samples, -1).transpose(1, 0, 2)
+
+
+def by_numpy(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, int]:
+    """Ordinary least squares of the columns that QR keeps, from left to right."""
+    sizes = np.linalg.norm(matrix, axis=0)
+    moved = np.flatnonzero(sizes > RANK * sizes.max())
+    triangle = np.abs(np.diag(qr(matrix[:, moved] / sizes[moved], mode="r")[0]))
+    kept = moved[triangle > RANK]
+    values = np.zeros(len(names))
+    values[kept] = np.linalg.lstsq(matrix[:, kept] / sizes[kept], forces, rcond=None)[0] / sizes[kept]
+    return values, len(kept)
+
+
+def of_figaroh(matrix: np.ndarray, forces: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, int]:
+    """Base parameters and least squares by FIGAROH, columns of length one."""
+    from figaroh.tools.qrdecomposition import QRDecomposer
+
+    sizes = np.linalg.norm(matrix, axis=0)
+    moved = np.flatnonzero(sizes > RANK * sizes.max())
+    # its tolerances are absolute
+    result = QRDecomposer(tolerance=RANK).decompose(
+        matrix[:, moved] / sizes[moved], [names[k] for k in moved.tolist()], forces
+    )
+    values = np.zeros(len(names))
+    kept = moved[list(result.base_indices)]
+    values[kept] = result.phi_b / sizes[kept]
+    return values, result.rank
+
+
+PROGRAMS: dict[str, tuple[Columns, Solver]] = {
+    "NumPy and Pinocchio": (by_pinocchio, by_numpy),
+    "FIGAROH": (by_figaroh, of_figaroh),
+}
+
+
+@dataclass(frozen=True)
+class IndependentFit:
+    """Values of standard parameters, of which dependent ones are zero, by name; rank; residuals over forces; seconds.
+
+    predicted: forces of each file at the rows of the fit (rows,).
+    """
+
+    values: dict[str, float]
+    rank: int
+    rows: int
+    errors: list[float]
+    seconds: float
+    predicted: list[np.ndarray] = field(repr=False)
+
+
+def fitted(source: Published, folder: Path, scratch: Path, program: str) -> IndependentFit:
+    """Identify a machine of which the first file is for training."""
+    started = time.perf_counter()
+    bodies, solver = PROGRAMS[program]
+    urdf = source.file(folder, scratch)
+    parts = [_rows(signals, source, urdf, bodies) for signals in source.read(folder)]
+    names = _names(urdf, source)
+    values, rank = solver(*parts[0], names)
+    predicted = [matrix @ values for matrix, _ in parts]
+    errors = [
+        float(np.linalg.norm(forces - other) / np.linalg.norm(forces))
+        for (_, forces), other in zip(parts, predicted, strict=True)
+    ]
+    spent = time.perf_counter() - started
+    by_name = dict(zip(names, values.tolist(), strict=True))
+    return IndependentFit(by_name, rank, len(parts[0][1]), errors, spent, predicted)
+
+
+def _names(urdf: Path, source: Published) -> list[str]:
+    import pinocchio
+
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    links = [next(f.name for f in model.frames if f.parentJoint == k and f.type == pinocchio.BODY)
+             for k in range(1, model.njoints)]  # fmt: skip
+    joints = list(model.names)[1:]
+    result = [f"{link}.{parameter}" for link in links for parameter in BODY]
+    result += [f"{joint}.{key}" for key in ("armature", "coulomb", "viscous", "offset") for joint in joints]
+    return result + [f"drive_{k}.{key}" for k, _ in source.drives for key in ("inertia", "coulomb", "viscous")]
+
+
+def _rows(signals: JointSignals, source: Published, urdf: Path, bodies: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Filtered columns (rows, column) and forces (rows,) of a file, joints that move only."""
+    steps = np.diff(signals.time)
+    step = float(np.mean(steps)) if np.ptp(steps) < 1e-3 * np.median(steps) else float(np.median(steps))
+    uniform = np.arange(signals.time[0], signals.time[-1] + 1e-9, step)
+
+    def straight(values: np.ndarray) -> np.ndarray:
+        return np.stack([np.interp(uniform, signals.time, column) for column in values.T], axis=1)
+
+    def smooth(values: np.ndarray, dt: float) -> np.ndarray:
+        sections = butter(source.order, source.cutoff, fs=1.0 / dt, output="sos")
+        padding = min(len(values) - 1, round(3.0 / (source.cutoff * dt)))
+        return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=padding))
+
+    q = smooth(CubicSpline(signals.time, signals.position)(uniform), step)
+    qd = np.gradient(q, step, axis=0) if signals.velocity is None else smooth(straight(signals.velocity), step)
+    qdd = np.gradient(qd, step, axis=0)
+    force = smooth(straight(signals.force), step)
+    every = max(1, round(1.0 / ((source.rate or 2.0 * source.cutoff) * step)))
+    stride = max(1, every // 8)
+    q, qd, qdd, force = (values[::stride] for values in (q, qd, qdd, force))
+    parts = [bodies(urdf, q, qd, qdd)]
+    parts += [shape[:, :, None] * np.eye(q.shape[1]) for shape in (qdd, np.sign(qd), qd, np.ones_like(qd))]
+    for _, row in source.drives:
+        turned = [np.asarray(values @ row) for values in (qdd, qd, qd)]
+        shapes = turned[0], np.sign(turned[1]), turned[2]
+        parts.append(np.stack([shape[:, None] * np.array(row) for shape in shapes], axis=2))
+    matrix = smooth(np.concatenate(parts, axis=2), step * stride)
+    ends = max(3, round(2.0 / (source.cutoff * step * stride)))
+    kept = slice(ends, len(matrix) - ends, max(1, round(every / stride)))
+    # at rest for longer than the filter remembers
+    slow = np.abs(qd) < source.rest * np.abs(qd).max(axis=0)
+    memory = round(1.0 / (source.cutoff * step * stride))
+    resting = binary_opening(slow, np.ones((memory, 1), dtype=bool)) if source.rest else slow
+    moves = ~resting[kept]
+    return matrix[kept][moves], force[kept][moves]

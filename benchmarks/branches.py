@@ -1,7 +1,7 @@
 """Recall and precision of inverse kinematics: `python -m benchmarks.branches [NAME ...] [--poses N] [--root DIR]`.
 
 Random poses in a wide box around the reference pose, up to the sum of a limb's lengths, against what shares no code
-with the packages: closed forms of `tests/reference/branches.py`, circles and spheres without iteration, and for every
+with the packages: closed forms of `tests/reference`, circles and spheres without iteration, and for every
 robot the continuation solver of `tests/reference/continuation.py`, which follows paths in small steps.
 
 - recall: of the poses that the branch of the reference pose reaches, how many are found, on that branch
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,7 +29,6 @@ from benchmarks.checkout import use_packages
 from tasks.arrays.inputs import Moving
 
 ROOT = Path(__file__).parent.parent
-REFERENCE = ROOT / "tests" / "reference" / "branches.py"
 SCALES = {"gough_stewart": (0.01, 0.1, 1.0, 10.0, 100.0)}
 """Sizes at which robots are tried; 1 for the others."""
 ACCURATE = 1e-6
@@ -68,8 +66,9 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
     """Scores of some robots, all of the catalogue where none is named, by closed forms and by continuation."""
     from robots import catalog
 
-    references = runpy.run_path(str(REFERENCE))
-    closed_forms, chains = references["CLOSED_FORMS"], references["CHAINS"]
+    first = importlib.import_module("tests.reference.branches")
+    literature = importlib.import_module("tests.reference.literature_branches")
+    closed_forms, chains = {**first.CLOSED_FORMS, **literature.PLATFORMS}, {**first.CHAINS, **literature.CHAINS}
     for name in names or catalog.FAMILIES:
         mechanism = catalog.build(name).mechanism
         if mechanism.is_chain and not mechanism.limbs[0].loops:
@@ -78,7 +77,7 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
             for scale in SCALES.get(name, (1.0,)):
                 yield score(name, scale, poses, closed_forms[name])
         if name in chains and poses:
-            yield parallelograms(name, poses, chains[name])
+            yield chain_score(name, poses, chains[name])
         for scale in SCALES.get(name, (1.0,)) if paths else ():
             yield continued(name, scale, paths)
 
@@ -119,14 +118,14 @@ def continued(name: str, scale: float, poses: int) -> Score:
     return Score(name, scale, "continuation", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
 
-def parallelograms(name: str, poses: int, closed_form: Any) -> Score:
-    """The score of a chain of parallelograms beside its closed form: positions of joints of its loops."""
+def chain_score(name: str, poses: int, closed_form: Any) -> Score:
+    """The score of a chain with loops beside its closed form: positions of some joints."""
     from robots.status import Status
     from tasks import inverse_dynamics, inverse_kinematics
 
     robot = scaled(name, 1.0)
     q = joints(robot, poses, importlib.import_module("tests.reference.continuation"))
-    solved, (expected, reached) = inverse_kinematics(robot, q=q), closed_form(q)
+    solved, (expected, reached) = inverse_kinematics(robot, q=q), closed_form(robot.values, q)
     found, names = solved.status == Status.OK, [link.joint for link in robot.mechanism.limbs[0].links]
     right = found & reached
     for joint, value in expected.items():

@@ -104,7 +104,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    full: Literal[False] = False,
+    constraints: bool = False, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def inverse_dynamics(
@@ -115,7 +115,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    full: Literal[True],
+    constraints: bool = False, full: Literal[True],
 ) -> InverseDynamics: ...  # fmt: skip
 def inverse_dynamics(
     robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
@@ -125,7 +125,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    full: bool = False,
+    constraints: bool = False, full: bool = False,
 ) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
@@ -135,7 +135,8 @@ def inverse_dynamics(
     of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
     each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
     forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
-    why. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
+    why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
+    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
     (140).
 
     How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
@@ -157,6 +158,12 @@ def inverse_dynamics(
     wanted = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
+    if constraints and robot.mechanism.is_chain:
+        raise ValueError(
+            f"constraints: {robot.name} has no platform that limbs hold; leave it out: a chain whose coordinates are "
+            "coupled says CONSTRAINT_SINGULAR without it"
+        )
+    wanted += ("least_constraint_regularity",) * constraints
     dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation, time=time, forced=True)
     dynamics.run(stages(dynamics.request))
     force, velocity = (

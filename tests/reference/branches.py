@@ -134,13 +134,13 @@ def _wrapped(angle: Array) -> Array:
     return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
-def irb6(q: Array) -> tuple[Mapping[str, Array], Array]:
+def irb6(p: Parameters, q: Array) -> tuple[Mapping[str, Array], Array]:
     """The arm of IRb-6 class: forearm and crank stay parallel until crank and upper arm come to one line."""
     elbow = _wrapped(q[:, 2] - q[:, 1])
     return {"elbow": elbow}, np.abs(elbow) < 0.5 * np.pi
 
 
-def palletiser(q: Array) -> tuple[Mapping[str, Array], Array]:
+def palletiser(p: Parameters, q: Array) -> tuple[Mapping[str, Array], Array]:
     """The same with two rods more: beside the lower arm, which keeps the triangle level, and above the forearm."""
     shoulder, crank = _wrapped(q[:, 1]), _wrapped(q[:, 2])
     elbow = _wrapped(crank - shoulder)
@@ -148,5 +148,8 @@ def palletiser(q: Array) -> tuple[Mapping[str, Array], Array]:
     return {"elbow": elbow, "triangle": -shoulder}, folded < 0.5 * np.pi
 
 
-CHAINS: Mapping[str, Callable[[Array], tuple[Mapping[str, Array], Array]]] = {"irb6": irb6, "palletiser": palletiser}
+CHAINS: Mapping[str, Callable[[Parameters, Array], tuple[Mapping[str, Array], Array]]] = {
+    "irb6": irb6,
+    "palletiser": palletiser,
+}
 """Chains of parallelograms by name: from positions (n, freedom) some joints, and whether their branch reaches them."""

@@ -9,6 +9,8 @@ corners included, as far as there are poses in it.
 A path is followed with steps in which no joint moves by more than STEP, and in which no singularity can lie: the slopes
 of all closures over all joints change by less than their least singular value, those of the loops alone by less than
 the least of their singular values that are not zero at the reference pose (Weyl: none of them has become zero between).
+So do those of the loops among the bodies of an articulated platform: a parallelogram that has been flat may have folded
+over, whatever the limbs around it say.
 """
 
 from __future__ import annotations
@@ -80,6 +82,8 @@ class LimbPaths:
     size: float
     given: Sequence[str] = ()
     loop_rank: int = field(init=False, default=0)
+    frame_rank: int = field(init=False, default=0)
+    frame_rows: list[int] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self.count = len(self.limb.links)
@@ -88,6 +92,29 @@ class LimbPaths:
             rows = self.rows(np.zeros((1, self.count)), None, self.limb.loops)[1][0] * self.scale
             values = np.linalg.svd(rows, compute_uv=False)
             self.loop_rank = int((values > 1e-9 * values[0]).sum())
+        self.frame_rows = self._frame_rows()
+        if self.frame_rows:
+            values = np.linalg.svd(rows[self.frame_rows], compute_uv=False)
+            self.frame_rank = int((values > 1e-9 * values[0]).sum())
+
+    def _frame_rows(self) -> list[int]:
+        """Rows of loops among the bodies of an articulated platform, which keep their rank by themselves."""
+        if not self.limb.coordinates:
+            return []
+        plate = [link.joint for link in self.limb.links].index(self.limb.coordinates[-1])
+        result, first = list[int](), 0
+        for loop in self.limb.loops:
+            height = self._height(loop)
+            if self.carried(loop.a, plate) and self.carried(loop.b, plate):
+                result += range(first, first + height)
+            first += height
+        return result
+
+    def carried(self, body: int, by: int) -> bool:
+        """Whether a body is one that another carries, or that one itself."""
+        while body not in (by, BASE):
+            body = self.limb.links[body].parent
+        return body == by
 
     def bodies(self, x: Array) -> tuple[dict[int, tuple[Array, Array]], list[tuple[Array, Array]]]:
         """Poses of all links, by index, in the mount frame; axis and point of each joint there."""
@@ -201,8 +228,16 @@ class LimbPaths:
         least = np.linalg.svd(before[0], compute_uv=False)[:, -1]
         result = np.linalg.norm(after[0] - before[0], axis=(1, 2)) < SHARE * least
         if self.loop_rank:
-            least = np.linalg.svd(before[1], compute_uv=False)[:, self.loop_rank - 1]
-            result &= np.linalg.norm(after[1] - before[1], axis=(1, 2)) < SHARE * least
+            result &= self._rank_kept(before[1], after[1], self.loop_rank)
+        if self.frame_rank:
+            result &= self._rank_kept(before[1][:, self.frame_rows], after[1][:, self.frame_rows], self.frame_rank)
+        return result
+
+    @staticmethod
+    def _rank_kept(before: Array, after: Array, rank: int) -> Array:
+        """Whether slopes have changed by less than what keeps their rank (n,)."""
+        least = np.linalg.svd(before, compute_uv=False)[:, rank - 1]
+        result: Array = np.linalg.norm(after - before, axis=(1, 2)) < SHARE * least
         return result
 
     def follow(self, x: Array, targets: Targets) -> tuple[Array, Array]:

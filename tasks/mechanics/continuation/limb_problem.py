@@ -94,6 +94,25 @@ class LimbProblem:
         links = (self.limb.links[joint] for joint in self.start.choice.independent)
         return [1.0 if link.joint_kind.turns else 1.0 / self.size for link in links]
 
+    @cached_property
+    def seed(self) -> int:
+        """Which of the independent joints is moved to begin with: the first, or one after a slide along its axis.
+
+        Such a pair is a cylindrical joint, and what its turn carries is the whole limb as well.
+        """
+        independent = self.start.choice.independent
+        if len(independent) < 2 or self.start.choice.loops:
+            return 0
+        slide, turn = (self.limb.links[joint] for joint in independent[:2])
+        behind = self.limb.links[independent[1]].parent == independent[0]
+        entries = [x for row in turn.placement.rotation for x in row]
+        if slide.joint_kind.turns or not turn.joint_kind.periodic or not behind:
+            return 0
+        if not all(isinstance(x, float | int) for x in (*entries, *slide.axis, *turn.axis)):
+            return 0
+        ahead = np.array(turn.placement.rotation, dtype=float) @ np.array(turn.axis, dtype=float)
+        return int(bool((np.abs(np.cross(ahead, np.array(slide.axis, dtype=float))) == 0.0).all()))
+
     @property
     def seedable(self) -> bool:
         """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
@@ -157,7 +176,7 @@ class LimbProblem:
         share = where(path.fresh > 0.5, 1.0, path.share * GROWTH)
         return Path(
             packed(self.limb, states),
-            chosen(moving, list(embedding.matrix[:, 0] * way + embedding.correction()), list(towards)),
+            chosen(moving, list(embedding.matrix[:, self.seed] * way + embedding.correction()), list(towards)),
             list(self.inverse(tips).ravel()),
             where(moving, 1.0, where(share < limit, share, limit)),
             left - way,
@@ -194,12 +213,12 @@ class LimbProblem:
 
     @property
     def seed_unit(self) -> Scalar:
-        """One radian of the first independent joint; where it slides, the size of the limb."""
-        first = self.limb.links[self.start.choice.independent[0]]
+        """One radian of the joint that is moved to begin with; where it slides, the size of the limb."""
+        first = self.limb.links[self.start.choice.independent[self.seed]]
         return 1.0 if first.joint_kind.turns else self.size
 
     def way_to_start(self, tips: Tips, number: Scalar, starts: Sequence[Start]) -> Scalar:
-        """How far the first joint has to go to one of the starts."""
+        """How far the joint that is moved to begin with has to go to one of the starts."""
         result: Scalar = 0.0
         for k, start in enumerate(starts):
             if start.beyond is not None:
@@ -240,8 +259,8 @@ class LimbProblem:
         return matrix @ array(slopes * (-gap / steepness)) + tips.embedding.correction()
 
     def toward(self, tips: Tips) -> Scalar:
-        """How far the first joint is from where the tips come nearest to their places [rad or m]."""
-        joint = self.start.choice.independent[0]
+        """How far that joint is from where the tips come nearest to their places [rad or m]."""
+        joint = self.start.choice.independent[self.seed]
         link, pose = self.limb.links[joint], tips.at[joint]
         axis = pose.rotation @ array(link.axis)
         if not link.joint_kind.turns:

@@ -19,11 +19,8 @@ from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link,
 from robots.status import Status
 from robots.types import BASE
 from tasks import inverse_dynamics
-from tasks.arrays.inputs import Moving
-from tasks.arrays.inverse import Dynamics
 from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import mount_values, solved_limb, structure_of
-from tasks.programs.stages import stages
 
 BASE_RADIUS, PLATFORM_RADIUS, HEIGHT = 0.3, 0.2, 0.6
 APART = BASE_RADIUS - PLATFORM_RADIUS
@@ -88,10 +85,12 @@ def test_neither_legs_nor_actuators_are_singular_there() -> None:
 def test_a_crossing_between_two_samples_shows_in_all_beyond(samples: int) -> None:
     place = 2.0 * APART + np.linspace(-0.1, 0.15, samples)
     position = np.stack([place, np.zeros(samples), np.full(samples, HEIGHT)], axis=-1)
-    dynamics = Dynamics(ROBOT, Moving(position=position), ("least_constraint_regularity",))
-    dynamics.run(stages(dynamics.request))
-    expected = np.where(place > 2.0 * APART, Status.CONSTRAINT_SINGULAR, Status.OK)
-    np.testing.assert_array_equal(dynamics.status, expected)
+    solved = inverse_dynamics(ROBOT, position=position, constraints=True, full=True)
+    beyond = place > 2.0 * APART
+    np.testing.assert_array_equal(solved.status, np.where(beyond, Status.CONSTRAINT_SINGULAR, Status.OK))
+    np.testing.assert_array_equal(np.isnan(solved.force).all(axis=1), beyond)
+    kept = inverse_dynamics(ROBOT, position=position)[~beyond]
+    np.testing.assert_array_equal(solved.force[~beyond], kept)
 
 
 SWEEP = """
@@ -108,6 +107,8 @@ def sweep(robot: str, amplitude: list[float], metrics: str) -> Sweep:
 
 
 def test_a_chain_has_no_such_metric() -> None:
+    with pytest.raises(ValueError, match="has no platform that limbs hold"):
+        inverse_dynamics(catalog.build("planar_3r"), q=np.zeros(3), constraints=True)
     with pytest.raises(InputError, match="least_constraint_regularity"):
         Sweep.from_text(
             "limbsweep: 1\nrobot: planar_3r\ntrajectories: {a: {kind: joint_sine, amplitude: [0.1, 0.1, 0.1], "

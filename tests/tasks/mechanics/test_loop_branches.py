@@ -20,7 +20,7 @@ def test_parallelograms_stay_what_they_are(name: str) -> None:
     """They fold where two of their bars are on one line; antiparallelograms begin there, with det G_y as before."""
     robot, rng = catalog.build(name), np.random.default_rng(5)
     q = rng.uniform(-np.pi, np.pi, (POSES, len(robot.mechanism.freedoms)))
-    expected, reached = CHAINS[name](q)
+    expected, reached = CHAINS[name](robot.values, q)
     solved = inverse_kinematics(robot, q=q)
     np.testing.assert_array_equal(solved.status == Status.OK, reached)
     assert set(solved.status[~reached]) <= {Status.WRONG_BRANCH, Status.NOT_REACHABLE}

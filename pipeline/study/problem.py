@@ -216,17 +216,14 @@ class DesignProblem:
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
-        parts = [self._rates(row[None], tuple(metrics), windows) for row in self.rows(design)]
-        if len(parts) == 1:
-            return parts[0]
-        return {name: _joined([part[name] for part in parts]) for name in metrics}
-
-    def _rates(self, row: Array, metrics: tuple[str, ...], windows: int) -> dict[str, tuple[Array, Array]]:
-        """Metrics of one row (1, parameter of the robot) with their derivatives."""
-        block = replace(self._block, parameters=row, metrics=metrics)
+        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
-        return {name: _rows(name, rates) for name, rates in metric_rates(block, directions, windows).items()}
+        rates = metric_rates(block, directions, windows)  # of all cases together
+        return {
+            name: _joined([_rows(name, _of_case(rates[name], case)) for case in range(self.case_count)])
+            for name in metrics
+        }
 
     def _differences(self, design: Array, metrics: tuple[str, ...]) -> dict[str, tuple[Array, Array]]:
         """The same of simulations, all designs side by side; at an end of the bounds from one side."""
@@ -239,6 +236,11 @@ class DesignProblem:
         return {
             name: (rows[0], ((rows[1 : count + 1] - rows[count + 1 :]) / way[:, None]).T) for name, rows in flat.items()
         }
+
+
+def _of_case(rates: Rates, case: int) -> Rates:
+    """The rates of one of the cases, which take the place of designs."""
+    return Rates(rates.values[case : case + 1], rates.rates[:, case : case + 1])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

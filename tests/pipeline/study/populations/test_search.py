@@ -141,12 +141,11 @@ def test_a_search_that_is_killed_ends_with_the_same_front(whole: tuple[Path, Sea
     command += ["--generations", "3", "--population", "8", "--seed", "2"]
     for seconds in (0.3, 0.8, 0.2):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        assert process.stdout is not None
-        if not process.stdout.readline():  # it had come to its end
-            break
-        time.sleep(seconds)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        with process:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("generation 1")
+            time.sleep(seconds)
+            os.killpg(process.pid, signal.SIGKILL)
     outcome = found(path)
     assert np.array_equal(outcome.costs, whole[1].costs, equal_nan=True)
     assert np.array_equal(outcome.front, whole[1].front)

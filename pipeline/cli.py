@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import click
 
-from pipeline.commands import clusters, data, drawings, robots, runs, schemas, searches, stores, studies
+from pipeline.commands import clusters, data, drawings, populations, robots, runs, schemas, searches, stores, studies
 from pipeline.commands.terminal import CommandGroup
 
 
@@ -51,7 +51,7 @@ for _module in (robots, schemas, runs, stores, data, drawings, clusters):
         if isinstance(_command, click.Command):
             cli.add_command(_command)
 cli.add_command(studies.study)
-for _command in searches.COMMANDS:
+for _command in (*searches.COMMANDS, *populations.COMMANDS):
     studies.study.add_command(_command)
 
 

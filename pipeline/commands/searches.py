@@ -94,6 +94,7 @@ def sobol(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], 
 @click.option("--objective", "text", metavar="TEXT", help="A column, such as peak_force; default: that of the sweep.")
 @click.option("--limit", "limits", multiple=True, metavar="TEXT", help="Such as 'condition <= 6'; any number of them.")
 @CASES
+@click.option("--fix", "constant", multiple=True, metavar="NAME", help="A parameter that stays as at each start.")
 @click.option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Searches side by side.")
 @CSV
@@ -102,11 +103,14 @@ def optimise(
     text: str | None,
     limits: tuple[str, ...],
     cases: tuple[str, ...],
+    constant: tuple[str, ...],
     starts: int,
     threads: int,
     file: Path | None,
 ) -> None:
     """Better designs than the best of STORE within its swept ranges, by exact derivatives."""
+    from dataclasses import replace
+
     import numpy as np
 
     from pipeline.study.columns import objective, refuse
@@ -123,13 +127,32 @@ def optimise(
     if wanted.over not in ("worst", "mean"):
         hint = "Rank stored designs by it."
         raise refuse("objective", f"{wanted.over} over cases", "the worst case, or the mean over cases", hint)
-    begins = np.array([list(_design(ds, int(k), problem.names).values()) for k in _order(ds, wanted)[:starts]])
+    chosen = [_design(ds, int(k), problem.names) for k in _order(ds, wanted)[:starts]]
     over: Literal["worst", "mean"] = "mean" if wanted.over == "mean" else "worst"
-    optima = search(problem, wanted.text, begins, bounds, threads=threads, over=over)
+    if strange := [name for name in constant if name not in problem.names]:
+        raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
+    problems = [problem.at({name: start[name] for name in constant}) if constant else problem for start in chosen]
+    alike: dict[tuple[float, ...], list[int]] = {}  # starts with the same constants are searched side by side
+    for k, start in enumerate(chosen):
+        alike.setdefault(tuple(start[name] for name in constant), []).append(k)
+    optima = []
+    for numbers_of_starts in alike.values():
+        same = problems[numbers_of_starts[0]]
+        begins = np.array([[chosen[k][name] for name in same.names] for k in numbers_of_starts])
+        for optimum in search(same, wanted.text, begins, bounds, threads=threads, over=over):
+            optima.append(replace(optimum, design={**same.constant, **optimum.design}))
+    sign = -1.0 if wanted.direction == "max" else 1.0
+    optima.sort(key=lambda optimum: (not optimum.feasible, sign * optimum.value))
     rows: TableRows = [(wanted.text, "at the start", "limits", *problem.names)]
     for optimum in optima:
         verdict = "hold" if optimum.feasible else "do not hold"
-        rows.append((*numbers([optimum.value, optimum.start]), verdict, *numbers(list(optimum.design.values()))))
+        rows.append(
+            (
+                *numbers([optimum.value, optimum.start]),
+                verdict,
+                *numbers([optimum.design[name] for name in problem.names]),
+            )
+        )
     show(rows, len(rows), file)
     calls, seconds = sum(optimum.calls for optimum in optima), max(optimum.seconds for optimum in optima)
     click.echo(f"{calls} evaluations, {seconds:.2g} s at most")

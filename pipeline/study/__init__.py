@@ -1,7 +1,7 @@
 """Studies on results: which designs are feasible, which are best, what matters, and where to look next.
 
-`problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; all else works on an
-opened dataset and computes no mechanics. Nothing here needs a cluster.
+`problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; `populations` runs
+sweeps; all else works on an opened dataset and computes no mechanics.
 
 - `cases`: operating conditions, such as a payload, as a dim of their own
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
@@ -9,6 +9,7 @@ opened dataset and computes no mechanics. Nothing here needs a cluster.
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
+- `populations`: search by NSGA-II, NSGA-III or Parzen estimators, generations computed on a cluster into a store
 - `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
 """
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pipeline.study.one_at_a_time import effects
     from pipeline.study.optimisation import Limit, optimise
     from pipeline.study.pareto import front, layers
+    from pipeline.study.populations.methods import SearchSettings, ask_and_tell, hypervolume
+    from pipeline.study.populations.search import Generation, SearchOutcome, search
+    from pipeline.study.populations.space import SearchSpace
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
@@ -29,13 +33,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DesignProblem",
+    "Generation",
     "Limit",
+    "SearchOutcome",
+    "SearchSettings",
+    "SearchSpace",
+    "ask_and_tell",
     "by_cases",
     "column",
     "effects",
     "feasible",
     "from_samples",
     "front",
+    "hypervolume",
     "layers",
     "objective",
     "of_saltelli_store",
@@ -43,19 +53,26 @@ __all__ = [
     "rank",
     "refine",
     "saltelli",
+    "search",
     "sobol",
     "value_of",
 ]
 
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
+    "Generation": "pipeline.study.populations.search",
     "Limit": "pipeline.study.optimisation",
+    "SearchOutcome": "pipeline.study.populations.search",
+    "SearchSettings": "pipeline.study.populations.methods",
+    "SearchSpace": "pipeline.study.populations.space",
+    "ask_and_tell": "pipeline.study.populations.methods",
     "by_cases": "pipeline.study.cases",
     "column": "pipeline.study.columns",
     "effects": "pipeline.study.one_at_a_time",
     "feasible": "pipeline.study.columns",
     "from_samples": "pipeline.study.sensitivity",
     "front": "pipeline.study.pareto",
+    "hypervolume": "pipeline.study.populations.methods",
     "layers": "pipeline.study.pareto",
     "objective": "pipeline.study.columns",
     "of_saltelli_store": "pipeline.study.sensitivity",
@@ -63,6 +80,7 @@ _HOMES = {
     "rank": "pipeline.study.ranking",
     "refine": "pipeline.study.refinement",
     "saltelli": "pipeline.study.sensitivity",
+    "search": "pipeline.study.populations.search",
     "sobol": "pipeline.study.sensitivity",
     "value_of": "pipeline.study.columns",
 }

@@ -35,8 +35,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     """
     if not names:
         return ds
-    parameters = [str(name) for name, x in ds.coords.items() if x.dims == ("design",) and x.dtype.kind in "fiu"]
-    parameters = [name for name in parameters if name not in ("design", STORED)]
+    parameters = _parameters(ds)
     for name in names:
         if name not in parameters:
             hint = sentence(nearest(name, parameters))
@@ -53,14 +52,26 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
         hint = "Sweep the cases as a grid beside the designs."
         raise InputError([Problem("study", 0, 0, f"cases.{', '.join(names)}", got, "designs with every case", hint)])
     ordered = np.argsort(index[whole].min(axis=1), kind="stable")
-    table = index[whole][ordered]
+    result = with_cases(ds, index[whole][ordered], names)
+    return result.assign_attrs({INCOMPLETE: int((~whole).sum())})
+
+
+def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) -> xr.Dataset:
+    """The dataset with dims (design, case, ...) by the stored numbers in `table` (design, case); without series.
+
+    `names` are the parameters that depend on the case alone; all others are those of a design.
+    """
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))
-    chosen = {name: result[name].isel({CASE: 0}) for name in constant} | {
-        name: result[name].isel(design=0) for name in names
-    }
-    result = result.assign_coords({**chosen, STORED: (("design", CASE), table)})
-    return result.assign_attrs({INCOMPLETE: int((~whole).sum())})
+    chosen = {name: result[name].isel(design=0) for name in names}
+    chosen |= {name: result[name].isel({CASE: 0}) for name in _parameters(ds) if name not in names}
+    return result.assign_coords({**chosen, STORED: (("design", CASE), table)})
+
+
+def _parameters(ds: xr.Dataset) -> list[str]:
+    """Numbers that designs have as coordinates."""
+    names = [str(name) for name, x in ds.coords.items() if x.dims == ("design",) and x.dtype.kind in "fiu"]
+    return [name for name in names if name not in ("design", STORED)]
 
 
 def _numbered(ds: xr.Dataset, names: Sequence[str], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

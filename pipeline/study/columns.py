@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.study.cases import CASE
-from pipeline.sweep.question.reader import split_objective
+from pipeline.sweep.question.reader import WEIGHTED, split_objective
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
@@ -66,22 +66,43 @@ class Objective:
     direction: Direction
     expression: Expression
     over: str = "worst"
-    """What counts over cases: `worst`, `max`, `min`, `mean`, or a `quantile 0.9`."""
+    """What counts over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
+    """
 
-    def over_cases(self, values: Array) -> Array:
-        """Values (design, case) as one number for each design (design,)."""
-        kind, _, share = self.over.partition(" ")
+    def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
+        """Values (design, case) as one number for each design (design,); `cases` are their parameters (case,).
+
+        Raises InputError for weights that are none of these cases.
+        """
+        how, _, weights = self.over.partition(WEIGHTED)
+        kind, _, share = how.partition(" ")
         if kind == "quantile":
             return np.asarray(np.quantile(values, float(share), axis=1))
+        if weights:
+            shares = np.broadcast_to(_weights(weights, cases), values.shape[1:])
+            return np.asarray(values @ (shares / shares.sum() if kind == "mean" else shares), dtype=float)
         worst = "max" if self.direction == "min" else "min"
         return np.asarray(REDUCTIONS[worst if kind == "worst" else kind](values), dtype=float)
+
+
+def _weights(text: str, cases: Mapping[str, Array]) -> Array:
+    """The weights of cases (case,), or one of all. Raises InputError where they are none."""
+    expression = _parsed(text, "number", "objective")
+    if strange := [name for name in expression.names if name not in cases]:
+        rule = f"one of {', '.join(cases)}" if cases else "operating cases"
+        raise refuse("objective", f"weights by {strange[0]}, which is no case", rule, "Name it under cases.")
+    values = np.asarray(expression(cases), dtype=float)
+    if not np.isfinite(values).all() or (values < 0.0).any() or not (values > 0.0).any():
+        raise refuse("objective", f"weights {text} of {np.min(values):g} to {np.max(values):g}", "weights above 0")
+    return values
 
 
 def objective(text: str) -> Objective:
     """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
     Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
-    cases stands at the end, such as `, mean over cases` or `, quantile 0.9 over cases`. Raises InputError.
+    cases stands at the end, such as `, mean over cases`, `, quantile 0.9 over cases` or `, sum weighted by
+    1 / (1 + payload_mass) over cases`. Raises InputError.
 
         >>> ls.study.objective("max dexterity").direction
         'max'
@@ -181,7 +202,12 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
     """
     asked = objective(wanted) if isinstance(wanted, str) else wanted
     values = _evaluated(ds, asked.expression)
-    return asked.over_cases(values) if CASE in ds.dims else values[:, 0]
+    return asked.over_cases(values, _cases(ds)) if CASE in ds.dims else values[:, 0]
+
+
+def _cases(ds: xr.Dataset) -> dict[str, Array]:
+    """The parameters that depend on the case (case,)."""
+    return {str(name): np.asarray(x.values, dtype=float) for name, x in ds.coords.items() if x.dims == (CASE,)}
 
 
 def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
@@ -206,11 +232,21 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
         15
     """
     result = np.ones(ds.sizes["design"], dtype=bool)
-    if "failed_samples" in ds and not any("usable_share" in text or "failed_samples" in text for text in conditions):
+    if "failed_samples" in ds and not any(map(judges_failures, conditions)):
         result &= column(ds, "failed_samples") == 0
     for text in conditions:
-        result &= np.asarray(_evaluated(ds, _parsed(text, "condition", "where")), dtype=bool).all(axis=1)
+        result &= np.asarray(_evaluated(ds, condition(text)), dtype=bool).all(axis=1)
     return result
+
+
+def judges_failures(text: str) -> bool:
+    """Whether a condition says itself which designs with failed samples count."""
+    return "usable_share" in text or "failed_samples" in text
+
+
+def condition(text: str) -> Expression:
+    """Parse a condition on columns. Raises InputError."""
+    return _parsed(text, "condition", "where")
 
 
 def _evaluated(ds: xr.Dataset, expression: Expression) -> Array:

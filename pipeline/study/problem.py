@@ -46,6 +46,8 @@ class DesignProblem:
     sweep: Sweep
     bounds: Mapping[str, tuple[float, float]]
     cases: Mapping[str, Array] = field(default_factory=dict)
+    constant: Mapping[str, float] = field(default_factory=dict)
+    """Values of parameters that do not vary, in place of those of the first design."""
 
     @classmethod
     def of(
@@ -59,7 +61,7 @@ class DesignProblem:
         spans = dict(bounds) if bounds is not None else _spanned(sweep, cases)
         if both := [name for name in conditions if name in spans]:
             raise refuse(f"bounds.{both[0]}", "a case", "parameters that are no cases", "Take it out of one of them.")
-        table = {p.name: p for p in sweep.family.parameters} | _of_simulation(sweep)
+        table = cls(sweep, spans)._parameters
         owner = "one of the robot" if sweep.simulation is None else "one of the robot, its controller or its start"
         for name, (low, high) in spans.items():
             if name not in table:
@@ -68,15 +70,37 @@ class DesignProblem:
                 raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
         return cls(sweep, spans, conditions)
 
+    def at(self, constant: Mapping[str, float]) -> DesignProblem:
+        """The problem with some parameters at these values, of which none varies. Raises InputError.
+
+        So a motor stays, whose inertia, torque constant and resistance belong together, while lengths vary.
+        """
+        for name, value in constant.items():
+            if name not in self._parameters or name in self.cases:
+                known = [name for name in self._parameters if name not in self.cases]
+                hint = sentence(nearest(name, known))
+                raise refuse(f"constant.{name}", "no such parameter", "one that is no case", hint)
+            if self._parameters[name].problem(value):
+                raise refuse(f"constant.{name}", f"{value:g}", self._parameters[name].bounds)
+        bounds = {name: span for name, span in self.bounds.items() if name not in constant}
+        if not bounds:
+            raise refuse("constant", "all parameters that vary", "some of them", "Leave one out.")
+        return DesignProblem(self.sweep, bounds, self.cases, {**self.constant, **constant})
+
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that vary."""
         return tuple(self.bounds)
 
     @cached_property
+    def _parameters(self) -> dict[str, Parameter]:
+        """All parameters by name, in their order."""
+        return {p.name: p for p in self.sweep.family.parameters} | _of_simulation(self.sweep)
+
+    @cached_property
     def _order(self) -> list[str]:
         """Names of all parameters: of the robot, then of the controller, then of the start."""
-        return [*(p.name for p in self.sweep.family.parameters), *_of_simulation(self.sweep)]
+        return [*self._parameters]
 
     @cached_property
     def _places(self) -> list[int]:
@@ -104,7 +128,9 @@ class DesignProblem:
         """All parameters of the sweep's first design: of the robot, its controller, its start."""
         axes = self.sweep.simulation
         more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
-        return np.concatenate([self._block.parameters[0], *more])
+        first = np.concatenate([self._block.parameters[0], *more])
+        first[[self._order.index(name) for name in self.constant]] = list(self.constant.values())
+        return first
 
     @property
     def case_count(self) -> int:
@@ -179,7 +205,7 @@ class DesignProblem:
         columns = [name for name in wanted.expression.names if name not in parameters]
         values = parameters | (self.by_case(varied, columns) if columns else {})
         results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
-        return wanted.over_cases(results) if self.cases else results[:, 0]
+        return wanted.over_cases(results, self.cases) if self.cases else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
@@ -190,17 +216,14 @@ class DesignProblem:
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
-        parts = [self._rates(row[None], tuple(metrics), windows) for row in self.rows(design)]
-        if len(parts) == 1:
-            return parts[0]
-        return {name: _joined([part[name] for part in parts]) for name in metrics}
-
-    def _rates(self, row: Array, metrics: tuple[str, ...], windows: int) -> dict[str, tuple[Array, Array]]:
-        """Metrics of one row (1, parameter of the robot) with their derivatives."""
-        block = replace(self._block, parameters=row, metrics=metrics)
+        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
-        return {name: _rows(name, rates) for name, rates in metric_rates(block, directions, windows).items()}
+        rates = metric_rates(block, directions, windows)  # of all cases together
+        return {
+            name: _joined([_rows(name, _of_case(rates[name], case)) for case in range(self.case_count)])
+            for name in metrics
+        }
 
     def _differences(self, design: Array, metrics: tuple[str, ...]) -> dict[str, tuple[Array, Array]]:
         """The same of simulations, all designs side by side; at an end of the bounds from one side."""
@@ -213,6 +236,11 @@ class DesignProblem:
         return {
             name: (rows[0], ((rows[1 : count + 1] - rows[count + 1 :]) / way[:, None]).T) for name, rows in flat.items()
         }
+
+
+def _of_case(rates: Rates, case: int) -> Rates:
+    """The rates of one of the cases, which take the place of designs."""
+    return Rates(rates.values[case : case + 1], rates.rates[:, case : case + 1])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -53,6 +53,15 @@ class Expression:
         with np.errstate(all="ignore"):
             return _compiled(self.text, self.functions)(values)
 
+    def margin(self, values: Values) -> Number:
+        """How far a condition is from its edge, from -1 to 1: above 0 where it holds, NaN where a number is undefined.
+
+        A comparison counts by the difference of its sides over the sum of their sizes, `and` is the least, `or` the
+        largest.
+        """
+        with np.errstate(all="ignore"):
+            return _compiled(self.text, self.functions, margins=self.kind == "condition")(values)
+
 
 def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
     """The expression in a text; `kind` is what it has to give, `functions` what it may call. Raises ExpressionError."""
@@ -73,5 +82,5 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
 
 
 @functools.lru_cache(maxsize=1024)
-def _compiled(text: str, functions: Functions) -> Evaluate:
-    return translate(tokenize(text, functions), functions).value
+def _compiled(text: str, functions: Functions, *, margins: bool = False) -> Evaluate:
+    return translate(tokenize(text, functions), functions, margins=margins).value

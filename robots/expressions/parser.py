@@ -108,13 +108,16 @@ def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
     return [*tokens, Token("end", "the end", end)]
 
 
-def translate(tokens: Sequence[Token], functions: Functions = EXACT) -> Part:
-    """The expression of some tokens, the last of which is the end. Raises ExpressionError."""
+def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins: bool = False) -> Part:
+    """The expression of some tokens, the last of which is the end. Raises ExpressionError.
+
+    With `margins` comparisons, `and`, `or` and `not` give numbers: how far a condition is from its edge.
+    """
     _check_tokens(tokens, functions)
     tree = _parsed(tokens[:-1])
     if tree is None or _missing(tokens):
         raise _misplaced(tokens)
-    return _Translator(tokens, functions).part(tree)
+    return _Translator(tokens, functions, _APPLY | _MARGINS if margins else _APPLY).part(tree)
 
 
 def _check_tokens(tokens: Sequence[Token], functions: Functions) -> None:
@@ -140,6 +143,7 @@ class _Translator:
 
     tokens: Sequence[Token]
     functions: Functions
+    operations: Mapping[str, Callable[..., Number]]
 
     def part(self, node: ast.expr) -> Part:
         """What a node means."""
@@ -151,28 +155,28 @@ class _Translator:
                 raise _unexpected(token, "a finite number")
             case ast.Call(args=arguments):
                 _check_call(token, len(arguments), self.functions)
-                return _apply(token.text, token, *map(self.part, arguments))
+                return self.apply(token.text, token, *map(self.part, arguments))
             case ast.UnaryOp():
                 return self.signed(node)
             case ast.BinOp(left=left, op=ast.Pow()):
                 sign = self.operator(left)
                 exponent = int("".join(token.text for token in self.tokens[sign + 1 : _last(node) + 1]))
-                base = _apply("positive", self.tokens[sign], self.part(left))
+                base = self.apply("positive", self.tokens[sign], self.part(left))
                 return Part("number", lambda names: _power(base.value(names), exponent))
             case ast.BinOp(left=left, right=right):
                 return self.joined(left, right)
             case ast.Compare(left=left, comparators=others):
                 links = starmap(self.joined, pairwise((left, *others)))
-                return functools.reduce(functools.partial(_apply, "and", token), links)
+                return functools.reduce(functools.partial(self.apply, "and", token), links)
             case ast.BoolOp(values=[left, *others]):
                 word, parts = self.tokens[self.operator(left)], map(self.part, others)
-                return functools.reduce(functools.partial(_apply, word.text, word), parts, self.part(left))
+                return functools.reduce(functools.partial(self.apply, word.text, word), parts, self.part(left))
         return Part("number", lambda names: names[token.text])
 
     def joined(self, left: ast.expr, right: ast.expr) -> Part:
         """Two operands and the operator between them."""
         sign = self.tokens[self.operator(left)]
-        return _apply(sign.text, sign, self.part(left), self.part(right))
+        return self.apply(sign.text, sign, self.part(left), self.part(right))
 
     def signed(self, node: ast.expr) -> Part:
         """A number after any number of signs, or a condition after any number of not; two of these are none."""
@@ -182,10 +186,14 @@ class _Translator:
             node = node.operand  # type: ignore[attr-defined]  # signs side by side are nodes one in the other
         part = self.part(node)
         if token.text != "not":
-            return _apply("negative" if signs.count("-") % 2 else "positive", token, part)
+            return self.apply("negative" if signs.count("-") % 2 else "positive", token, part)
         for _ in range(2 - len(signs) % 2):
-            part = _apply("not", token, part)
+            part = self.apply("not", token, part)
         return part
+
+    def apply(self, function: str, token: Token, *parts: Part) -> Part:
+        """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
+        return _apply(function, self.operations[function], token, *parts)
 
     def operator(self, left: ast.expr) -> int:
         """The index of the operator that follows an operand and its parentheses."""
@@ -202,14 +210,14 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
         raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
 
 
-def _apply(function: str, token: Token, *parts: Part) -> Part:
+def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Part) -> Part:
     """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
     wanted: Kind = "condition" if function in _LOGIC else "number"
     for part in parts:
         if part.kind != wanted:
             hint = "Compare it with something." if wanted == "condition" else "Conditions are joined by and, or, not."
             raise ExpressionError(token.place, f"a {part.kind} for {function}", f"a {wanted}", hint)
-    evaluate, values = _APPLY[function], [part.value for part in parts]
+    values = [part.value for part in parts]
     kind: Kind = "condition" if function in _LOGIC or function in _COMPARISONS else "number"
     return Part(kind, lambda names: evaluate(*(value(names) for value in values)))
 
@@ -309,3 +317,23 @@ _APPLY: dict[str, Callable[..., Number]] = {
     "min": lambda *numbers: functools.reduce(np.minimum, numbers),
     "max": lambda *numbers: functools.reduce(np.maximum, numbers),
 }
+
+
+def _room(low: Number, high: Number) -> Number:
+    """How far a number is below another, in units of both: from -1 to 1, 0 where they are equal."""
+    size = np.abs(low) + np.abs(high)
+    return np.where(size > 0.0, (high - low) / np.where(size > 0.0, size, 1.0), size * 0.0)
+
+
+_MARGINS: dict[str, Callable[..., Number]] = {
+    "<": _room,
+    "<=": _room,
+    ">": lambda a, b: _room(b, a),
+    ">=": lambda a, b: _room(b, a),
+    "==": lambda a, b: -np.abs(_room(a, b)),
+    "!=": lambda a, b: np.abs(_room(a, b)),
+    "and": np.minimum,
+    "or": np.fmax,
+    "not": np.negative,
+}
+"""What conditions are as margins: above 0 where they hold, below where they do not, 0 at the edge."""

@@ -1,7 +1,8 @@
 """Read the question of a study: objectives with their directions, conditions, and what counts as operating cases.
 
 An objective is a text such as `min peak_force` or `max dexterity, mean over cases`; without `over cases` the worst case
-counts. The question does not change what is computed, so it is not part of a sweep's fingerprint.
+counts. `mean` and `sum` may be `weighted by` an expression on cases. The question does not change what is computed, so
+it is not part of a sweep's fingerprint.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from robots.parameters import nearest
 
 KEY = "study"
 OVER = re.compile(
-    r"(?P<objective>.*),\s*(?P<how>worst|max|min|mean|quantile\s+(?P<share>\d*\.?\d+))\s+over\s+cases\s*", re.DOTALL
+    r"(?P<objective>.*),\s*(?P<how>worst|max|min|quantile\s+\d*\.?\d+|(?:mean|sum)(?:\s+weighted\s+by\s+.+)?)"
+    r"\s+over\s+cases\s*",
+    re.DOTALL,
 )
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
 
@@ -47,6 +50,9 @@ class StudyQuestion:
 
 NO_QUESTION = StudyQuestion()
 
+WEIGHTED = " weighted by "
+"""Between what is taken over cases, `mean` or `sum`, and the expression that weighs them."""
+
 
 def split_objective(text: str) -> tuple[str, str, str]:
     """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
@@ -71,7 +77,10 @@ def read_question(
             hint = "Sweep it under design, or take it out of the cases."
             report((KEY, "cases", index), name, "a parameter that is swept under design", hint)
     for index, text in enumerate(section.objectives):
-        _check(report, ("objectives", index), split_objective(text)[1], "number", swept, metrics)
+        _, body, how = split_objective(text)
+        _check(report, ("objectives", index), body, "number", swept, metrics)
+        if weights := how.partition(WEIGHTED)[2]:
+            _check(report, ("objectives", index), weights, "number", section.cases, ())
     for index, text in enumerate(section.where):
         _check(report, ("where", index), text, "condition", swept, metrics)
     return StudyQuestion(section.title, section.objectives, section.where, section.cases)
@@ -80,7 +89,7 @@ def read_question(
 def _check(
     report: Report, place: tuple[str, int], text: str, kind: Kind, swept: Container[str], metrics: Sequence[str]
 ) -> None:
-    """Refuse a text that is no expression, and names that no column has."""
+    """Refuse a text that is no expression, and names that no column has; without metrics those that are no cases."""
     try:
         names = parse(text, kind).names
     except ExpressionError as error:
@@ -88,8 +97,10 @@ def _check(
         return
     for name in names:
         base = REDUCED.fullmatch(name)
-        known = (*metrics, "failed_samples")
-        if name not in swept and name not in known and (base is None or base["base"] not in known):
+        known = (*metrics, "failed_samples") if metrics else ()
+        if not metrics and name not in swept:
+            report((KEY, *place), name, "an operating case, by which cases are weighed", "Name it under cases.")
+        elif name not in swept and name not in known and (base is None or base["base"] not in known):
             hint = sentence(nearest(name, known)) or "Add it to metrics."
             report((KEY, *place), name, "a metric of this file, or a parameter that is swept", hint)
 

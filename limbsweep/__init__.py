@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.linear import linearisation
+    from tasks.code.c_source import c_code
+    from tasks.code.casadi_function import casadi_function
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
     from tasks.motion.chains import accelerate_chain
@@ -91,7 +93,9 @@ __all__ = [
     "append",
     "base_parameters",
     "bias_vector",
+    "c_code",
     "cartesian_stiffness",
+    "casadi_function",
     "clearance",
     "compute",
     "constraint_forces",
@@ -200,6 +204,9 @@ _HOMES = {
     "simulate_adaptive": "tasks.motion.direct",
     "tasks": "limbsweep.tasks:",
     "torque_constants": "tasks.motion.currents",
+    # the equations as code for other tools
+    "c_code": "tasks.code.c_source",
+    "casadi_function": "tasks.code.casadi_function",
     # what comes back, or is raised
     "InputError": "pipeline.errors",
     "ParameterError": "robots.parameters",

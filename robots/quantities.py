@@ -132,6 +132,15 @@ _ROWS = (
              "angular, then linear acceleration of the frame of a link", "limb", frame="world"),
     Quantity("joint_friction", _JOINT_FRICTION, "N m", "friction against positive velocity of the joint",
              "actuation", frame=_AXIS),
+    Quantity("link_wrench", (*_LINK, "wrench"), "N m, N",
+             "moment about the origin of a link's frame, then force: what its motion takes beside gravity and loads",
+             "limb", frame="world"),
+    Quantity("normal_load_part", (*_JOINT_FRICTION, "load_part"), "N m",
+             "what a moment and a force across the axis, what goes along it and preload add to the normal load",
+             "actuation", frame=_AXIS),
+    Quantity("joint_friction_part", (*_JOINT_FRICTION, "friction_part"), "N m",
+             "what each part of the normal load, and all that does not depend on it, adds to friction of the joint",
+             "actuation", frame=_AXIS),
     Quantity("joint_reaction", _REACTION, "N m, N", "moment, then force on the child by the parent, at the joint",
              "reactions", frame="world", varies="with passive friction"),
     Quantity("bearing_load", (*_JOINT_FRICTION, "bearing"), "N m, N, N",
@@ -353,8 +362,10 @@ SIMULATED: dict[str, Quantity] = {row.name: row for row in _SIMULATED}
 and the dims of a simulation here."""
 
 
-SPACE: dict[str, int] = {"axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6, "bearing": 3}
-"""Lengths of the dims of space."""
+SPACE: dict[str, int] = {
+    "axis": 3, "platform_axis": 3, "link_axis": 3, "wrench": 6, "bearing": 3, "load_part": 4, "friction_part": 5,
+}  # fmt: skip
+"""Lengths of the dims of space, and of those of parts that all joints have."""
 
 
 def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:

@@ -51,6 +51,8 @@ LABELS: dict[str, tuple[str, ...]] = {
     "platform_axis": ("x", "y", "z"),
     "link_axis": ("x", "y", "z"),
     "bearing": ("moment_across", "force_across", "along"),
+    "load_part": ("bending", "radial", "along", "preload"),
+    "friction_part": ("bending", "radial", "along", "preload", "other"),
     "wrench": ("angular_x", "angular_y", "angular_z", "linear_x", "linear_y", "linear_z"),
 }
 """Coordinates that are the same in every store."""

@@ -54,6 +54,8 @@ def test_a_public_name_has_an_example_that_runs(name: str, folder: Path, monkeyp
     assert example.examples, f"{name} has no example in its docstring"
     if name == "report":
         pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to write reports")
+    if name == "casadi_function":
+        pytest.importorskip("casadi", reason="no CasADi; install limbsweep[casadi]")
     monkeypatch.chdir(folder)
     said: list[str] = []
     result = doctest.DocTestRunner().run(example, out=said.append)

@@ -52,6 +52,7 @@ ORDER = {
         "programs",
         "inertia",
         "arrays",
+        "code",
         "newton_euler",
         "lagrange",
         "control",

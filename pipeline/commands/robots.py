@@ -1,4 +1,4 @@
-"""Commands about robots: the catalogue, pictures, first sweep files, imports."""
+"""Commands about robots: the catalogue, pictures, their equations as C, first sweep files, imports."""
 
 from __future__ import annotations
 
@@ -90,6 +90,42 @@ def show(name: str, settings: tuple[str, ...], output: Path | None) -> None:
     check_output(path, force=forced())
     sketch.save(robot, path, force=forced())
     click.echo(f"wrote {path}")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--function", "functions", multiple=True, metavar="FUNCTION", help="One of several; default: all.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Another value than the default.")
+@click.option("--gravity", nargs=3, type=float, metavar="X Y Z", help="In m/s^2; default: 0 0 -9.81.")
+@output_option(help="The file of C; default NAME.c. Its header is beside it.")
+def code(
+    name: str,
+    functions: tuple[str, ...],
+    settings: tuple[str, ...],
+    gravity: tuple[float, float, float] | None,
+    output: Path | None,
+) -> None:
+    """Write the equations of the robot NAME as C, with a header."""
+    from pipeline.robot_files import names
+    from robots.model import Robot
+    from tasks.arrays.inputs import GRAVITY
+    from tasks.code.c_source import c_code
+    from tasks.code.functions import FUNCTIONS
+
+    robot = Robot.of(names.find_family(name), dict(setting(text) for text in settings))
+    if output is not None and output.suffix != ".c":
+        raise Refused(f"--output: got {str(output)!r}; expected a file name that ends in .c")
+    stem = None if output is None else output.stem
+    try:
+        written = c_code(robot, functions or tuple(FUNCTIONS), gravity=gravity or GRAVITY, name=stem)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    path = output or Path(f"{written.name}.c")
+    for place in (path, path.with_suffix(".h")):
+        check_output(place, force=forced())
+    write_text(path, written.source, force=forced())
+    write_text(path.with_suffix(".h"), written.header, force=forced())
+    click.echo(f"wrote {path} and {path.with_suffix('.h')}")
 
 
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)

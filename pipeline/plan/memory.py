@@ -109,7 +109,12 @@ class Memory:
         )
         series = [QUANTITIES[name].dims for name in request.of("actuation", "series")]
         sizes = {"actuator": len(mechanism.actuators), "joint": sum(len(g.places) for g in self.sweep.friction.groups)}
-        actuation = sum(sizes[dim] for dims in series for dim in dims if dim in sizes)
+        parts = sizes | SPACE
+        actuation = sum(
+            math.prod(parts[dim] for dim in dims if dim in parts)
+            for dims in series
+            if not sizes.keys().isdisjoint(dims)
+        )
         return DOUBLE * (sum(numbers(stage.shapes) for stage in steps) + actuation)
 
     def shared(self, lengths: Lengths) -> int:

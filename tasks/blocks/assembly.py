@@ -91,8 +91,12 @@ class Assembly:
                 after = (after[0] * actuators.METRICS[name].parts,)
             dtype = np.float64 if QUANTITIES[name].reduction else QUANTITIES[name].dtype
             out[name] = empty((*self.block.shape(PER_CASE), *after), dtype)
-        if "joint_friction" in out:
-            out["joint_friction"][...] = self._no_friction()
+        for name in self.request.of("actuation", "series"):
+            dims = QUANTITIES[name].dims
+            if "joint" in dims:
+                after = (1,) * (len(dims) - 1 - dims.index("joint"))
+                still = self._no_friction()
+                out[name][...] = still.reshape(*still.shape, *after)
         return out
 
     def _no_friction(self) -> np.ndarray:
@@ -177,10 +181,12 @@ class Assembly:
             if "joint" not in QUANTITIES[name].dims:
                 self.out[name][place] = time_first(results[name], self.samples)
                 continue
-            joints = (joint for group in self.block.groups for joint in group.places)
+            joints = [joint for group in self.block.groups for joint in group.places]
+            rows, out = time_first(results[name], self.samples), self.out[name][place]
+            rows = rows.reshape(*rows.shape[:2], len(joints), *out.shape[4:])
             for k, joint in enumerate(joints):
                 if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
-                    self.out[name][place][..., joint.limb, joint.joint] = results[name][:, k, : self.samples]
+                    out[:, :, joint.limb, joint.joint] = rows[:, :, k]
         if "status" in self.request.of("actuation"):
             self.out["status"][place] = results[OUTCOME][:, 0, : self.samples]
 

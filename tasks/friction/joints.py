@@ -15,6 +15,7 @@ from typing import Any, overload
 import numpy as np
 
 from robots.friction.groups import FrictionGroup
+from robots.friction.laws import FORCE, LAWS, VISCOUS
 from robots.joint_kinds import JOINT_KINDS
 from robots.joint_places import JointPlace
 from tasks.friction import gears
@@ -138,6 +139,16 @@ def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[
     return side + along / arms["friction_arm"] + arms["preload"]
 
 
+def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
+    """Parts of `bearing_load` by cause: moment across the axis, force across it, what goes along it, preload."""
+    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
+    along, tilted = abs(carried[4]), bending / arms["bending_arm"]
+    if JOINT_KINDS[kind].turns:
+        pin, collar = arms["pin_radius"], arms["friction_arm"]
+        return [tilted * pin, radial * pin, along * collar, arms["preload"]]
+    return [tilted, radial, along / arms["friction_arm"], arms["preload"]]
+
+
 @dataclass(frozen=True)
 class JointFriction:
     """One joint with friction: where it is, of what kind, its group, and the group's parameters in this program."""
@@ -153,6 +164,25 @@ class JointFriction:
             assert carried is not None
             return bearing_load(self.kind, carried, self.values)
         return self.values["preload"] if self.group.load == "preload" else 1.0
+
+    def load_parts(self, carried: Array | None) -> list[Scalar]:
+        """Parts of its normal load, see `load_parts`; zeros where its parameters are forces."""
+        if carried is not None:
+            return load_parts(self.kind, carried, self.values)
+        return [0.0, 0.0, 0.0, self.values["preload"] if self.group.load == "preload" else 0.0]
+
+    def parts(self, velocity: Scalar, loads: Sequence[Scalar], whole: Scalar) -> list[Scalar]:
+        """What each of these parts of its load adds to its friction, `whole`; then all that does not depend on them.
+
+        Friction that depends on the motion before is not taken apart, nor is any of a constant load.
+        """
+        if self.group.remembers or self.group.load not in ("reaction", "preload"):
+            return [*(0.0 for _ in loads), whole]
+        fluid = {p.name: 0.0 for p in LAWS[self.group.law].linear if p.unit == VISCOUS}
+        dry = {p.name: 0.0 for p in LAWS[self.group.law].linear if p.unit == FORCE}
+        coefficient = force(self.group.law, velocity, 1.0, self.own | fluid)
+        other = force(self.group.law, velocity, sum(loads[1:], start=loads[0]), self.own | dry)
+        return [*(coefficient * load for load in loads), other]
 
     def gear_loss(self, velocity: Scalar, net: Scalar) -> Scalar:
         """What its gear takes besides of an actuator that passes on `net`; zero without a gear."""

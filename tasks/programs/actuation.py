@@ -27,6 +27,9 @@ from tasks.programs.assembly import even_weights
 OUTCOME = "outcome"
 """The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
 
+PARTS = frozenset(("normal_load_part", "joint_friction_part"))
+"""Series of what normal loads and friction of all joints are made of."""
+
 
 @functools.cache
 def actuation_program(
@@ -55,7 +58,8 @@ def actuation_program(
         **shares: Any,
     ) -> dict[Any, Numbers]:
         joints = joint_friction.of_groups(groups, kinds, friction)
-        solution = coupled_friction.solve(family, groups, joints, force, velocity, shares)
+        apart = not PARTS.isdisjoint(series)
+        solution = coupled_friction.solve(family, groups, joints, force, velocity, shares, apart)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solution.unsettled > 0.5, np.nan, 0.0)
         outcome = where(status[0] > 0.5, status[0], solution.unsettled * float(Status.FRICTION_NOT_CONVERGED))
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
@@ -74,6 +78,9 @@ def actuation_program(
             "friction_residual": [solution.residual + where(status[0] > 0.5, np.nan, 0.0)],
             "unsettled_samples": [where(status[0] > 0.5, 0.0, solution.unsettled)],
         }
+        if apart:
+            available["normal_load_part"] = [x + bad for load in solution.load_parts for x in load]
+            available["joint_friction_part"] = [x + bad for friction in solution.friction_parts for x in friction]
         available |= {Indexed("passive_friction", k): list(tau) for k, tau in enumerate(solution.passive)}
         available |= {name: [SERIES[name](s) for s in samples] for name in SERIES if name in series}
         available |= {name: METRICS[name].rows(samples) for name in metrics if name in METRICS}

@@ -8,7 +8,7 @@ rows, see `tasks.friction.joints`; they are iterated with the laws until nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,7 +40,8 @@ class FrictionSolution:
 
     forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; friction: of
     every joint in the order of the groups; passive: of the passive joints of each limb; residual: how far friction is
-    from settled [N m and N]; unsettled: 1 where that is too far.
+    from settled [N m and N]; unsettled: 1 where that is too far. Where they are asked for:
+    load_parts, friction_parts, of every joint in the order of the groups, see `tasks.friction.joints.JointFriction`.
     """
 
     forces: Sequence[Scalar]
@@ -49,6 +50,8 @@ class FrictionSolution:
     passive: Sequence[Array]
     residual: Scalar
     unsettled: Scalar
+    load_parts: Sequence[Scalars] = ()
+    friction_parts: Sequence[Scalars] = ()
 
 
 def wanted(family: Family, groups: Sequence[FrictionGroup], statics: bool = False) -> tuple[LimbFriction, ...]:
@@ -89,18 +92,24 @@ def solve(
     force: Array,
     velocity: Array,
     shares: Mapping[str, Any],
+    parts: bool = False,
 ) -> FrictionSolution:
-    """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them."""
+    """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them.
+
+    With `parts`, what normal loads and friction are made of.
+    """
     robot = PassiveFriction(family, wanted(family, groups), array(force), shares)
     passive = [joint for joint in joints if joint.place.actuator < 0]
     remembered = remembering(groups)
     rates = {joint.place: robot.rate(joint.place, velocity) for joint in joints}
 
+    def carried(joint: JointFriction, tau: Array) -> Array | None:
+        return robot.carried(joint.place, tau) if joint.group.load == "reaction" else None
+
     def law(joint: JointFriction, tau: Array) -> Scalar:
         if joint.group.remembers:
             return shares["history"][remembered.index(joint.place)]
-        load = joint.load(robot.carried(joint.place, tau) if joint.group.load == "reaction" else None)
-        return joint.force(rates[joint.place], load)
+        return joint.force(rates[joint.place], joint.load(carried(joint, tau)))
 
     def friction_of(tau: Array) -> Array:
         friction = {joint.place: law(joint, tau) for joint in passive}
@@ -123,7 +132,12 @@ def solve(
             at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
             forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
     friction = [at[joint.place] for joint in joints]
-    return FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)
+    solution = FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)
+    if not parts:
+        return solution
+    loads = [joint.load_parts(carried(joint, tau)) for joint in joints]
+    shown = [joint.parts(rates[joint.place], load, at[joint.place]) for joint, load in zip(joints, loads, strict=True)]
+    return replace(solution, load_parts=loads, friction_parts=shown)
 
 
 def _settled(friction_of: Callable[[Array], Array], start: Array) -> Sequence[Scalar]:

@@ -48,7 +48,10 @@ FIRST = ("wrench", "jacobian", "status")
 
 @dataclass(frozen=True)
 class LimbSample:
-    """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector."""
+    """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector.
+
+    `gravity`: a vector, or where the base moves what `tasks.mechanics.field.Field` is made of.
+    """
 
     structure: Structure
     mounted: limb.Mounted
@@ -56,6 +59,7 @@ class LimbSample:
     pose: Pose
     moving: Motion
     motion: Array
+    gravity: Array
 
     @cached_property
     def transmission(self) -> Transmission:
@@ -77,6 +81,12 @@ class LimbSample:
         """Pose and motion of the frame of each link, in world axes."""
         return limb.link_motions(self.mounted, self.solved)
 
+    @property
+    def link_wrenches(self) -> list[tuple[Array, Array]]:
+        """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
+        own, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
+        return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, own, strict=True)]
+
     def terms(self, gravity: Array, wanted: tuple[str, ...]) -> Mapping[str, Numbers]:
         """What the limb adds to the equations of motion in task space, by term."""
         speed = self.structure.speed(self.motion)
@@ -92,6 +102,7 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "link_rotation": lambda s: [x for pose, _ in s.links for x in pose.rotation.ravel()],
     "link_twist": lambda s: [x for _, motion in s.links for x in (*motion.omega, *motion.v)],
     "link_acceleration": lambda s: [x for _, motion in s.links for x in (*motion.alpha, *motion.a)],
+    "link_wrench": lambda s: [x for moment, force in s.link_wrenches for x in (*moment, *force)],
 }
 """Time series of one limb: of all its joints in the order of `Limb.joints`, of its links, or of its own actuators."""
 
@@ -189,7 +200,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         signals: Array = ABSENT,
     ) -> dict[str, Numbers]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
-        sample = LimbSample(structure, mounted, solved, pose, moving, motion)
+        sample = LimbSample(structure, mounted, solved, pose, moving, motion, array(gravity))
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
         rows = limb.jacobian(mounted, solved.tips, sample.transmission)
         result |= {"jacobian": rows or undriven, "status": [solved.status]}

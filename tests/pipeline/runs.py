@@ -29,7 +29,7 @@ OUTPUTS = (
     "inverse_jacobian", "inverse_jacobian_rate", "mass_matrix", "coriolis_matrix", "coriolis_force", "gravity_force",
     "actuator_mass", "kinetic_energy", "potential_energy", "forward_jacobian", "actuator_coriolis_force",
     "actuator_gravity_force", "centre_of_mass", "momentum",
-    "link_position", "link_rotation", "link_twist", "link_acceleration",
+    "link_position", "link_rotation", "link_twist", "link_acceleration", "link_wrench",
 )  # fmt: skip
 METRICS = (
     "peak_force", "rms_force", "peak_power", "energy", "regenerated_energy", "peak_velocity", "condition",

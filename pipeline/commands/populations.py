@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from pipeline.commands.study_tables import CASES, CSV, OBJECTIVES, TOP, WHERE, design_rows, read_objectives, show
-from pipeline.commands.terminal import CLUSTER, SWEEP, check_place, cluster_in, interrupted, stopped
+from pipeline.commands.terminal import CLUSTER, SWEEP, cluster_in, interrupted, stopped
 from pipeline.errors import RunStoppedError
+from pipeline.stores.names import check_place
 
 METHODS = ("nsga2", "nsga3", "tpe", "random")
 

@@ -76,7 +76,7 @@ def block_of(plan: Plan, index: int) -> Block:
         trajectories=sweep.trajectories[bounds["trajectory"]],
         times=sweep.times,
         origin=plan.origin,
-        gravity=sweep.gravity,
+        gravity=sweep.gravity if (swept := sweep.gravities(design.start, design.stop)) is None else swept,
         single=sweep.precision == "single",
         series=(*stored, *extra),
         metrics=tuple(name for name in metrics if name not in own),

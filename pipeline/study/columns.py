@@ -132,7 +132,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
 
 def by_case(ds: xr.Dataset, name: str) -> Array:
     """A column under each case, (design, case); one of them is 1 where it does not depend on it. Raises InputError."""
-    if name in ds.coords and ds[name].dims in (("design",), (CASE,)):
+    if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
         parameter = np.asarray(ds[name].values, dtype=float)
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
     base, how = base_of(name, {*KNOWN, *ds.data_vars})
@@ -207,7 +207,8 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
 
 def _cases(ds: xr.Dataset) -> dict[str, Array]:
     """The parameters that depend on the case (case,)."""
-    return {str(name): np.asarray(x.values, dtype=float) for name, x in ds.coords.items() if x.dims == (CASE,)}
+    numbers = {name: x for name, x in ds.coords.items() if x.dims == (CASE,) and x.dtype.kind in "fiu"}
+    return {str(name): np.asarray(x.values, dtype=float) for name, x in numbers.items()}
 
 
 def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:

@@ -59,7 +59,8 @@ class BlockSimulation:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
+    parameters (design, parameter); gravity (3,), or (design, 3) where designs have their own; friction (set, parameters
+    of all groups); times (samples,) [s]; `origin` (3,) [m]
     is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to
     compute, named as in the dataset.
     """
@@ -72,7 +73,7 @@ class Block:
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
     origin: tuple[float, float, float]
-    gravity: tuple[float, float, float]
+    gravity: tuple[float, float, float] | np.ndarray
     series: tuple[str, ...]
     metrics: tuple[str, ...]
     measurement: Measurement | None = None
@@ -160,7 +161,7 @@ class Block:
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
         actuators = len(self.family.reference.actuators)
-        values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+        values: Values = {"parameters": self.parameters, "gravity": np.array(self.gravity, dtype=float, ndmin=2)}
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})

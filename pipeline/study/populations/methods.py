@@ -153,8 +153,7 @@ class _Parzen:
         sampler = optuna.samplers.TPESampler(
             seed=settings.seed, multivariate=True, constant_liar=True, n_startup_trials=settings.population
         )
-        directions = ["minimize"] * settings.objectives
-        self.study = optuna.create_study(sampler=sampler, directions=directions)
+        self.study = optuna.create_study(sampler=sampler, directions=["minimize" for _ in range(settings.objectives)])
         self.variables = {_key(k): _distribution(variable) for k, variable in enumerate(self.space.variables)}
         self.asked: list[Any] = []
         self.worst = np.full(settings.objectives, -np.inf)

@@ -193,7 +193,7 @@ class _State:
 
     def _front(self) -> tuple[Array, NDArray[np.bool_], NDArray[np.intp]]:
         costs, violations = np.concatenate(self.costs), np.concatenate(self.violations)
-        feasible = (violations <= 0.0).all(axis=1)
+        feasible = np.asarray((violations <= 0.0).all(axis=1))
         chosen = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
         return costs, feasible, chosen[np.argsort(costs[chosen, 0], kind="stable")]
 

@@ -49,7 +49,7 @@ def search(
     read = Sweep.from_yaml(sweep)
     again = "the same command"
     try:
-        found = find(
+        outcome = find(
             read, store, method=method, generations=generations, population=population, seed=seed, objectives=texts,
             where=conditions, cases=cases, cluster=cluster_in(cluster), on_generation=click.echo,
         )  # fmt: skip
@@ -58,8 +58,10 @@ def search(
     except RunStoppedError as error:
         raise stopped(error, again) from None
     wanted = read_objectives(texts or read.question.objectives)
-    show(design_rows(found.designs, wanted, found.front), top, file)
-    click.echo(f"{len(found.front)} on the front, of {int(found.feasible.sum())} feasible designs; results in {store}")
+    show(design_rows(outcome.designs, wanted, outcome.front), top, file)
+    click.echo(
+        f"{len(outcome.front)} on the front, of {int(outcome.feasible.sum())} feasible designs; results in {store}"
+    )
 
 
 COMMANDS = (search,)

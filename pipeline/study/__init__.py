@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipeline.study.optimisation import Limit, optimise
     from pipeline.study.pareto import front, layers
     from pipeline.study.populations.methods import SearchSettings, ask_and_tell, hypervolume
-    from pipeline.study.populations.search import Generation, SearchOutcome, search
+    from pipeline.study.populations.search import search
     from pipeline.study.populations.space import SearchSpace
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DesignProblem",
-    "Generation",
     "Limit",
-    "SearchOutcome",
     "SearchSettings",
     "SearchSpace",
     "ask_and_tell",
@@ -60,9 +58,7 @@ __all__ = [
 
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
-    "Generation": "pipeline.study.populations.search",
     "Limit": "pipeline.study.optimisation",
-    "SearchOutcome": "pipeline.study.populations.search",
     "SearchSettings": "pipeline.study.populations.methods",
     "SearchSpace": "pipeline.study.populations.space",
     "ask_and_tell": "pipeline.study.populations.methods",

@@ -207,7 +207,7 @@ class DesignProblem:
             return replace(block, parameters=rows)
         gravity = np.tile(np.array(self.sweep.gravity), (len(rows), 1))
         gravity[:, [GRAVITY.index(name) for name in self._field]] = rows[:, count:]
-        return replace(block, parameters=np.ascontiguousarray(rows[:, :count]), gravity=gravity)
+        return replace(block, parameters=np.ascontiguousarray(rows[:, :count]), gravities=gravity)
 
     @property
     def _quantities(self) -> Mapping[str, Quantity]:

@@ -59,8 +59,7 @@ class BlockSimulation:
 class Block:
     """Everything that the tasks of one block need; small to send.
 
-    parameters (design, parameter); gravity (3,), or (design, 3) where designs have their own; friction (set, parameters
-    of all groups); times (samples,) [s]; `origin` (3,) [m]
+    parameters (design, parameter); friction (set, parameters of all groups); times (samples,) [s]; `origin` (3,) [m]
     is what positions of trajectories count from, in the base frame. `series` and `metrics` are the variables to
     compute, named as in the dataset.
     """
@@ -73,7 +72,7 @@ class Block:
     trajectories: tuple[Trajectory, ...]
     times: np.ndarray
     origin: tuple[float, float, float]
-    gravity: tuple[float, float, float] | np.ndarray
+    gravity: tuple[float, float, float]
     series: tuple[str, ...]
     metrics: tuple[str, ...]
     measurement: Measurement | None = None
@@ -94,6 +93,8 @@ class Block:
     """How the base moves in the world; None where it stands."""
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
+    gravities: np.ndarray | None = None
+    """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -161,7 +162,9 @@ class Block:
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
         actuators = len(self.family.reference.actuators)
-        values: Values = {"parameters": self.parameters, "gravity": np.array(self.gravity, dtype=float, ndmin=2)}
+        values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+        if self.gravities is not None:
+            values["gravity"] = self.gravities
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})

@@ -73,7 +73,7 @@ class SearchSpace:
 
     >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
     >>> space.names
-    ('upper_arm',)
+    ('upper_arm', 'base_radius')
     """
 
     variables: tuple[Variable, ...]

@@ -82,7 +82,7 @@ def read_question(
     for index, name in enumerate(section.cases):
         if name not in swept and name not in (*further, *DIMS):
             hint = "Sweep it, or take it out of the cases."
-            report((KEY, "cases", index), name, "a parameter that is swept, friction or trajectory", hint)
+            report((KEY, "cases", index), name, "a swept parameter, friction or trajectory", hint)
     columns = (*swept, *section.cases, *(further if {*DIMS, *further} & {*section.cases} else ()))
     for index, text in enumerate(section.objectives):
         _, body, how = split_objective(text)

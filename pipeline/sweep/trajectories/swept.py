@@ -35,7 +35,7 @@ _UNITS = {"force": "N", "moment": "N m"}
 
 
 @dataclass(frozen=True)
-class Variant:
+class TrajectoryVariant:
     """One of the trajectories that a section stands for: its name, its section, what was swept."""
 
     name: str
@@ -43,13 +43,13 @@ class Variant:
     swept: tuple[SweptValue, ...] = ()
 
 
-def variants(report: Report, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Variant]:
+def variants(report: Report, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[TrajectoryVariant]:
     """All combinations of the values in a section; the section itself where nothing is swept. Problems go to report."""
     places = [*_places(section, ())]
     if not places:
-        yield Variant(name, section)
+        yield TrajectoryVariant(name, section)
         return
-    values = [_values(report, _at(section, place), (*path, *place)) for place in places]
+    values = [_values(report, entry, (*path, *place)) for place, entry in places]
     if not all(values):
         return
     count = math.prod(map(len, values))
@@ -57,20 +57,21 @@ def variants(report: Report, name: str, section: Mapping[str, Any], path: KeyPat
         report(path, Got(f"{count:,} combinations"), f"at most {MOST:,} trajectories", "Take fewer values.")
         return
     for number, chosen in enumerate(itertools.product(*(enumerate(options) for options in values))):
-        variant: Any = section
+        variant: object = section
         swept = []
-        for place, (index, value) in zip(places, chosen, strict=True):
+        for (place, _), (index, value) in zip(places, chosen, strict=True):
             variant = _with(variant, place, value)
             size = float(value) if isinstance(value, int | float) else float(index)
             swept.append(SweptValue(_coordinate(place), _unit(section, place, value), size))
-        yield Variant(f"{name}_{number}", variant, tuple(swept))
+        assert isinstance(variant, Mapping)
+        yield TrajectoryVariant(f"{name}_{number}", variant, tuple(swept))
 
 
-def _places(value: Any, place: KeyPath) -> Iterator[KeyPath]:
-    """Where in a section several values stand."""
+def _places(value: object, place: KeyPath) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Where in a section several values stand, and what is said there."""
     if isinstance(value, Mapping):
         if place and ("values" in value or {*RANGE[:2]} <= value.keys()) and value.keys() <= {"values", *RANGE}:
-            yield place
+            yield place, value
             return
         for key, inner in value.items():
             yield from _places(inner, (*place, key))
@@ -107,19 +108,15 @@ def _values(report: Report, entry: Mapping[str, Any], path: KeyPath) -> Sequence
     return np.linspace(start, stop, num).tolist()  # type: ignore[arg-type]
 
 
-def _at(section: Any, place: KeyPath) -> Any:
-    for key in place:
-        section = section[key]
-    return section
-
-
-def _with(section: Any, place: KeyPath, value: Any) -> Any:
+def _with(section: object, place: KeyPath, value: object) -> object:
     """A copy of a section with another value at a place."""
     if not place:
         return value
-    changed = dict(section) if isinstance(section, Mapping) else list(section)
-    changed[place[0]] = _with(section[place[0]], place[1:], value)
-    return changed
+    first, rest = place[0], place[1:]
+    if isinstance(section, Mapping):
+        return {key: _with(inner, rest, value) if key == first else inner for key, inner in section.items()}
+    assert isinstance(section, list)
+    return [_with(inner, rest, value) if index == first else inner for index, inner in enumerate(section)]
 
 
 def _coordinate(place: KeyPath) -> str:

@@ -21,7 +21,7 @@ from pipeline.study.pareto import front
 from pipeline.study.populations.methods import METHODS, SearchSettings, ask_and_tell, hypervolume
 from pipeline.study.populations.search import SearchOutcome, search
 from pipeline.study.populations.space import Choice, Continuous, SearchSpace
-from pipeline.study.populations.values import told
+from pipeline.study.populations.values import costs_and_violations
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
 from storage.store import open_results
@@ -197,7 +197,7 @@ def test_designs_that_fail_violate_and_cost_nothing_that_is_compared(whole: tupl
     ds = whole[1].designs.copy(deep=True)
     ds["failed_samples"].values[3, 1] = 2
     ds["peak_force"].values[4] = np.nan
-    costs, violations = told(ds, [objective("peak_force")], ["condition < 4"])
+    costs, violations = costs_and_violations(ds, [objective("peak_force")], ["condition < 4"])
     assert violations.shape == (24, 2)
     assert violations[3, 0] == pytest.approx(2 / 3)
     assert violations[4, 0] == 1.0

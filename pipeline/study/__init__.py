@@ -7,6 +7,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
 - `populations`: search by NSGA-II, NSGA-III or Parzen estimators, generations computed on a cluster into a store
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
+    from pipeline.study.screening import derivative_measures, morris, morris_designs
     from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
 
 __all__ = [
@@ -39,12 +41,15 @@ __all__ = [
     "ask_and_tell",
     "by_cases",
     "column",
+    "derivative_measures",
     "effects",
     "feasible",
     "from_samples",
     "front",
     "hypervolume",
     "layers",
+    "morris",
+    "morris_designs",
     "objective",
     "of_saltelli_store",
     "optimise",
@@ -64,12 +69,15 @@ _HOMES = {
     "ask_and_tell": "pipeline.study.populations.methods",
     "by_cases": "pipeline.study.cases",
     "column": "pipeline.study.columns",
+    "derivative_measures": "pipeline.study.screening",
     "effects": "pipeline.study.one_at_a_time",
     "feasible": "pipeline.study.columns",
     "from_samples": "pipeline.study.sensitivity",
     "front": "pipeline.study.pareto",
     "hypervolume": "pipeline.study.populations.methods",
     "layers": "pipeline.study.pareto",
+    "morris": "pipeline.study.screening",
+    "morris_designs": "pipeline.study.screening",
     "objective": "pipeline.study.columns",
     "of_saltelli_store": "pipeline.study.sensitivity",
     "optimise": "pipeline.study.optimisation",

@@ -152,6 +152,19 @@ as a whole (`end: {values: [[0.1, 0, 0], [0, 0.1, 0]]}`) and files (`file: {valu
 of the value there. Turns and loads of a platform are swept alike: `load: {force: [0, 0, {values: [-10, -20]}]}`. What
 depends on the design alone is computed once for all trajectories; all of them share the time grid.
 
+## A catalogue of motors
+
+A table under `design` may have columns that are no parameters, such as what a motor may do. Named under `labels` they
+are coordinates of designs, in SI, which conditions and objectives of the section `study` may use:
+
+```text
+design:
+  file: motors.csv            # columns gearbox_inertia, torque_constant, resistance, rated_torque [N m]
+  labels: [rated_torque]
+study:
+  where: [rms_force < rated_torque]
+```
+
 ## Gravity and mounting
 
 Components of gravity, `gravity_x`, `gravity_y` and `gravity_z` [m/s^2], may be swept under `design` as parameters of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pipeline.plan.model import Plan
-from pipeline.sweep.axes.columns import PartColumn, columns
+from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
 from pipeline.sweep.measurement import part_name
 from pipeline.sweep.robot import gravity_parameters
 from pipeline.sweep.trajectories.swept import COORDINATE
@@ -20,7 +20,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     swept = (*gravity_parameters(sweep.gravity).values(), *sweep.family.parameters)
     units = {p.name: (p.unit, p.text) for p in swept}
     for name, values in columns(sweep.design).items():
-        yield name, "design", values, *units[name]
+        yield name, "design", values, *units.get(name, ("", LABEL))
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
     for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.study.cases import CASE
+from pipeline.sweep.axes.columns import LABEL
 from pipeline.sweep.question.reader import WEIGHTED, split_objective
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
@@ -173,9 +174,9 @@ def names(ds: xr.Dataset) -> list[str]:
 
 
 def swept(ds: xr.Dataset) -> list[str]:
-    """Names of the parameters that differ between designs; those of cases are not among them."""
+    """Names of the parameters that differ between designs; those of cases, and labels, are not among them."""
     numbers = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
-    numbers = [name for name in numbers if ds[name].dims == ("design",)]
+    numbers = [name for name in numbers if ds[name].dims == ("design",) and ds[name].attrs.get("long_name") != LABEL]
     return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 

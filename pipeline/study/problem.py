@@ -306,7 +306,8 @@ def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, 
     if (axes := sweep.simulation) is not None:
         values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
     spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
-    spans = {name: span for name, span in spans.items() if name not in cases}
+    known = DesignProblem(sweep, {})._parameters  # labels of designs are none of them
+    spans = {name: span for name, span in spans.items() if name in known and name not in cases}
     spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")

@@ -4,6 +4,7 @@
 sweeps; all else works on an opened dataset and computes no mechanics.
 
 - `cases`: operating conditions, such as a payload, as a dim of their own
+- `bearings`: rating life of bearings of joints
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from robots.loading import on_first_use
 
 if TYPE_CHECKING:
+    from pipeline.study.bearings import RollingBearing, bearing_life
     from pipeline.study.cases import by_cases
     from pipeline.study.columns import column, feasible, objective, value_of
     from pipeline.study.one_at_a_time import effects
@@ -36,9 +38,11 @@ if TYPE_CHECKING:
 __all__ = [
     "DesignProblem",
     "Limit",
+    "RollingBearing",
     "SearchSettings",
     "SearchSpace",
     "ask_and_tell",
+    "bearing_life",
     "by_cases",
     "column",
     "derivative_measures",
@@ -64,9 +68,11 @@ __all__ = [
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
     "Limit": "pipeline.study.optimisation",
+    "RollingBearing": "pipeline.study.bearings",
     "SearchSettings": "pipeline.study.populations.methods",
     "SearchSpace": "pipeline.study.populations.space",
     "ask_and_tell": "pipeline.study.populations.methods",
+    "bearing_life": "pipeline.study.bearings",
     "by_cases": "pipeline.study.cases",
     "column": "pipeline.study.columns",
     "derivative_measures": "pipeline.study.screening",

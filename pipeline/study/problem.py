@@ -140,8 +140,7 @@ class DesignProblem:
         axes = self.sweep.simulation
         more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
         if self._field:
-            swept = self.sweep.gravities(0, 1)
-            gravity = np.array(self.sweep.gravity) if swept is None else swept[0]
+            gravity = np.array(self.sweep.gravity_of(0))
             more.append(gravity[[GRAVITY.index(name) for name in self._field]])
         first = np.concatenate([self._block.parameters[0], *more])
         first[[self._order.index(name) for name in self.constant]] = list(self.constant.values())

@@ -197,6 +197,14 @@ class Sweep:
         values = complete(self.design, dict(zip(GRAVITY, self.gravity, strict=True)), start, stop)
         return np.stack([values[name] for name in GRAVITY], axis=1)
 
+    def gravity_of(self, design: int) -> tuple[float, float, float]:
+        """Gravity of a design (3,), swept or not."""
+        swept = self.gravities(design, design + 1)
+        if swept is None:
+            return self.gravity
+        x, y, z = swept[0].tolist()
+        return x, y, z
+
     @cached_property
     def canonical(self) -> dict[str, Any]:
         """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""

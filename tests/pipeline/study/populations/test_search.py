@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands import populations as commands
 from pipeline.errors import InputError
 from pipeline.monitor.events import Event, Started
 from pipeline.study.columns import condition, feasible, objective, swept
@@ -230,6 +231,10 @@ def test_what_cannot_be_searched_is_said(old: str, new: str, message: str, tmp_p
     with pytest.raises(InputError, match=message):
         search(Sweep.from_text(TEXT.replace(old, new)), tmp_path / "none.zarr", generations=1, population=4)
     assert not (tmp_path / "none.zarr").exists()
+
+
+def test_the_command_offers_all_methods() -> None:
+    assert tuple(METHODS) == commands.METHODS
 
 
 def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:

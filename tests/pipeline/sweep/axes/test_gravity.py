@@ -46,8 +46,11 @@ def test_swept_gravity_is_that_of_sweeps_of_their_own(robot: str) -> None:
     grid = f"grid: {{{name}: {list(values)}}}"
     sweep, ds = results(robot, f"{{{grid}, list: {{{rows}}}}}", FIELDS[0], motion)
     assert ds["gravity_x"].attrs["units"] == "m/s^2"
+    assert "gravity" not in ds.attrs  # it is a coordinate
     for k, field in enumerate(FIELDS):
-        _, alone = results(robot, f"{{{grid}}}", field, motion)
+        assert sweep.gravity_of(k) == field
+        alone_sweep, alone = results(robot, f"{{{grid}}}", field, motion)
+        assert alone_sweep.gravity_of(1) == tuple(alone.attrs["gravity"]) == field
         for variable in alone.data_vars:
             assert ds[variable].values[k::3].tobytes() == alone[variable].values.tobytes()
     problem = DesignProblem.of(sweep, {name: values}, ["gravity_x", "gravity_y", "gravity_z"])

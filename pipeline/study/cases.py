@@ -38,7 +38,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     """
     dims = dims_of(ds, names)
     if dims:
-        of_designs = [name for name in names if name not in DIMS and ds[name].dims[0] not in dims]
+        of_designs = [name for name in names if name not in DIMS and not _along(ds, name)]
         return with_dims(by_cases(ds, of_designs), dims)
     if not names:
         return ds

@@ -34,7 +34,10 @@ EXPANSIONS: Mapping[str, Expansion] = {
 
 def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
     """The trajectories that a section of a sweep file stands for: one, several, or none where something is wrong."""
+    before = len(reader.report.problems)
     for variant in variants(reader.report, name, section, path):
+        if len(reader.report.problems) > before:
+            return  # what is wrong in one of them would be told of all
         for trajectory in _of_variant(reader, variant.name, variant.section, path):
             yield replace(trajectory, swept=variant.swept) if variant.swept else trajectory
 

@@ -83,6 +83,17 @@ def test_a_report_names_cases_that_are_trajectories(ds) -> None:
     assert "trajectory" in results.case_words(results.worst_case(0))
 
 
+def test_an_unknown_case_beside_trajectories_is_refused(ds) -> None:
+    with pytest.raises(InputError, match="no such column"):
+        by_cases(ds, ["trajectory", "payload_mas"])
+
+
+def test_what_is_wrong_in_all_combinations_is_told_once() -> None:
+    with pytest.raises(InputError) as refused:
+        Sweep.from_text(TEXT.replace("{kind: circle,", "{kind: circle, centr: [0, 0, 0],"))
+    assert len([problem for problem in refused.value.problems if "centr" in str(problem)]) == 1
+
+
 def test_local_searches_refuse_cases_that_are_no_parameters() -> None:
     with pytest.raises(InputError, match="friction sets or trajectories"):
         DesignProblem.of(Sweep.from_text(TEXT), cases=["payload_mass", "trajectory"])

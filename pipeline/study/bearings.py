@@ -80,7 +80,7 @@ def bearing_life(ds: xr.Dataset, bearing: RollingBearing) -> xr.Dataset:
     weights = np.zeros(len(times))
     weights[1:] += np.diff(times) / 2.0
     weights[:-1] += np.diff(times) / 2.0
-    turned = np.abs(ds["joint_velocity"]) * xr.DataArray(weights, dims="time") / (2.0 * np.pi)
+    turned = abs(ds["joint_velocity"]) * xr.DataArray(weights, dims="time") / (2.0 * np.pi)
     revolutions = turned.sum("time", skipna=False)
     damage = (equivalent**exponent * turned).sum("time", skipna=False)
     with np.errstate(all="ignore"):

@@ -36,6 +36,7 @@ design:
     payload_mass: [0, 2, 4, 6]
     gear_ratio: [20, 25, 30, 40, 50]
   file: motors.csv
+  labels: [rated_torque, peak_torque, largest_speed]
   sample:
     method: sobol
     count: 1
@@ -58,12 +59,9 @@ study:
     - min rms_current
     - max dexterity
     - min upper_arm + rod_length
-  where: [condition < 6, rms_force < 3.5 * torque_constant, peak_velocity < 520]
+  where: [condition < 6, rms_force < rated_torque, peak_force < peak_torque, peak_velocity < largest_speed]
   cases: payload_mass
 """
-"""A motor may take 3.5 A all the time."""
-
-CURRENT = 3.5
 MOTORS = Path(__file__).parent
 CHOSEN = ("gear_ratio", "gearbox_inertia", "torque_constant", "resistance")
 
@@ -77,8 +75,8 @@ def polished(sweep: Sweep, found: SearchOutcome, starts: int) -> list[LocalOptim
     for k in found.front[:starts]:
         design = {name: float(found.designs[name].values[k]) for name in space.names}
         constant = {name: design[name] for name in CHOSEN}
-        limits = [Limit("condition", 6.0), Limit("peak_velocity", 520.0)]
-        limits.append(Limit("rms_force", CURRENT * constant["torque_constant"]))
+        limits = [Limit("condition", 6.0), Limit("rms_force", design["rated_torque"])]
+        limits += [Limit("peak_force", design["peak_torque"]), Limit("peak_velocity", design["largest_speed"])]
         start = np.array([design[name] for name in bounds])
         results += optimise(problem.at(constant), "electrical_energy", start, limits, over="mean")
     return results

@@ -135,6 +135,49 @@ and clearance: [its page](guide/criteria.md) has an example. Keys are names and 
 `loads` puts wrenches, springs and objects on links and on the platform; all their numbers are parameters that designs
 may sweep. [Its page](guide/loads.md) has an example.
 
+## Swept parameters of trajectories
+
+A number of a trajectory may be several: `values`, or `start`, `stop` and `num`. The section then stands for all
+combinations, the last key fastest:
+
+```yaml
+trajectories:
+  turn: {kind: circle, radius: {values: [0.05, 0.1, 0.15]}, period: {start: 0.5, stop: 1.0, num: 6}}
+  pick: {kind: quintic, start: [0, 0, 0], end: [{values: [0.1, 0.2]}, 0, 0], duration: {values: [0.3, 0.4]}}
+```
+
+are the trajectories `turn_0` to `turn_17` and `pick_0` to `pick_3`. What was swept is a coordinate along the dim
+`trajectory`: `trajectory_radius` [m], `trajectory_end_x`; NaN for trajectories of other sections. A list of numbers
+as a whole (`end: {values: [[0.1, 0, 0], [0, 0.1, 0]]}`) and files (`file: {values: [a.csv, b.csv]}`) have the number
+of the value there. Turns and loads of a platform are swept alike: `load: {force: [0, 0, {values: [-10, -20]}]}`. What
+depends on the design alone is computed once for all trajectories; all of them share the time grid.
+
+## A catalogue of motors
+
+A table under `design` may have columns that are no parameters, such as what a motor may do. Named under `labels` they
+are coordinates of designs, in SI, which conditions and objectives of the section `study` may use:
+
+```text
+design:
+  file: motors.csv            # columns gearbox_inertia, torque_constant, resistance, rated_torque [N m]
+  labels: [rated_torque]
+study:
+  where: [rms_force < rated_torque]
+```
+
+## Gravity and mounting
+
+Components of gravity, `gravity_x`, `gravity_y` and `gravity_z` [m/s^2], may be swept under `design` as parameters of
+the robot are, so how a robot is mounted is an axis, or an operating case; those that are not swept are those of the key
+`gravity`:
+
+```yaml
+design:
+  list: {gravity_x: [0, 9.81, 0], gravity_z: [-9.81, 0, 9.81]}   # standing, on a wall, hanging
+```
+
+Not in simulations, and not with a base that moves.
+
 ## The question of a study
 
 `study` says what the results are to answer: [reports](report.md) lead with the answer, and `limbsweep study` takes from

@@ -53,7 +53,9 @@ def test_laws_and_kinds_are_in_the_tables_and_in_the_guide(maker: ModuleType) ->
 
 
 def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:
-    design, limits, study, simulation, subsets, robots = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+    design, limits, motions, mounting, study, simulation, subsets, robots = re.findall(
+        r"```yaml\n(.*?)```", maker.page(), re.DOTALL
+    )
     path = tmp_path / "s.yaml"
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{limits}{subsets}{REST}")
     whole, quick, short = (read_sweeps(path, subset)[0].design.size for subset in (None, "quick", "short"))
@@ -68,3 +70,7 @@ def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) ->
     rest = REST.replace("step: 0.1", "step: 0.01").replace("circle: {kind", "way: {kind")
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{simulation}{rest}")
     assert [(sweep.sizes["gains"], sweep.sizes["state"]) for sweep in read_sweeps(path)] == [(2, 2)]
+    rest = re.sub(r"(?ms)^trajectories:.*?(?=^\w)", "", REST)
+    path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{motions}{mounting}{rest}")
+    (swept,) = read_sweeps(path)
+    assert (swept.sizes["trajectory"], swept.sizes["design"]) == (18 + 4, 3)

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from pipeline.commands.study_tables import CASES, CSV, OBJECTIVES, TOP, WHERE, design_rows, read_objectives, show
-from pipeline.commands.terminal import CLUSTER, SWEEP, check_place, cluster_in, interrupted, stopped
+from pipeline.commands.terminal import CLUSTER, SWEEP, cluster_in, interrupted, stopped
 from pipeline.errors import RunStoppedError
+from pipeline.stores.names import check_place
 
 METHODS = ("nsga2", "nsga3", "tpe", "random")
 
@@ -48,7 +49,7 @@ def search(
     read = Sweep.from_yaml(sweep)
     again = "the same command"
     try:
-        found = find(
+        outcome = find(
             read, store, method=method, generations=generations, population=population, seed=seed, objectives=texts,
             where=conditions, cases=cases, cluster=cluster_in(cluster), on_generation=click.echo,
         )  # fmt: skip
@@ -57,8 +58,10 @@ def search(
     except RunStoppedError as error:
         raise stopped(error, again) from None
     wanted = read_objectives(texts or read.question.objectives)
-    show(design_rows(found.designs, wanted, found.front), top, file)
-    click.echo(f"{len(found.front)} on the front, of {int(found.feasible.sum())} feasible designs; results in {store}")
+    show(design_rows(outcome.designs, wanted, outcome.front), top, file)
+    click.echo(
+        f"{len(outcome.front)} on the front, of {int(outcome.feasible.sum())} feasible designs; results in {store}"
+    )
 
 
 COMMANDS = (search,)

@@ -91,6 +91,28 @@ def sobol(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], 
 
 @click.command()
 @STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
+@click.option("--count", type=click.IntRange(2), default=20, show_default=True, help="Walks through the box.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the walks.")
+@CASES
+@CSV
+def morris(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], file: Path | None) -> None:
+    """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
+    from pipeline.study import screening
+
+    (wanted,) = read_objectives((text,))
+    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases)
+    effects = screening.morris(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
+    for i in sorted(range(len(effects.names)), key=lambda i: -effects.mean_size[i]):
+        cells = numbers([effects.mean_size[i], effects.mean[i], effects.deviation[i]])
+        rows.append((effects.names[i], *cells))
+    show(rows, len(rows), file)
+    click.echo(f"{count * (len(effects.names) + 1)} designs were computed; effects are per whole range")
+
+
+@click.command()
+@STORE
 @click.option("--objective", "text", metavar="TEXT", help="A column, such as peak_force; default: that of the sweep.")
 @click.option("--limit", "limits", multiple=True, metavar="TEXT", help="Such as 'condition <= 6'; any number of them.")
 @CASES
@@ -211,5 +233,5 @@ def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, floa
     return {name: float(ds[name].values[number]) for name in names}
 
 
-COMMANDS = (one_at_a_time, sobol, optimise)
+COMMANDS = (one_at_a_time, sobol, morris, optimise)
 """What these add to the group `study`."""

@@ -77,6 +77,7 @@ def block_of(plan: Plan, index: int) -> Block:
         times=sweep.times,
         origin=plan.origin,
         gravity=sweep.gravity,
+        gravities=sweep.gravities(design.start, design.stop),
         single=sweep.precision == "single",
         series=(*stored, *extra),
         metrics=tuple(name for name in metrics if name not in own),

@@ -80,7 +80,8 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
     sweep = Sweep.from_text(text)
     entry = entries(text, sweep.family.reference)[name]
     robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
-    base = base_parameters(robot, friction=friction, shared=True, gravity=sweep.gravity)
+    gravity = sweep.gravity_of(options.design)
+    base = base_parameters(robot, friction=friction, shared=True, gravity=gravity)
     nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     moving = np.flatnonzero(entry.limits.free)
     coordinates = () if robot.mechanism.is_chain else tuple(TURNED[k] for k in moving)
@@ -93,7 +94,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
         samples=options.samples,
         criterion=options.criterion,
         nominal=nominal,
-        options={"friction": friction, "shared": True, "gravity": sweep.gravity},
+        options={"friction": friction, "shared": True, "gravity": gravity},
         coordinates=coordinates,
         orientation=IDENTITY if entry.orientation is None else entry.orientation,
     )

@@ -63,7 +63,7 @@ class IdentifyJob:
             parts["train"],
             unused,
             self.method,
-            sweep.gravity,
+            sweep.gravity_of(self.design),
             filtering=filtering,
             nominal=Robot(sweep.family, sweep.parameters),
         )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from pipeline.plan.model import Plan
-from pipeline.sweep.axes.columns import PartColumn, columns
+from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
 from pipeline.sweep.measurement import part_name
+from pipeline.sweep.robot import gravity_parameters
+from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.quantities import GAINS, PLACED, STATE
 
 
 def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     """Coordinates of the dataset: name, dim, values, units, long name."""
     sweep, mechanism = plan.sweep, plan.mechanism
-    units = {p.name: (p.unit, p.text) for p in sweep.family.parameters}
+    swept = (*gravity_parameters(sweep.gravity).values(), *sweep.family.parameters)
+    units = {p.name: (p.unit, p.text) for p in swept}
     for name, values in columns(sweep.design).items():
-        yield name, "design", values, *units[name]
+        yield name, "design", values, *units.get(name, ("", LABEL))
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
     for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]
@@ -28,6 +32,10 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
             for name, values in columns(axis).items():
                 yield name, dim, values, known[name].unit, known[name].text
     yield "trajectory", "trajectory", [each.name for each in sweep.trajectories], "", "trajectory"
+    rows = [row for trajectory in sweep.trajectories for row in trajectory.swept]
+    for name, unit in {row.coordinate: row.unit for row in rows}.items():
+        numbers = [{row.coordinate: row.value for row in one.swept}.get(name, math.nan) for one in sweep.trajectories]
+        yield name, "trajectory", numbers, unit, name.removeprefix(COORDINATE).replace("_", " ") + " of the trajectory"
     if sweep.split is not None:
         motion = "trajectory" if sweep.simulation is None or not sweep.simulation.is_release else STATE
         for dim, count in sweep.sizes.items():

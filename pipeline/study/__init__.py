@@ -4,9 +4,11 @@
 sweeps; all else works on an opened dataset and computes no mechanics.
 
 - `cases`: operating conditions, such as a payload, as a dim of their own
+- `bearings`: rating life of bearings of joints
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
 - `populations`: search by NSGA-II, NSGA-III or Parzen estimators, generations computed on a cluster into a store
@@ -18,35 +20,40 @@ from typing import TYPE_CHECKING
 from robots.loading import on_first_use
 
 if TYPE_CHECKING:
+    from pipeline.study.bearings import RollingBearing, bearing_life
     from pipeline.study.cases import by_cases
     from pipeline.study.columns import column, feasible, objective, value_of
     from pipeline.study.one_at_a_time import effects
     from pipeline.study.optimisation import Limit, optimise
     from pipeline.study.pareto import front, layers
     from pipeline.study.populations.methods import SearchSettings, ask_and_tell, hypervolume
-    from pipeline.study.populations.search import Generation, SearchOutcome, search
+    from pipeline.study.populations.search import search
     from pipeline.study.populations.space import SearchSpace
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
+    from pipeline.study.screening import derivative_measures, morris, morris_designs
     from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
 
 __all__ = [
     "DesignProblem",
-    "Generation",
     "Limit",
-    "SearchOutcome",
+    "RollingBearing",
     "SearchSettings",
     "SearchSpace",
     "ask_and_tell",
+    "bearing_life",
     "by_cases",
     "column",
+    "derivative_measures",
     "effects",
     "feasible",
     "from_samples",
     "front",
     "hypervolume",
     "layers",
+    "morris",
+    "morris_designs",
     "objective",
     "of_saltelli_store",
     "optimise",
@@ -60,20 +67,23 @@ __all__ = [
 
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
-    "Generation": "pipeline.study.populations.search",
     "Limit": "pipeline.study.optimisation",
-    "SearchOutcome": "pipeline.study.populations.search",
+    "RollingBearing": "pipeline.study.bearings",
     "SearchSettings": "pipeline.study.populations.methods",
     "SearchSpace": "pipeline.study.populations.space",
     "ask_and_tell": "pipeline.study.populations.methods",
+    "bearing_life": "pipeline.study.bearings",
     "by_cases": "pipeline.study.cases",
     "column": "pipeline.study.columns",
+    "derivative_measures": "pipeline.study.screening",
     "effects": "pipeline.study.one_at_a_time",
     "feasible": "pipeline.study.columns",
     "from_samples": "pipeline.study.sensitivity",
     "front": "pipeline.study.pareto",
     "hypervolume": "pipeline.study.populations.methods",
     "layers": "pipeline.study.pareto",
+    "morris": "pipeline.study.screening",
+    "morris_designs": "pipeline.study.screening",
     "objective": "pipeline.study.columns",
     "of_saltelli_store": "pipeline.study.sensitivity",
     "optimise": "pipeline.study.optimisation",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from pipeline.sweep.question.reader import DIMS
 from robots.parameters import nearest
 
 CASE = "case"
@@ -30,9 +31,15 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     Series over time are left out. A design has the number that its first case has in the store, in `stored_design`.
     Raises InputError for names that are no swept parameters, and where no design has every case.
 
+    `friction` and `trajectory`, or a parameter along one of these dims, make all friction sets or trajectories cases.
+
         >>> ls.study.by_cases(ls.open("out.zarr"), ["upper_arm"]).sizes["case"]
         11
     """
+    dims = dims_of(ds, names)
+    if dims:
+        of_designs = [name for name in names if name not in DIMS and not _along(ds, name)]
+        return with_dims(by_cases(ds, of_designs), dims)
     if not names:
         return ds
     parameters = _parameters(ds)
@@ -66,6 +73,41 @@ def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) ->
     chosen = {name: result[name].isel(design=0) for name in names}
     chosen |= {name: result[name].isel({CASE: 0}) for name in _parameters(ds) if name not in names}
     return result.assign_coords({**chosen, STORED: (("design", CASE), table)})
+
+
+def dims_of(ds: xr.Dataset, names: Sequence[str]) -> list[str]:
+    """The dims that names of cases stand for: `friction`, `trajectory`, or those of parameters along them."""
+    asked = {name if name in DIMS else str(ds[name].dims[0]) for name in names if name in DIMS or _along(ds, name)}
+    return [dim for dim in DIMS if dim in asked]
+
+
+def _along(ds: xr.Dataset, name: str) -> bool:
+    """Whether a name is that of a coordinate along friction sets or trajectories."""
+    return name in ds.coords and len(ds[name].dims) == 1 and ds[name].dims[0] in DIMS
+
+
+def with_dims(ds: xr.Dataset, dims: Sequence[str]) -> xr.Dataset:
+    """The dataset with some dims as part of its cases: all combinations, those of the last dim fastest.
+
+    Metrics without one of them, such as kinematic ones without friction, are the same in all its cases.
+    """
+    series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
+    result = ds.drop_vars(series)
+    if CASE not in ds.dims:
+        number = np.arange(ds.sizes["design"])[:, None]
+        result = result.expand_dims({CASE: 1}).drop_vars(["design"], errors="ignore")
+        alike = {name: x.isel({CASE: 0}) for name, x in result.coords.items() if CASE in x.dims}
+        result = result.assign_coords({**alike, STORED: (("design", CASE), number)})
+    for dim in dims:
+        cases, size = result.sizes[CASE], ds.sizes.get(dim, 1)
+        if dim not in result.dims:
+            continue
+        index = {CASE: np.repeat(np.arange(cases), size), dim: np.tile(np.arange(size), cases)}
+        result = result.isel({name: xr.DataArray(rows, dims="stacked") for name, rows in index.items()})
+        if dim not in result.coords:  # friction sets have no names: their numbers
+            result = result.assign_coords({dim: ("stacked", index[dim])})
+        result = result.rename(stacked=CASE)
+    return result
 
 
 def _parameters(ds: xr.Dataset) -> list[str]:

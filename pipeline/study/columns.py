@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.study.cases import CASE
+from pipeline.sweep.axes.columns import LABEL
 from pipeline.sweep.question.reader import WEIGHTED, split_objective
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest
@@ -132,7 +133,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
 
 def by_case(ds: xr.Dataset, name: str) -> Array:
     """A column under each case, (design, case); one of them is 1 where it does not depend on it. Raises InputError."""
-    if name in ds.coords and ds[name].dims in (("design",), (CASE,)):
+    if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
         parameter = np.asarray(ds[name].values, dtype=float)
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
     base, how = base_of(name, {*KNOWN, *ds.data_vars})
@@ -173,9 +174,9 @@ def names(ds: xr.Dataset) -> list[str]:
 
 
 def swept(ds: xr.Dataset) -> list[str]:
-    """Names of the parameters that differ between designs; those of cases are not among them."""
+    """Names of the parameters that differ between designs; those of cases, and labels, are not among them."""
     numbers = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
-    numbers = [name for name in numbers if ds[name].dims == ("design",)]
+    numbers = [name for name in numbers if ds[name].dims == ("design",) and ds[name].attrs.get("long_name") != LABEL]
     return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 
@@ -207,7 +208,8 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
 
 def _cases(ds: xr.Dataset) -> dict[str, Array]:
     """The parameters that depend on the case (case,)."""
-    return {str(name): np.asarray(x.values, dtype=float) for name, x in ds.coords.items() if x.dims == (CASE,)}
+    numbers = {name: x for name, x in ds.coords.items() if x.dims == (CASE,) and x.dtype.kind in "fiu"}
+    return {str(name): np.asarray(x.values, dtype=float) for name, x in numbers.items()}
 
 
 def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:

@@ -136,6 +136,12 @@ def _over_cases(column: str, rows: tuple[Array, Array], cases: int, over: str) -
     return float(values[at]), rates[at]
 
 
+def worst_of(problem: DesignProblem, column: str, design: Array) -> tuple[float, Array]:
+    """A column at a design (parameter,), the worst over its cases, and its derivatives (parameter,)."""
+    metric = base_of(column)[0]
+    return _over_cases(column, problem.rates(design, (metric,))[metric], problem.case_count, "worst")
+
+
 @dataclass
 class _LocalSearch:
     """One start. Variables are the parameters on [0, 1] and, for a worst, t in units of the start's worst."""

@@ -14,6 +14,8 @@ from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
 from pipeline.study.columns import JOINTS, LARGE_IS_GOOD, Array, Objective, base_of, joints_there, reduced, refuse
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.reader import DIMS
+from pipeline.sweep.robot import GRAVITY, gravity_parameters
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
 from tasks.blocks import compute
@@ -95,7 +97,16 @@ class DesignProblem:
     @cached_property
     def _parameters(self) -> dict[str, Parameter]:
         """All parameters by name, in their order."""
-        return {p.name: p for p in self.sweep.family.parameters} | _of_simulation(self.sweep)
+        family = {p.name: p for p in self.sweep.family.parameters}
+        return {**family, **self._field, **_of_simulation(self.sweep)}
+
+    @cached_property
+    def _field(self) -> dict[str, Parameter]:
+        """The components of gravity as parameters, where cases or designs have their own."""
+        if not {*GRAVITY} & {*self.cases, *self.sweep.design.names} or self.sweep.simulation is not None:
+            return {}
+        own = {p.name for p in self.sweep.family.parameters}
+        return {name: p for name, p in gravity_parameters(self.sweep.gravity).items() if name not in own}
 
     @cached_property
     def _order(self) -> list[str]:
@@ -128,6 +139,9 @@ class DesignProblem:
         """All parameters of the sweep's first design: of the robot, its controller, its start."""
         axes = self.sweep.simulation
         more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
+        if self._field:
+            gravity = np.array(self.sweep.gravity_of(0))
+            more.append(gravity[[GRAVITY.index(name) for name in self._field]])
         first = np.concatenate([self._block.parameters[0], *more])
         first[[self._order.index(name) for name in self.constant]] = list(self.constant.values())
         return first
@@ -179,11 +193,20 @@ class DesignProblem:
     def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
         block, axes = self._block, self.sweep.simulation
         if axes is None or block.simulation is None:
-            return compute.whole(replace(block, parameters=rows, metrics=metrics))
+            return compute.whole(replace(self._with_rows(rows), metrics=metrics))
         robot = block.parameters.shape[1]
         parameters, gains, state = np.split(rows, [robot, robot + len(axes.gain_parameters)], axis=1)
         simulation = replace(block.simulation, gains=gains, state=state, dims=(), paired=True)
         return compute.whole(replace(block, parameters=parameters, metrics=metrics, simulation=simulation))
+
+    def _with_rows(self, rows: Array) -> Block:
+        """The block with all parameters of some rows, and their gravity where they have their own."""
+        block, count = self._block, len(self.sweep.family.parameters)
+        if not self._field:
+            return replace(block, parameters=rows)
+        gravity = np.tile(np.array(self.sweep.gravity), (len(rows), 1))
+        gravity[:, [GRAVITY.index(name) for name in self._field]] = rows[:, count:]
+        return replace(block, parameters=np.ascontiguousarray(rows[:, :count]), gravities=gravity)
 
     @property
     def _quantities(self) -> Mapping[str, Quantity]:
@@ -216,7 +239,9 @@ class DesignProblem:
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
-        block = replace(self._block, parameters=self.rows(design), metrics=tuple(metrics))
+        block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
+        if strange := [name for name in self._field if name in self.names]:
+            raise refuse(f"bounds.{strange[0]}", "gravity, which is not differentiated", "a case", "Add it to cases.")
         directions = np.zeros((len(self.names), block.parameters.shape[1]))
         directions[np.arange(len(self.names)), self._places] = 1.0
         rates = metric_rates(block, directions, windows)  # of all cases together
@@ -258,11 +283,20 @@ def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
         return {}
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     for name in cases:
+        if is_dim(sweep, name):
+            hint = "Their worst counts; name parameters under design with --cases."
+            raise refuse(f"cases.{name}", "friction sets or trajectories", "a parameter under design", hint)
         if name not in values:
             hint = sentence(nearest(name, values))
             raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
     combinations = np.unique(np.stack([np.asarray(values[name], float) for name in cases], axis=1), axis=0)
     return {name: combinations[:, k] for k, name in enumerate(cases)}
+
+
+def is_dim(sweep: Sweep, name: str) -> bool:
+    """Whether the name of a case stands for friction sets or trajectories, rather than for a parameter of the robot."""
+    swept = {row.coordinate for trajectory in sweep.trajectories for row in trajectory.swept}
+    return name in DIMS or name in sweep.friction.axis.names or name in swept
 
 
 def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, float]]:
@@ -271,7 +305,8 @@ def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, 
     if (axes := sweep.simulation) is not None:
         values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
     spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
-    spans = {name: span for name, span in spans.items() if name not in cases}
+    known = DesignProblem(sweep, {})._parameters  # labels of designs are none of them
+    spans = {name: span for name, span in spans.items() if name in known and name not in cases}
     spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")

@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from pipeline.documents.files import read_yaml, write_new
 from pipeline.documents.html import table
 from pipeline.documents.yaml import parse_yaml
@@ -23,6 +25,7 @@ from pipeline.sweep.measurement import DatasetSplit, describe_sensors
 from pipeline.sweep.objects.writing import Writer
 from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion
 from pipeline.sweep.reader import read_parts
+from pipeline.sweep.robot import GRAVITY
 from pipeline.sweep.sections import FORMAT
 from pipeline.sweep.side_files import FileSource, Folder, MemoryFiles, source_of
 from pipeline.sweep.simulated.axes import SimulationAxes
@@ -185,6 +188,22 @@ class Sweep:
     def designs(self, start: int, stop: int) -> dict[str, Array]:
         """Every parameter of the robot in its order, (stop - start,), for designs from `start` up to before `stop`."""
         return complete(self.design, self.parameters, start, stop)
+
+    def gravities(self, start: int, stop: int) -> Array | None:
+        """Gravity of designs from `start` up to before `stop` (stop - start, 3); None where it is that of all."""
+        own = {parameter.name for parameter in self.family.parameters}
+        if not any(name in self.design.names and name not in own for name in GRAVITY):
+            return None
+        values = complete(self.design, dict(zip(GRAVITY, self.gravity, strict=True)), start, stop)
+        return np.stack([values[name] for name in GRAVITY], axis=1)
+
+    def gravity_of(self, design: int) -> tuple[float, float, float]:
+        """Gravity of a design (3,), swept or not."""
+        swept = self.gravities(design, design + 1)
+        if swept is None:
+            return self.gravity
+        x, y, z = swept[0].tolist()
+        return x, y, z
 
     @cached_property
     def canonical(self) -> dict[str, Any]:

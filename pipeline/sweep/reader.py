@@ -94,7 +94,9 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)
-    question = read_question(report, file.study, design.axis.names if design else None, file.metrics)
+    further = () if friction is None else friction.axis.names
+    further += tuple(row.coordinate for trajectory in trajectories for row in trajectory.swept)
+    question = read_question(report, file.study, design.axis.names if design else None, file.metrics, further)
     measurement = (
         read_measurement(report, file, grid, len(mechanism.actuators) if mechanism else None) if grid else None
     )

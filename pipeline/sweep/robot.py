@@ -6,7 +6,7 @@ that text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pipeline.robot_files.names import is_file, read_robot_beside
 from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
+from pipeline.sweep.sections import GRAVITY as LARGEST_GRAVITY
 from pipeline.sweep.sections import BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from robots.catalog import FAMILIES
@@ -101,6 +102,19 @@ def families(description: Description | None) -> Mapping[str, Family]:
     return FAMILIES if description is None else {description.name: description.family}
 
 
+GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
+"""What the components of gravity are called as parameters of designs."""
+
+
+def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:
+    """The components of gravity as parameters, which designs may sweep: how a robot is mounted, or where it stands."""
+    rows = zip(GRAVITY, gravity, "xyz", strict=True)
+    return {
+        name: Parameter(name, "m/s^2", float(value), -LARGEST_GRAVITY, LARGEST_GRAVITY, f"gravity along {axis}")
+        for name, value, axis in rows
+    }
+
+
 def read_designs(
     report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family], files: SideFiles | None = None
 ) -> DesignAxis | None:
@@ -113,7 +127,8 @@ def read_designs(
     values = file.parameters if section.parameters is None else section.parameters
     fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
     design, path = section.design or file.design, _section_path("design", robot, section)
-    axis = AxisReader(report, table, fixed, file.seed, files).axis(design, path)
+    field = {} if file.simulation is not None or file.base is not None else gravity_parameters(file.gravity)
+    axis = AxisReader(report, {**field, **table}, fixed, file.seed, files, labelled=True).axis(design, path)
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
     if all(part is None for part in parts):
         report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")

@@ -96,6 +96,10 @@ class AxesSection(Section):
     columns: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None, description="which columns of the file; default: all"
     )
+    labels: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
+        default=None,
+        description="columns of the file that are no parameters, such as the rated torque of a motor, of designs alone",
+    )
     sample: SampleSection | None = Field(default=None, description="a seeded random sample")
     derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(
         default_factory=dict, description="parameters that follow from others, such as `rod_length: 4 * upper_arm`"

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.trajectories.kinds import Turn
 from robots.trajectories.load import PlatformLoad
+
+
+class SweptValue(NamedTuple):
+    """A number of a trajectory that is swept: the coordinate that has it, its unit, the number."""
+
+    coordinate: str
+    unit: str
+    value: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,3 +37,5 @@ class Trajectory:
     turn: Turn | None = None
     load: PlatformLoad | None = None
     name: str = ""
+    swept: tuple[SweptValue, ...] = ()
+    """What the trajectories of one section differ in."""

@@ -93,6 +93,8 @@ class Block:
     """How the base moves in the world; None where it stands."""
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
+    gravities: np.ndarray | None = None
+    """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -161,6 +163,8 @@ class Block:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""
         actuators = len(self.family.reference.actuators)
         values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
+        if self.gravities is not None:
+            values["gravity"] = self.gravities
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})

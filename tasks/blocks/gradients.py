@@ -109,6 +109,8 @@ class _Chain:
         self.duration = float(weights.sum())
         self.values: Values = block.case_values() | {"weight": weights, "held": np.zeros((1, 0, width))}
         self.values[PARAMETERS] = np.repeat(block.parameters, self.count, axis=0)
+        if len(self.values["gravity"]) > 1:
+            self.values["gravity"] = np.repeat(self.values["gravity"], self.count, axis=0)
         self.values[Rate(PARAMETERS)] = np.tile(directions, (block.designs, 1))
         self.values |= self._mounts()
 

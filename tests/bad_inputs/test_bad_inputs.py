@@ -24,6 +24,7 @@ from tests.bad_inputs import (
     outputs,
     recordings,
     robots,
+    searches,
     simulations,
     stores,
     sweeps,
@@ -32,7 +33,7 @@ from tests.bad_inputs import (
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.waiting import ELSEWHERE, WAITING
 
-IN_FILES = (files, sweeps, turns, loads, clusters, robots, mechanisms, imports, simulations)
+IN_FILES = (files, sweeps, turns, loads, clusters, robots, mechanisms, imports, simulations, searches)
 SECTIONS = (*IN_FILES, commands, stores, numbers, dask_settings, outputs, recordings)
 ROWS = tuple(row for section in SECTIONS for row in section.ROWS)
 COUNTS = {"A": 17, "B": 25, "C": 46, "D": 36, "E": 14, "F": 25, "G": 20, "H": 18}

@@ -91,6 +91,8 @@ def question_words(results: Results) -> str:
 
 def _span(results: Results, name: str) -> str:
     values = results.by_case[name]
+    if values.dtype.kind not in "fiu":
+        return f"{len(np.unique(values))} {name.replace('_', ' ')} names".replace("trajectory names", "trajectories")
     low, high = float(values.min()), float(values.max())
     unit = display_unit(str(values.attrs.get("units", "")), high)
     return f"{name.replace('_', ' ')} {unit.number(low)} to {unit.text(high)}"

@@ -23,7 +23,7 @@ from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion, stored_qu
 from pipeline.sweep.side_files import FileSource, stored_files
 
 if TYPE_CHECKING:
-    from xarray import Dataset
+    from xarray import DataArray, Dataset
 
     from pipeline.report.data.case import DesignCase
     from pipeline.sweep.model import Sweep
@@ -144,10 +144,7 @@ class Results:
     def case_words(self, case: int) -> str:
         """An operating case in words: `payload mass 3 kg`; empty where there are none."""
         coordinates = [self.by_case[name] for name in self.question.cases]
-        return ", ".join(
-            f"{str(x.name).replace('_', ' ')} {quantity(float(x.values[case]), x.attrs.get('units', ''))}"
-            for x in coordinates
-        )
+        return ", ".join(f"{str(x.name).replace('_', ' ')} {_value_words(x, case)}" for x in coordinates)
 
     @cached_property
     def friction(self) -> int:
@@ -255,3 +252,9 @@ def results_of(
     asked = stored_question(dataset.attrs)
     asked = asked.with_options(question.objectives, question.where, question.cases)
     return Results(dataset, design, friction, folder, stored, asked)
+
+
+def _value_words(values: DataArray, case: int) -> str:
+    """The value of a parameter of cases under one of them: a number with its unit, or a name."""
+    value = values.values[case]
+    return str(value) if values.dtype.kind not in "fiu" else quantity(float(value), values.attrs.get("units", ""))

@@ -25,7 +25,7 @@ from pipeline.execution.run import near, run
 from pipeline.monitor.events import Listener
 from pipeline.plan.plan import plan
 from pipeline.stores.append import append
-from pipeline.study.cases import with_cases
+from pipeline.study.cases import dims_of, with_cases, with_dims
 from pipeline.study.columns import Array
 from pipeline.study.populations.space import SearchSpace
 from pipeline.sweep.model import Sweep
@@ -101,7 +101,8 @@ class GenerationStore:
     def results(self) -> xr.Dataset:
         """What the store has, in memory, by design and case; without series."""
         rows = np.arange(self.count * self.space.case_count).reshape(self.count, -1)
-        return with_cases(open_results(self.place), rows, tuple(self.space.cases)).load(scheduler="synchronous")
+        ds = with_cases(open_results(self.place), rows, tuple(self.space.cases))
+        return with_dims(ds, dims_of(ds, self.question.cases)).load(scheduler="synchronous")
 
     def require_points(self, ds: xr.Dataset, points: Array, first: int) -> None:
         """See that the designs from `first` on are those of some points, bit for bit. Raises StoreError."""

@@ -33,7 +33,12 @@ class AskTell(Protocol):
 
 
 class SearchSettings(NamedTuple):
-    """What a method is made with: numbers of objectives and of conditions, points at a time, seed."""
+    """What a method is made with: numbers of objectives and of conditions, points at a time, seed.
+
+    >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
+    >>> ls.study.SearchSettings(space, objectives=2, conditions=1, population=16, seed=1).population
+    16
+    """
 
     space: SearchSpace
     objectives: int
@@ -153,8 +158,7 @@ class _Parzen:
         sampler = optuna.samplers.TPESampler(
             seed=settings.seed, multivariate=True, constant_liar=True, n_startup_trials=settings.population
         )
-        directions = ["minimize"] * settings.objectives
-        self.study = optuna.create_study(sampler=sampler, directions=directions)
+        self.study = optuna.create_study(sampler=sampler, directions=["minimize" for _ in range(settings.objectives)])
         self.variables = {_key(k): _distribution(variable) for k, variable in enumerate(self.space.variables)}
         self.asked: list[Any] = []
         self.worst = np.full(settings.objectives, -np.inf)
@@ -200,7 +204,17 @@ METHODS: Mapping[str, SearchMethod] = {
 
 
 def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
-    """Make a method. Raises InputError for an unknown one, and where a package is missing."""
+    """Make a method: `nsga2`, `nsga3`, `tpe` or `random`, to be asked for points and told costs and violations.
+
+    Raises InputError for an unknown one, and where a package is missing.
+
+        >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
+        >>> method = ls.study.ask_and_tell("nsga2", ls.study.SearchSettings(space, 1, 1, 4, seed=1))
+        >>> points = method.ask()
+        >>> method.tell(costs=points[:, :1], violations=np.zeros((len(points), 1)))
+        >>> method.ask().shape[1]  # (design, variable)
+        2
+    """
     if name not in METHODS:
         raise refuse("method", repr(name), f"one of {', '.join(METHODS)}")
     if settings.population < 2 or settings.population > 100_000:

@@ -21,7 +21,7 @@ from pipeline.study.pareto import front
 from pipeline.study.populations.generations import GenerationStore
 from pipeline.study.populations.methods import AskTell, SearchSettings, ask_and_tell, hypervolume
 from pipeline.study.populations.space import SearchSpace
-from pipeline.study.populations.values import told
+from pipeline.study.populations.values import costs_and_violations
 from pipeline.sweep.model import Sweep
 from storage.places.location import LocationLike
 
@@ -45,9 +45,11 @@ class Generation:
 
     def __str__(self) -> str:
         """One line for people."""
-        told = f"generation {self.number}: {self.designs:,} designs, {self.feasible:,} feasible, {self.front:,} on the"
+        counts = (
+            f"generation {self.number}: {self.designs:,} designs, {self.feasible:,} feasible, {self.front:,} on the"
+        )
         spent = f"{self.seconds:.2g} s" if self.seconds else "stored already"
-        return f"{told} front, hypervolume {self.hypervolume:.4f}, {spent}"
+        return f"{counts} front, hypervolume {self.hypervolume:.4f}, {spent}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,7 @@ class _State:
                 points = self.asker.ask()
 
     def _tell(self, ds: xr.Dataset, points: Array, seconds: float) -> None:
-        costs, violations = told(ds, self.objectives, self.store.question.where)
+        costs, violations = costs_and_violations(ds, self.objectives, self.store.question.where)
         self.asker.tell(costs, violations)
         self.points.append(points)
         self.costs.append(costs)
@@ -193,7 +195,7 @@ class _State:
 
     def _front(self) -> tuple[Array, NDArray[np.bool_], NDArray[np.intp]]:
         costs, violations = np.concatenate(self.costs), np.concatenate(self.violations)
-        feasible = (violations <= 0.0).all(axis=1)
+        feasible = np.asarray((violations <= 0.0).all(axis=1))
         chosen = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
         return costs, feasible, chosen[np.argsort(costs[chosen, 0], kind="stable")]
 

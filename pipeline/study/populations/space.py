@@ -14,6 +14,7 @@ import numpy as np
 
 from pipeline.documents.report import sentence
 from pipeline.study.columns import Array, refuse
+from pipeline.study.problem import is_dim
 from pipeline.sweep.axes.derived import Derived, Filtered
 from pipeline.sweep.axes.kinds import Axis, Column, Grid, Listed, Product, Sampled
 from pipeline.sweep.axes.samples import between
@@ -72,7 +73,7 @@ class SearchSpace:
 
     >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
     >>> space.names
-    ('upper_arm',)
+    ('upper_arm', 'base_radius')
     """
 
     variables: tuple[Variable, ...]
@@ -81,10 +82,13 @@ class SearchSpace:
 
     @classmethod
     def of(cls, sweep: Sweep, cases: Sequence[str] | None = None) -> SearchSpace:
-        """The space of the designs of a sweep; without `cases` those of its section `study`. Raises InputError."""
+        """The space of the designs of a sweep; without `cases` those of its section `study`. Raises InputError.
+
+        Friction sets and trajectories may be cases as well: all designs have them anyway.
+        """
         if sweep.simulation is not None:
             raise refuse("sweep", "simulations", "a sweep without the section simulation", "Sample gains in a sweep.")
-        asked = tuple(sweep.question.cases if cases is None else cases)
+        asked = tuple(name for name in (sweep.question.cases if cases is None else cases) if not is_dim(sweep, name))
         axis, where = sweep.design, []
         while isinstance(axis, Filtered | Derived):
             where += _conditions(axis) if isinstance(axis, Filtered) else []
@@ -94,7 +98,8 @@ class SearchSpace:
             if name not in varied:
                 hint = sentence(nearest(name, varied))
                 raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
-        variables, conditions = [], {}
+        variables: list[Variable] = []
+        conditions: dict[str, Array] = {}
         for part in _parts(axis):
             if isinstance(part, Grid):
                 values = {name: column.take(np.arange(column.size)) for name, column in _columns(part)}

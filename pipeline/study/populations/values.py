@@ -13,7 +13,7 @@ EDGE = 1e-12
 """The least violation of a condition that does not hold, also at its very edge."""
 
 
-def told(ds: xr.Dataset, objectives: Sequence[Objective], where: Sequence[str]) -> tuple[Array, Array]:
+def costs_and_violations(ds: xr.Dataset, objectives: Sequence[Objective], where: Sequence[str]) -> tuple[Array, Array]:
     """Costs (design, objective), to be small, and violations (design, 1 + condition), 0 where a condition is met.
 
     The first violation is that of designs with failed samples, or without a value. A condition counts by its margin,

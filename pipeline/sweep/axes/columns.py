@@ -43,6 +43,10 @@ class LazyColumn(Sequence[Any]):
         return self.part(index % self._size, index % self._size + 1)[0]
 
 
+LABEL = "label of the design"
+"""The long name of coordinates of designs that are no parameters."""
+
+
 class _AxisTable:
     """The values of all parameters of an axis, with a cache of one part: columns are read part by part in turn."""
 

@@ -5,6 +5,7 @@ What makes one axis of another (conditions, derived parameters, parts) is read i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -33,6 +34,10 @@ from pipeline.sweep.axes.samples import SamplingMethod
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.parameters import LARGEST, Parameter, nearest
+from robots.quantities import QUANTITIES, SIMULATED
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
+"""What a label may be called: as names in expressions."""
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -55,6 +60,8 @@ class AxisReader:
     fixed: Mapping[str, float]
     seed: int | None = None
     files: SideFiles | None = None
+    labelled: bool = False
+    """Whether sets may have columns of a file that are no parameters."""
 
     def axis(self, section: AxesSection | None, path: KeyPath) -> Axis:
         """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
@@ -77,9 +84,10 @@ class AxisReader:
         if section.listed is not None:
             parts.append(self._listed(section.listed, (*path, "list")))
         if section.file is not None:
-            parts.append(self._filed(section.file, section.columns, (*path, "file")))
-        elif section.columns is not None:
-            self.report((*path, "columns"), Got("columns without a file"), "file beside them", "Add file.")
+            parts.append(self._filed(section.file, section.columns, section.labels or (), (*path, "file")))
+        for key in ("columns", "labels"):
+            if section.file is None and getattr(section, key) is not None:
+                self.report((*path, key), Got(f"{key} without a file"), "file beside them", "Add file.")
         if section.sample is not None:
             parts.append(self._sample(section.sample, (*path, "sample")))
         names = [name for part in parts for name in part.names]
@@ -109,13 +117,16 @@ class AxisReader:
             self.report(path, Got(f"row {rows[1]} like row {rows[0]}"), "rows that differ, counted from 0", hint)
         return Listed(tuple(columns), read)
 
-    def _filed(self, file: str, columns: tuple[str, ...] | None, path: KeyPath) -> Axis:
-        """Read the sets of a table in a file; a problem inside it is told with the name of the file."""
+    def _filed(self, file: str, columns: tuple[str, ...] | None, labels: tuple[str, ...], path: KeyPath) -> Axis:
+        """Read the sets of a table in a file; a problem inside it is told with the name of the file.
+
+        Labels are columns that are no parameters: numbers that a set has beside them.
+        """
         table = self.files.table(self.report, file, path) if self.files else None
         if table is None:
             return NOTHING
         read: dict[str, ArrayValues] = {}
-        for name in columns or table.columns:
+        for name in columns or (column for column in table.columns if column not in labels):
             if name not in table.columns:
                 self.report.unknown((*path[:-1], "columns", name), table.columns, "column of the file")
             elif name not in self.parameters:
@@ -123,7 +134,31 @@ class AxisReader:
                 self.report(path, Got(f"a column {name!r}"), "columns that are parameters", hint)
             else:
                 read[name] = ArrayValues(self._checked(name, table.columns[name], table.units.get(name), path))
-        return Listed(tuple(read), tuple(read.values())) if read else NOTHING
+        if not read:
+            return NOTHING
+        for name in labels:
+            if name not in table.columns:
+                self.report.unknown((*path[:-1], "labels", labels.index(name)), table.columns, "column of the file")
+            elif self._is_label(name, (*path[:-1], "labels", labels.index(name))):
+                unit = table.units.get(name, "1")
+                if unit not in UNITS:
+                    got = Got(f"the unit {unit!r} of the column {name}")
+                    self.report(path, got, *(check_unit(unit, unit) or ("a known unit", "")))
+                    continue
+                read[name] = ArrayValues(table.columns[name] * UNITS[unit].factor / UNITS[unit].divisor)
+        return Listed(tuple(read), tuple(read.values()))
+
+    def _is_label(self, name: str, path: KeyPath) -> bool:
+        """Whether a column may be a label; where not, it is reported."""
+        if not self.labelled:
+            self.report(path, name, "no labels: designs alone have them", "Remove it.")
+        elif name in self.parameters:
+            self.report(path, Got(f"the parameter {name}"), "columns that are no parameters", "Remove it here.")
+        elif name in QUANTITIES or name in SIMULATED or not NAME.fullmatch(name):
+            self.report(path, name, "a name of letters, digits and underscores that no output or metric has")
+        else:
+            return True
+        return False
 
     def _checked(self, name: str, numbers: Array, unit: str | None, path: KeyPath) -> Array:
         """Convert a column to SI and report the first number out of bounds."""

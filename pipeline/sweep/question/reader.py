@@ -50,6 +50,9 @@ class StudyQuestion:
 
 NO_QUESTION = StudyQuestion()
 
+DIMS = ("friction", "trajectory")
+"""Dims of a dataset that may be operating cases."""
+
 WEIGHTED = " weighted by "
 """Between what is taken over cases, `mean` or `sum`, and the expression that weighs them."""
 
@@ -64,25 +67,30 @@ def split_objective(text: str) -> tuple[str, str, str]:
 
 
 def read_question(
-    report: Report, section: StudySection | None, swept: Container[str] | None, metrics: Sequence[str]
+    report: Report,
+    section: StudySection | None,
+    swept: Sequence[str] | None,
+    metrics: Sequence[str],
+    further: Sequence[str] = (),
 ) -> StudyQuestion:
     """Read the section; `swept` are the parameters of the designs that are swept, None where they are not known.
 
-    Problems go to `report`.
+    `further` are those of friction and trajectories, which may be cases. Problems go to `report`.
     """
     if section is None or swept is None:
         return NO_QUESTION
     for index, name in enumerate(section.cases):
-        if name not in swept:
-            hint = "Sweep it under design, or take it out of the cases."
-            report((KEY, "cases", index), name, "a parameter that is swept under design", hint)
+        if name not in swept and name not in (*further, *DIMS):
+            hint = "Sweep it, or take it out of the cases."
+            report((KEY, "cases", index), name, "a swept parameter, friction or trajectory", hint)
+    columns = (*swept, *section.cases, *(further if {*DIMS, *further} & {*section.cases} else ()))
     for index, text in enumerate(section.objectives):
         _, body, how = split_objective(text)
-        _check(report, ("objectives", index), body, "number", swept, metrics)
+        _check(report, ("objectives", index), body, "number", columns, metrics)
         if weights := how.partition(WEIGHTED)[2]:
             _check(report, ("objectives", index), weights, "number", section.cases, ())
     for index, text in enumerate(section.where):
-        _check(report, ("where", index), text, "condition", swept, metrics)
+        _check(report, ("where", index), text, "condition", columns, metrics)
     return StudyQuestion(section.title, section.objectives, section.where, section.cases)
 
 

@@ -7,12 +7,14 @@ A kind is a module with its `KIND`, a function `trajectories` and a row here; al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.trajectories import constant_velocity, random_fourier, static_poses
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
+from pipeline.sweep.trajectories.swept import variants
 from robots.trajectories.trajectory import Trajectory
 
 
@@ -32,6 +34,15 @@ EXPANSIONS: Mapping[str, Expansion] = {
 
 def read(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
     """The trajectories that a section of a sweep file stands for: one, several, or none where something is wrong."""
+    before = len(reader.report.problems)
+    for variant in variants(reader.report, name, section, path):
+        if len(reader.report.problems) > before:
+            return  # what is wrong in one of them would be told of all
+        for trajectory in _of_variant(reader, variant.name, variant.section, path):
+            yield replace(trajectory, swept=variant.swept) if variant.swept else trajectory
+
+
+def _of_variant(reader: TrajectoryReader, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[Trajectory]:
     kind = section.get("kind")
     expansion = EXPANSIONS.get(kind) if isinstance(kind, str) else None
     if expansion is not None and (reader.mover.joints or not expansion.chains_only):

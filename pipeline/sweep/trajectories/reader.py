@@ -39,6 +39,7 @@ def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
         **({} if points is None else {"points": hashlib.sha256(points.astype("<f8").tobytes()).hexdigest()}),
         **({} if turn is None else {"turn": describe(turn)}),
         **({} if trajectory.load is None else {"load": loads.describe(trajectory.load)}),
+        **({"swept": [list(row) for row in trajectory.swept]} if trajectory.swept else {}),
     }
 
 

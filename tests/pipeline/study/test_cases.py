@@ -120,7 +120,7 @@ def test_texts_of_objectives() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("cases: payload_mass", "cases: platform_mass", "expected a parameter that is swept under design"),
+        ("cases: payload_mass", "cases: platform_mass", "expected a swept parameter, friction or trajectory"),
         ("min peak_force", "min peak_frce", "Did you mean 'peak_force'"),
         ("[condition < 20]", "[condition + 20]", "expected a condition"),
         ("title: Which", "tittle: Which", "tittle"),

@@ -14,14 +14,16 @@ import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import cli
+from pipeline.commands import populations as commands
 from pipeline.errors import InputError
 from pipeline.monitor.events import Event, Started
-from pipeline.study.columns import condition, feasible, objective
+from pipeline.study.columns import condition, feasible, objective, swept
 from pipeline.study.pareto import front
 from pipeline.study.populations.methods import METHODS, SearchSettings, ask_and_tell, hypervolume
 from pipeline.study.populations.search import SearchOutcome, search
 from pipeline.study.populations.space import Choice, Continuous, SearchSpace
-from pipeline.study.populations.values import told
+from pipeline.study.populations.values import costs_and_violations
+from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
 from storage.store import open_results
@@ -197,7 +199,7 @@ def test_designs_that_fail_violate_and_cost_nothing_that_is_compared(whole: tupl
     ds = whole[1].designs.copy(deep=True)
     ds["failed_samples"].values[3, 1] = 2
     ds["peak_force"].values[4] = np.nan
-    costs, violations = told(ds, [objective("peak_force")], ["condition < 4"])
+    costs, violations = costs_and_violations(ds, [objective("peak_force")], ["condition < 4"])
     assert violations.shape == (24, 2)
     assert violations[3, 0] == pytest.approx(2 / 3)
     assert violations[4, 0] == 1.0
@@ -231,6 +233,10 @@ def test_what_cannot_be_searched_is_said(old: str, new: str, message: str, tmp_p
     assert not (tmp_path / "none.zarr").exists()
 
 
+def test_the_command_offers_all_methods() -> None:
+    assert tuple(METHODS) == commands.METHODS
+
+
 def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:
     sweep, path = tmp_path / "sweep.yaml", tmp_path / "found.zarr"
     sweep.write_text(TEXT, encoding="utf-8")
@@ -246,3 +252,32 @@ def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "Did you mean" in refused.output
     assert open_results(path).sizes["design"] == 8
+
+
+def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None:
+    rows = "torque_constant,resistance,rated_torque [N mm]\n0.32,6,500\n0.36,4,900\n0.45,2,1300\n"
+    (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+    listed = TEXT[TEXT.index("  list:") : TEXT.index("  sample:")]
+    text = TEXT.replace(listed, "  file: motors.csv\n  labels: [rated_torque]\n")
+    text = text.replace("[condition < 4]", "[condition < 4, peak_force < rated_torque]")
+    outcome = search(Sweep.from_text(text, folder=tmp_path), tmp_path / "l.zarr", generations=2, population=8, seed=2)
+    rated = {0.32: 0.5, 0.36: 0.9, 0.45: 1.3}
+    constants = outcome.designs["torque_constant"].values
+    assert outcome.designs["rated_torque"].values == pytest.approx([rated[value] for value in constants])
+    force = outcome.designs["peak_force"].max([d for d in outcome.designs["peak_force"].dims if d != "design"]).values
+    meets = np.array([f < rated[c] for f, c in zip(force, constants, strict=True)])
+    assert (meets[outcome.feasible]).all()
+    assert not meets.all()
+    assert "rated_torque" not in swept(outcome.designs)
+    sweep = Sweep.from_text(text, folder=tmp_path)
+    assert "rated_torque" not in DesignProblem.of(sweep, cases=["payload_mass"]).names
+    for label, message in (("resistance", "the parameter resistance"), ("peak_force", "that no output or metric has")):
+        changed = text.replace("[rated_torque]", f"[{label}]")
+        (tmp_path / "motors.csv").write_text(rows.replace("rated_torque [N mm]", label), encoding="utf-8")
+        if label == "resistance":
+            (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            Sweep.from_text(changed, folder=tmp_path)
+    (tmp_path / "motors.csv").write_text(rows.replace("N mm", "kgf m"), encoding="utf-8")
+    with pytest.raises(InputError, match="the unit 'kgf m' of the column rated_torque; expected a known unit"):
+        Sweep.from_text(text, folder=tmp_path)

@@ -145,9 +145,7 @@ def test_limits_of_the_sweep_are_kept() -> None:
     assert -0.201 < position[:, 1].min() < 0.0 < position[:, 1].max() < 0.901
     assert np.abs(velocity[:, 1]).max() < 1.502
     far = TEXT.replace("position: 1.0", "position: 1.0, centre: 1.0") + limits
-    with pytest.raises(
-        ParameterError, match=r"centre: got 1 for joint_2; expected it inside its limits, -0\.2 to"
-    ):
+    with pytest.raises(ParameterError, match=r"centre: got 1 for joint_2; expected it inside its limits, -0\.2 to"):
         excite(Sweep.from_text(far), WISH, cluster=SYNCHRONOUS).best("excite")
 
 

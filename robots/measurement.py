@@ -47,9 +47,9 @@ Channels = float | tuple[float, ...]
 LATER = ("jitter", "drift", "warming", "warming_time")
 """Parameters that stores of before do not know: at their defaults they are not part of a description."""
 
-POSITIONS = ("measured_position", "measured_velocity", "measured_acceleration")
-FORCES = ("measured_current", "measured_force")
-"""Signals that a measurement gives, from positions and from forces of actuators."""
+POSITIONS = ("measured_position", "measured_velocity", "measured_acceleration", "measured_raw_position")
+FORCES = ("measured_current", "measured_force", "measured_raw_current")
+"""Signals that a measurement gives, from positions and from forces of actuators; raw ones are before the filter."""
 
 CLEAN = dict.fromkeys(POSITIONS, "actuator_position") | dict.fromkeys(FORCES, "actuator_force")
 """The clean signal that each of them is made from."""

@@ -1,6 +1,6 @@
 """Exciting motions beside those of CMA-ES in the same processor time, on the same problem.
 
-    python -m benchmarks.campaigns.excitation [--robots ur5e delta_3rr2rrr] [--steps 120] [--seeds 2]
+    python -m benchmarks.campaigns.excitation [--robots ur5e delta_3rr2rrr arm.urdf] [--steps 120] [--seeds 2]
 
 Five harmonics in 10 s; from the best of 16 random motions, our search takes its steps, then the library `cma` starts at
 the same motion and has as much processor time. Set OPENBLAS_NUM_THREADS=1: threads for small matrices only cost time.
@@ -11,10 +11,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
+from pipeline.robot_files.importing import import_robot
 from robots import catalog
+from robots.model import Robot
 from tasks.identification.base import base_parameters
 from tasks.identification.excitation import CRITERIA, Excitation, Limits
 
@@ -27,7 +30,10 @@ def searches(name: str, criterion: str, steps: int, seed: int) -> Iterator[tuple
     """Program, value of the criterion of its best motion, processor time [s]: random, ours, CMA-ES."""
     import cma
 
-    robot = catalog.build(name)
+    if name.endswith(".urdf"):
+        robot = Robot.of(import_robot(name, parameters=False).description.family, {})
+    else:
+        robot = catalog.build(name)
     limits = CHAIN if robot.mechanism.is_chain else PLATFORM
     base = base_parameters(robot, shared=True)
     problem = Excitation(robot, base, limits, PERIOD, samples=SAMPLES, criterion=criterion, options={"shared": True})
@@ -62,7 +68,8 @@ def main() -> None:
             for seed in range(arguments.seeds):
                 for program, cost, spent in searches(name, criterion, arguments.steps, seed):
                     value = np.exp(cost) if criterion == "condition" else -cost
-                    print(f"| `{name}` | {criterion} | {seed} | {program} | {value:.4g} | {spent:.1f} |", flush=True)
+                    cells = f"{criterion} | {seed} | {program} | {value:.4g} | {spent:.1f}"
+                    print(f"| `{Path(name).stem}` | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,14 @@ import numpy as np
 from benchmarks.figures import Figure, Size, require
 from pipeline.execution.run import run
 from pipeline.identification.identify import identify
+from pipeline.stores.export import export
 from pipeline.sweep.model import Sweep
 from storage.places.access import locate
 
 FULL = 10_000
 """Robots of the full size."""
+CASES = 1600
+"""Cases of a robot on a trajectory whose export is told."""
 MOST = 5.0
 TEXT = """\
 limbsweep: 1
@@ -47,6 +50,10 @@ def dataset(size: Size) -> Iterator[Figure]:
         seconds = time.perf_counter() - start
         stored = locate(store).used()
         require(int(data["failed_samples"].sum()) == 0, "samples of the dataset failed")
+        start, used = time.perf_counter(), time.process_time()
+        files = export(store, Path(folder) / "tables", "parquet")
+        exported, processor = time.perf_counter() - start, time.process_time() - used
+        written = sum(path.stat().st_size for path in files)
         found = identify(store, "least_squares", designs=[0]).fits[0, 0]
     worst = float(np.abs(found.scores).max())
     require(worst < MOST, f"a parameter is {worst:.1f} standard deviations off; expected less than {MOST:g}")
@@ -54,4 +61,7 @@ def dataset(size: Size) -> Iterator[Figure]:
     yield Figure("samples", samples, "1", f"{robots} robots x 10 trajectories x 2000")
     yield Figure("time", seconds, "s", f"10 000 robots take {ratio * seconds / 60:.3g} min at this rate")
     yield Figure("stored", stored / 2**20, "MiB", f"{stored / samples:.3g} bytes for each sample, clean and measured")
+    cases = int(data["status"].size / data.sizes["time"])
+    text = f"{CASES} cases take {CASES / cases * exported:.3g} s, {CASES / cases * processor:.3g} s of processor time"
+    yield Figure("export", exported, "s", f"{cases} cases as Parquet, {written / 2**20:.3g} MiB; {text}")
     yield Figure("largest error", worst, "1", "in standard deviations, one robot identified")

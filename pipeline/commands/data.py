@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -278,17 +279,23 @@ def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[...
 @click.option("--steps", type=click.IntRange(1), default=60, show_default=True, help="Steps of each search.")
 @click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
 @click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
+@click.option(
+    "--spheres", type=click.Path(path_type=Path), help="YAML file of spheres around bodies that are to stay apart."
+)
 @CLUSTER
-def excite(sweep: Path, output: Path, cluster: Path | None, **choices: Any) -> None:
+def excite(sweep: Path, output: Path, cluster: Path | None, spheres: Path | None, **choices: Any) -> None:
     """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
 
-    Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept.
+    Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept, and those
+    of the section limits of SWEEP.
     """
     from pipeline.identification.excite import excite as search
     from pipeline.identification.excite_job import ExcitationOptions
+    from pipeline.identification.spheres import read_spheres
     from pipeline.sweep.model import Sweep
 
     options = ExcitationOptions(**{name: value for name, value in choices.items() if value is not None})
+    options = replace(options, spheres=read_spheres(spheres) if spheres is not None else ())
     excited = search(Sweep.from_yaml(sweep), options, cluster=cluster)
     print_rows(excited.rows())
     excited.save(output, force=forced())

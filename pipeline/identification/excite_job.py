@@ -10,11 +10,13 @@ import numpy as np
 from pipeline.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
+from robots.limits import joints
+from robots.parameters import ParameterError
 from robots.trajectories.fourier import Series
 from robots.types import IDENTITY, TWIST
 from tasks.identification.base import base_parameters
 from tasks.identification.estimators import condition_number
-from tasks.identification.excitation import STEPS, Excitation, Limits
+from tasks.identification.excitation import STEPS, Excitation, Limits, Sphere
 from tasks.identification.regressor import standard_parameters
 
 TURNED = (*TWIST[3:], *TWIST[:3])
@@ -25,7 +27,7 @@ TURNED = (*TWIST[3:], *TWIST[:3])
 class ExcitationOptions:
     """Options of a search: criterion, limits of actuators, steps, samples of a period, design and friction set.
 
-    Limits are one number for all actuators, or one for each.
+    Limits are one number for all actuators, or one for each; those of the sweep's section `limits` are kept as well.
     """
 
     criterion: str = "condition"
@@ -37,6 +39,7 @@ class ExcitationOptions:
     samples: int = 100
     design: int = 0
     friction: int = 0
+    spheres: tuple[Sphere, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
     problem = Excitation(
         robot,
         base,
-        _limits(entry, options, moving),
+        _limits(sweep, entry, options, moving),
         entry.period,
         centre=entry.limits.centre[moving],
         samples=options.samples,
@@ -97,19 +100,42 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
         options={"friction": friction, "shared": True, "gravity": gravity},
         coordinates=coordinates,
         orientation=IDENTITY if entry.orientation is None else entry.orientation,
+        ranges=sweep.limits,
+        spheres=options.spheres,
     )
     return entry, problem
 
 
-def _limits(entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Limits:
+def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Limits:
+    """Limits of the entry, of the options, and of the sweep: of joints that are coordinates, and of actuators."""
     position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
+    mechanism = sweep.family.reference
+    if mechanism.is_chain and sweep.limits.joints:
+        sides = np.array([position, position])
+        places = {name: joint.place for name, joint in joints(mechanism).items()}
+        for k, number in enumerate(moving):
+            name, centre = mechanism.freedoms[number], float(entry.limits.centre[number])
+            limit = sweep.limits.joints.get(places.get(name, (-1, -1)))
+            if limit is None:
+                continue
+            if not limit.low < centre < limit.high:
+                raise ParameterError(
+                    f"centre: got {centre:g} for {name}; expected it inside its limits, {limit.low:g} to {limit.high:g}"
+                )
+            sides[:, k] = np.minimum(sides[:, k], [centre - limit.low, limit.high - centre])
+            velocity[k] = min(velocity[k], limit.velocity)
+        position = sides
+    count = len(mechanism.actuators)
+    force, rate = np.full((2, count), np.inf)
+    for k, capacity in sweep.limits.actuators.items():
+        force[k], rate[k] = capacity.force, capacity.velocity
     return Limits(
         position,
         velocity,
         acceleration,
-        force=np.array(options.force),
+        force=np.minimum(force, options.force),
         stroke=np.array(options.stroke),
-        actuator_velocity=np.array(options.actuator_velocity),
+        actuator_velocity=np.minimum(rate, options.actuator_velocity),
         actuator_acceleration=np.array(options.actuator_acceleration),
     )
 

@@ -49,7 +49,8 @@ class Series:
     ) -> Self:
         """The series of free numbers (coordinate, FREE), each coordinate scaled so that it just keeps its limits.
 
-        limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each.
+        limits: largest distance from the centre, velocity, acceleration; one number for all coordinates or one each;
+        distances below and above it (2, coordinate) where these differ.
         sharpness: order of the mean in the place of the largest value, which has no slope where two are as large;
         limits are then kept about.
         """
@@ -58,8 +59,10 @@ class Series:
         raw = cls(np.zeros(len(numbers)), period, sines, cosines)
         excess, shares = np.zeros(len(numbers)), []
         for moved, limit in zip(raw.at(raw.times(LOOKED_AT)), limits, strict=True):
-            excess = np.maximum(excess, np.abs(moved).max(axis=0) / np.asarray(limit, dtype=float))
-            shares.append(np.abs(moved) / np.asarray(limit, dtype=float))
+            most = np.asarray(limit, dtype=float)
+            most = most if most.ndim < 2 else np.where(moved < 0.0, most[0], most[1])
+            shares.append(np.abs(moved) / most)
+            excess = np.maximum(excess, shares[-1].max(axis=0))
         if np.isfinite(sharpness):
             highest = np.maximum(excess, np.finfo(float).tiny)
             excess = highest * np.mean((np.concatenate(shares) / highest) ** sharpness, axis=0) ** (1.0 / sharpness)

@@ -8,6 +8,7 @@ Sources: Swevers et al. 1997; Park 2006, for the conditions at the ends.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,12 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
+from robots.limits import NO_LIMITS
+from robots.limits import Limits as RangeLimits
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.trajectories.fourier import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
+from tasks.arrays.bodies import body_motion
 from tasks.arrays.inputs import Moving, present
-from tasks.arrays.inverse import actuator_positions, inverse_dynamics
+from tasks.arrays.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import Options, regressor
 from tasks.mathematics.rotations import roll_pitch_yaw
@@ -34,6 +38,8 @@ STEPS = 60
 """Steps of a search."""
 SHARP = 100.0
 """Order of the means that searches have in the place of largest and smallest values."""
+KEPT = 1e-9
+"""What rounding may take a joint beyond its range."""
 STEP = 1e-5
 """Of differences for slopes; motions are scaled, so that numbers of any size serve."""
 
@@ -42,8 +48,8 @@ STEP = 1e-5
 class Limits:
     """Largest distances from the centre, velocities, accelerations, one for each coordinate or one for all.
 
-    Then of actuators, one for each or one for all: force, distance from where they are at the centre (stroke), velocity
-    and acceleration.
+    Distances below and above the centre (2, coordinate) where these differ. Then of actuators, one for each or one for
+    all: force, distance from where they are at the centre (stroke), velocity and acceleration.
     """
 
     position: ArrayLike
@@ -63,6 +69,15 @@ class Limits:
     def of_actuators(self) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
         """Those of the motion of actuators."""
         return self.stroke, self.actuator_velocity, self.actuator_acceleration
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A sphere [m] in the frame of a body: `limb.body`, of a chain `body`, `platform`, or `base`, which stands."""
+
+    body: str
+    centre: tuple[float, float, float]
+    radius: float
 
 
 def moving(
@@ -134,8 +149,10 @@ class Excitation:
     """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, what counts.
 
     `nominal` are guesses of the base parameters (kept,), for the limits of forces; `options` go to `tasks.regressor`;
-    `coordinates` are the freedoms that move (absent: all), `orientation` is as for `moving`. Raises ValueError for an
-    unknown criterion and for limits of forces without nominal values.
+    `coordinates` are the freedoms that move (absent: all), `orientation` is as for `moving`. `ranges` of any joints are
+    kept, and `spheres` of different bodies apart; those that overlap at the centre are neighbours and not looked at.
+    Raises ValueError for an unknown criterion, limits of forces without nominal values, spheres of bodies that there
+    are not.
     """
 
     robot: Robot
@@ -149,12 +166,18 @@ class Excitation:
     options: Options = field(default_factory=lambda: Options())
     coordinates: tuple[str, ...] = ()
     orientation: ArrayLike = IDENTITY
+    ranges: RangeLimits = NO_LIMITS
+    spheres: tuple[Sphere, ...] = ()
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
             raise ValueError(f"criterion: got {self.criterion!r}; {nearest(self.criterion, CRITERIA)}")
         if np.isfinite(self.limits.force).any() and self.nominal is None:
             raise ValueError("limits.force: got a limit without nominal; expected guesses of the base parameters")
+        for sphere in self.spheres:
+            if sphere.body not in self._bodies:
+                hint = nearest(sphere.body, self._bodies)
+                raise ValueError(f"spheres: got the body {sphere.body!r}; expected one of the robot; {hint}")
 
     @cached_property
     def freedoms(self) -> int:
@@ -189,7 +212,7 @@ class Excitation:
             tried = self._matrices(moved)
             if not matrices.size:
                 matrices = np.empty((len(found), *tried.shape[1:]))
-            good = self._feasible(tried) & self._within_reach(moved)
+            good = self._feasible(tried) & self._within_reach(moved) & self._within_ranges(moved) & self._apart(moved)
             matrices[waiting[good]] = tried[good]
             waiting = waiting[~good]
             if not len(waiting):
@@ -198,7 +221,8 @@ class Excitation:
                 found[k] = found[k].shrunk(SHRINK)
         raise ValueError(
             f"centre: {self.robot.name} cannot move around {np.asarray(self.centre).tolist()} within its limits; "
-            "expected a pose that can be reached and held; choose another centre, or larger forces"
+            "expected a pose that can be reached and held, inside the ranges of all joints; choose another centre, or "
+            "larger forces"
         )
 
     def _moved(self, series: Sequence[Series]) -> Moving:
@@ -235,6 +259,53 @@ class Excitation:
         with np.errstate(invalid="ignore"):
             within = [(np.abs(x) <= limit).all(axis=(1, 2)) for x, limit in zip(series, limits, strict=True)]
         return np.asarray(np.all(within, axis=0))
+
+    def _within_ranges(self, moved: Moving) -> np.ndarray:
+        """Whether the joints of each motion, passive ones too, keep their ranges."""
+        motions = len(np.asarray(next(iter(present(moved).values()))))
+        ranges = {place: limit for place, limit in self.ranges.joints.items() if limit.ends}
+        good = np.ones(motions, dtype=bool)
+        if ranges:
+            position = inverse_kinematics(self.robot, **moved).position
+            for (limb, joint), limit in ranges.items():
+                values = position[..., limb, joint]
+                with np.errstate(invalid="ignore"):
+                    good &= ((values >= limit.low - KEPT) & (values <= limit.high + KEPT)).all(axis=1)
+        return good
+
+    @cached_property
+    def _bodies(self) -> dict[str, tuple[int, int]]:
+        """Numbers of the limb and of the link of each body that may have spheres; -1 for platform and base."""
+        mechanism, result = self.robot.mechanism, {"base": (-1, -1)}
+        if not mechanism.is_chain:
+            result["platform"] = (-1, 0)
+        for k, instance in enumerate(mechanism.instances):
+            before = "" if mechanism.is_chain else f"{instance.name}."
+            result |= {f"{before}{link.body}": (k, i) for i, link in enumerate(mechanism.limbs[instance.limb].links)}
+        return result
+
+    def _apart(self, moved: Moving) -> np.ndarray:
+        """Whether spheres of different bodies stay apart in each motion, which begins at the centre."""
+        motions = len(np.asarray(next(iter(present(moved).values()))))
+        good = np.ones(motions, dtype=bool)
+        if not self.spheres:
+            return good
+        bodies = body_motion(self.robot, **moved)
+        placed = []
+        for sphere in self.spheres:
+            limb, link = self._bodies[sphere.body]
+            centre = np.array(sphere.centre)
+            if limb < 0 and link < 0:
+                placed.append(np.broadcast_to(centre, (motions, self.samples, 3)))
+                continue
+            body = bodies.platform if limb < 0 else bodies.limbs[limb][link]
+            placed.append(body.position + body.rotation @ centre)
+        for i, j in itertools.combinations(range(len(placed)), 2):
+            one, other = self.spheres[i], self.spheres[j]
+            gap = np.linalg.norm(placed[i] - placed[j], axis=-1) - one.radius - other.radius
+            if one.body != other.body and gap[0, 0] > 0.0:
+                good &= (gap > 0.0).all(axis=1)
+        return good
 
     def random(self, seed: int, number: int) -> np.ndarray:
         """Free numbers of random motion `number`."""

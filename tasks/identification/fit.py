@@ -18,7 +18,7 @@ from tasks.arrays.inputs import GRAVITY, Moving, present
 from tasks.friction.given import FrictionInput
 from tasks.identification import estimators
 from tasks.identification.base import BaseParameters, base_along, base_parameters, from_matrix
-from tasks.identification.machines.coupled import FRICTION, STEPS, is_coupled, settled
+from tasks.identification.machines.coupled import STEPS, is_coupled, settled
 from tasks.identification.machines.inertia import own_values
 from tasks.identification.machines.machine import TangentModel
 from tasks.identification.machines.model import MachineModel, base_of, finite
@@ -145,7 +145,7 @@ def _fit_coupled(
         found = estimators.estimate(method, *rows_at(point, training), data.actuators)
         return found.values, found.deviations
 
-    rubbing = [coupled.columns[k].owner.startswith(FRICTION) for k in base.independent]
+    rubbing = [k >= len(inertial) for k in base.independent]
     point = settled(base.of(guess), estimate, rubbing)
     if point is None:
         raise ValueError(

@@ -42,9 +42,10 @@ def positions(values: Settings, step: float, clean: Array, random: np.random.Gen
     known = {name: np.asarray(value) for name, value in values.items()}
     noise = random.normal(size=clean.shape) * known["position_noise"]
     noisy = jittered(values, step, clean, random) + noise
-    smooth = filtered(values, step, stepped(noisy, known["encoder_step"]))
+    raw = stepped(noisy, known["encoder_step"])
+    smooth = filtered(values, step, raw)
     velocity = rate(smooth, step)
-    return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step)), strict=True))
+    return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step), raw), strict=True))
 
 
 def forces(
@@ -61,9 +62,9 @@ def forces(
         real = real / (1.0 + known["warming"] * (1.0 - np.exp(-times / known["warming_time"])))
     noise = coloured(random.normal(size=clean.shape), known["noise_time"], step) * known["force_noise"]
     sampled = jittered(values, step, delayed(real, known["delay"], step), random)
-    current = stepped((sampled + noise) / known["force_constant"], known["current_step"])
-    current = filtered(values, step, current)
-    return dict(zip(FORCES, (current, current * known["force_constant"]), strict=True))
+    raw = stepped((sampled + noise) / known["force_constant"], known["current_step"])
+    current = filtered(values, step, raw)
+    return dict(zip(FORCES, (current, current * known["force_constant"], raw), strict=True))
 
 
 def rate(values: Array, step: float) -> np.ndarray:

@@ -47,6 +47,13 @@ def spoilt(column: int, factor: float = 1.0, sample: int = 0, value: float = 0.0
     return table(values)
 
 
+def stuck(column: int, first: int, last: int) -> str:
+    """The recording with a column that stands still from one sample to another."""
+    values = recorded().copy()
+    values[first:last, column] = values[first, column]
+    return table(values)
+
+
 def wrong(name: str, text: str, *said: str, description: str = DESCRIPTION) -> Row:
     """A recording and its description beside a sweep."""
     return Row(name, said, files={"run.csv": text, "arm.yaml": description}, command=COMMAND)
@@ -78,6 +85,20 @@ ROWS: tuple[Row, ...] = (
         spoilt(4, sample=40, value=np.nan),
         "run.csv joint_1: got force has 1 samples that are no numbers",
         "accept: [missing]",
+    ),
+    wrong(
+        "R04a a sensor that stands still",
+        stuck(2, 2000, 2200),
+        "run.csv joint_2: got position stands still for",
+        "accept: [stuck]",
+    ),
+    wrong(
+        "R04b beyond limits",
+        table(recorded()),
+        "run.csv joint_2: got position from",
+        "expected -0.01 to 0.01, the limits; look at unit, sign, gear and zero",
+        "accept: [limits]",
+        description=f"{DESCRIPTION}limits: {{joint_2: [-0.01, 0.01]}}\n",
     ),
     wrong("R05 time that goes back", spoilt(0, sample=9), "run.csv", "time does not increase"),
     wrong("R06 two columns of a name", f"{COLUMNS.replace('q3', 'q2')}\n0,0,0,0,0,0,0\n", "two columns 'q2'"),

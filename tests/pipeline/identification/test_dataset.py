@@ -34,7 +34,8 @@ trajectories:
   excite: {kind: random_fourier, count: 4, seed: 2, period: 2.0, position: 1.0, velocity: 4, acceleration: 20}
 time: {stop: 2.0, samples: 401}
 outputs: [actuator_position, actuator_force, joint_position, joint_velocity, joint_acceleration,
-  measured_position, measured_velocity, measured_acceleration, measured_current, measured_force]
+  measured_position, measured_velocity, measured_acceleration, measured_current, measured_force, measured_raw_position,
+  measured_raw_current]
 measurement: {encoder_step: 1.0e-5, force_noise: 0.05, cutoff: 20, force_constant: 0.5}
 split: {validation: 0.2, test: 0.2}
 """
@@ -69,6 +70,10 @@ def test_measured_signals_are_clean_ones_with_errors(tree: Path) -> None:
     assert 0.0 < float(error.std()) < 0.2
     assert np.allclose(data["measured_force"], 0.5 * data["measured_current"])
     assert float(abs(data["measured_position"] - data["actuator_position"]).max()) < 1e-4
+    for name, raw in (("measured_current", "measured_raw_current"), ("measured_position", "measured_raw_position")):
+        along = [np.moveaxis(data[part].values, data[part].get_axis_num("time"), 0) for part in (name, raw)]
+        np.testing.assert_allclose(along[0], filtered({"cutoff": 20.0, "order": 4.0}, 0.005, along[1]), atol=1e-12)
+        assert np.abs(along[0] - along[1]).max() > 1e-6
     noise = data["measured_force"].values - filtered(
         {"cutoff": 20.0, "order": 4.0}, 0.005, np.moveaxis(data["actuator_force"].values, 3, 0)
     ).swapaxes(0, 1).swapaxes(1, 2).swapaxes(2, 3)

@@ -138,6 +138,17 @@ def _legs(sweep: Sweep) -> tuple[float, float, float]:
     return tuple(float(np.abs(x).max()) for x in (position - position[0], velocity, rates))  # type: ignore[return-value]
 
 
+def test_limits_of_the_sweep_are_kept() -> None:
+    limits = "limits:\n  joints: {'*_2': {position: [-0.2, 0.9], velocity: 1.5}}\n  actuators: {'*_1': {force: 60}}\n"
+    series = excite(Sweep.from_text(TEXT + limits), WISH, cluster=SYNCHRONOUS).best("excite")[1].series
+    position, velocity, _ = series.at(np.linspace(0.0, 4.0, 2001))
+    assert -0.201 < position[:, 1].min() < 0.0 < position[:, 1].max() < 0.901
+    assert np.abs(velocity[:, 1]).max() < 1.502
+    far = TEXT.replace("position: 1.0", "position: 1.0, centre: 1.0") + limits
+    with pytest.raises(ParameterError, match=r"centre: got 1 for joint_2; expected it inside its limits, -0\.2 to"):
+        excite(Sweep.from_text(far), WISH, cluster=SYNCHRONOUS).best("excite")
+
+
 def test_forces_that_are_too_small_are_told() -> None:
     found = excite(
         Sweep.from_text(PLATFORM), ExcitationOptions(steps=1, samples=16, force=(1e-6,)), cluster=SYNCHRONOUS

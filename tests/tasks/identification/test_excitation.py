@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from robots import catalog
+from robots.limits import JointLimit
+from robots.limits import Limits as Ranges
 from robots.trajectories.fourier import FREE, Series
 from tasks import inverse_dynamics
+from tasks.arrays.bodies import body_motion
+from tasks.arrays.inverse import inverse_kinematics
 from tasks.identification.base import base_parameters
-from tasks.identification.excitation import Excitation, Limits, moving
+from tasks.identification.excitation import Excitation, Limits, Sphere, moving
 from tasks.identification.regressor import standard_parameters
 from tasks.trajectories import closed_forms
 
@@ -67,6 +73,43 @@ def test_the_search_ends_within_the_limits_themselves() -> None:
     moved = problem.series(free).at(np.linspace(0.0, 4.0, 3001))
     for part, limit in zip(moved, (1.2, 3.0, [10.0, 12.0, 15.0]), strict=True):
         assert (np.abs(part) <= np.array(limit) * 1.001).all()
+
+
+def test_ranges_that_are_not_symmetric_are_used_on_both_sides() -> None:
+    problem = planar(limits=Limits([[0.3, 0.4, 0.5], [1.2, 1.0, 0.5]]))
+    moved = problem.series(problem.random(0, 3)).at(np.linspace(0.0, 4.0, 3001))[0]
+    used = np.max([moved.max(axis=0) / [1.2, 1.0, 0.5], -moved.min(axis=0) / [0.3, 0.4, 0.5]], axis=0)
+    assert used == pytest.approx(1.0, abs=1e-3)
+
+
+def test_spheres_of_bodies_stay_apart_and_neighbours_are_not_looked_at() -> None:
+    robot = catalog.build("planar_3r")
+    free = planar()
+    series = free.series(free.random(0, 2))
+    times = series.times(free.samples)
+    path = body_motion(robot, q=series.at(times)[0]).limbs[0][2].position
+    far = path[np.argmax(np.linalg.norm(path - path[0], axis=1))]
+    gap = 0.2 * float(np.linalg.norm(far - path[0]))
+    x, y, z = far.tolist()
+    obstacle, moved = Sphere("base", (x, y, z), gap), Sphere("link_3", (0.0, 0.0, 0.0), gap)
+    kept = planar(spheres=(obstacle, moved, Sphere("link_2", (0.0, 0.0, 0.0), 100.0)))
+    path = body_motion(robot, q=kept.series(kept.random(0, 2)).at(times)[0]).limbs[0][2].position
+    assert np.linalg.norm(path - far, axis=1).min() > 2.0 * gap
+    with pytest.raises(ValueError, match="spheres: got the body 'link_4'; expected one of the robot; "):
+        planar(spheres=(Sphere("link_4", (0.0, 0.0, 0.0), 0.1),))
+
+
+def test_joints_of_a_platform_keep_their_ranges() -> None:
+    robot = catalog.build("five_bar")
+    base, limits = base_parameters(robot, shared=True), Limits(0.1, 2.0, 20.0)
+    options: dict[str, Any] = {"samples": 60, "options": {"shared": True}}
+    wide = Excitation(robot, base, limits, 4.0, **options)
+    free = wide.random(0, 1)
+    position = inverse_kinematics(robot, **wide._moved([wide.series(free)])).position[0, :, 0, 1]
+    high = 0.5 * float(position.max())
+    narrow = Excitation(robot, base, limits, 4.0, ranges=Ranges({(0, 1): JointLimit(-10.0, high)}), **options)
+    position = inverse_kinematics(robot, **narrow._moved([narrow.series(free)])).position[0, :, 0, 1]
+    assert position.max() <= high
 
 
 def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> None:

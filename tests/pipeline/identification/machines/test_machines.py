@@ -366,6 +366,23 @@ def test_recordings_that_are_wrong_are_refused_unless_accepted(tmp_path: Path, c
         assert any(finding.kind == change for finding in result.findings)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("clipped", "a limit of the drive; they are left out"), ("late", "ms late, which is")],
+)
+def test_recordings_that_lack_something_are_warned_of(tmp_path: Path, change: str, message: str) -> None:
+    table = columns(1).copy()
+    if change == "clipped":
+        most = 0.7 * table[:, 4].max()
+        table[:, 4] = np.clip(table[:, 4], -most, most)
+    else:
+        for force in table.T[4:]:
+            force[:] = np.interp(table[:, 0] - 0.012, table[:, 0], force)
+    done = CliRunner().invoke(cli, ["identify", str(written(tmp_path, values=table))])
+    assert done.exit_code == 0, done.output
+    assert message in " ".join(done.output.split())
+
+
 def test_instruments_from_files_take_away_the_bias_of_noisy_positions(tmp_path: Path) -> None:
     robot, random = catalog.build("planar_3r"), np.random.default_rng(4)
     clean = columns(1)

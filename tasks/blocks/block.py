@@ -16,7 +16,7 @@ from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
-from robots.limits import NO_LIMITS, Limits
+from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
@@ -93,6 +93,8 @@ class Block:
     """How the base moves in the world; None where it stands."""
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
+    sharing: ActuatorSharing = EVEN_SHARING
+    """How more actuators than freedoms share forces."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -123,8 +125,8 @@ class Block:
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         design = structural(self.family.reference, self.criteria)
-        moving = self.base is not None
-        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design)
+        moving, form = self.base is not None, self.sharing.form
+        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design, sharing=form)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
@@ -162,6 +164,8 @@ class Block:
         actuators = len(self.family.reference.actuators)
         values: Values = {"parameters": self.parameters, "gravity": np.array([self.gravity], dtype=float)}
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
+        shared = {"weights": self.sharing.weights, "preload": self.sharing.preload}
+        values |= {name: np.array([numbers]) for name, numbers in shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
         return values | (case_values(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})

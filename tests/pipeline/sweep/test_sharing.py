@@ -16,7 +16,7 @@ limbsweep: 1
 robot: delta_4rr2rrr
 trajectories: {circle: {kind: circle, radius: 0.1, period: 0.7}}
 time: {stop: 0.9, step: 0.1}
-outputs: [actuator_force, inverse_jacobian, joint_reaction]
+outputs: [actuator_force, inverse_jacobian]
 metrics: [peak_force]
 """
 WEIGHTS = np.array([1.0, 1.0, 4.0, 0.5])
@@ -75,7 +75,6 @@ def test_the_least_maximum_is_that_of_a_linear_programme(
         np.testing.assert_allclose(rows.T @ found[k], rows.T @ force[k], rtol=0, atol=1e-11 * np.abs(force).max())
         assert (WEIGHTS * np.abs(found[k])).max() <= (WEIGHTS * np.abs(force[k])).max() * (1 + 1e-12)
     np.testing.assert_array_equal(least["peak_force"], np.abs(found).max(axis=0))
-    assert np.isfinite(least["joint_reaction"].values).all()
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ SECTIONS = (
     (sections.LimitSection, "`limits`"),
     (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
+    (sections.SharingSection, "`sharing`"),
     (criteria.CriteriaSection, "`criteria`"),
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
     (criteria.LinkMaterialSection, "A link, under its name in `links` of `stiffness`"),

@@ -98,6 +98,32 @@ def select_joints(mechanism: Mechanism, pattern: str) -> tuple[Joint, ...]:
     return tuple(hits)
 
 
+LEAST_SQUARES, LEAST_MAXIMUM = "least_squares", "least_maximum"
+RULES = (LEAST_SQUARES, LEAST_MAXIMUM)
+
+
+@dataclass(frozen=True)
+class ActuatorSharing:
+    """How actuators of a robot with more of them than freedoms share what its motion takes; forces are not unique.
+
+    Rules: the least sum of weight times the square of what a force differs from its preload, or the least maximum of
+    weight times the size of a force, without preload. weights (actuator,): above zero, empty for one each; preload
+    (actuator,) [N m or N]: empty for none.
+    """
+
+    rule: str = LEAST_SQUARES
+    weights: tuple[float, ...] = ()
+    preload: tuple[float, ...] = ()
+
+    @property
+    def form(self) -> tuple[str, bool]:
+        """What programs depend on: the rule, and whether there is a preload."""
+        return self.rule, bool(self.preload)
+
+
+EVEN_SHARING = ActuatorSharing()
+
+
 def select_actuators(mechanism: Mechanism, pattern: str) -> tuple[int, ...]:
     """Numbers of the actuators that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
     names = mechanism.actuators

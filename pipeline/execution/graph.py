@@ -89,6 +89,7 @@ def block_of(plan: Plan, index: int) -> Block:
         simulation=_simulation(sweep, bounds),
         criteria=sweep.criteria,
         base=sweep.base,
+        sharing=sweep.sharing,
         selection=sweep.selection,
     )
 

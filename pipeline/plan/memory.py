@@ -57,7 +57,8 @@ class Memory:
         design = structural(family.reference, self.sweep.criteria)
         friction = self.sweep.friction.groups
         moving = self.sweep.base is not None
-        return Request(family, wanted, friction, tuple(limits), moving, loaded=loaded, design=design)
+        form = self.sweep.sharing.form
+        return Request(family, wanted, friction, tuple(limits), moving, loaded=loaded, design=design, sharing=form)
 
     @property
     def reacts(self) -> bool:

@@ -17,6 +17,7 @@ from pipeline.documents.files import read_yaml, write_new
 from pipeline.documents.html import table
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError, Problem
+from pipeline.sweep.actuators.sharing import describe_sharing
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.criteria.reader import describe_criteria
 from pipeline.sweep.friction import FrictionAxis
@@ -35,7 +36,7 @@ from pipeline.sweep.user_metric import PreparedMetric
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
-from robots.limits import NO_LIMITS, Limits
+from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.measurement import Sensors
 from robots.model import Family
 from robots.trajectories.trajectory import Trajectory
@@ -82,6 +83,8 @@ class Sweep:
     """Of which joints and links some outputs are stored."""
     base: Trajectory | None = None
     """How the base moves in the world; None where it stands."""
+    sharing: ActuatorSharing = EVEN_SHARING
+    """How more actuators than freedoms share forces."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
 
@@ -223,6 +226,7 @@ class Sweep:
             "time": {"step": self.grid.step, "samples": self.grid.samples},
             "gravity": list(self.gravity),
             **({"base": describe_trajectory(self.base)} if self.base else {}),
+            **({"sharing": describe_sharing(self.sharing)} if self.sharing != EVEN_SHARING else {}),
             **({"precision": self.precision} if self.precision != "double" else {}),
             "outputs": list(self.outputs),
             **({"selection": self._selected} if self.selection.series else {}),

@@ -15,6 +15,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
 from pipeline.errors import Problem
+from pipeline.sweep.actuators.sharing import read_sharing
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
 from pipeline.sweep.criteria.reader import check_metrics as check_criteria
@@ -84,6 +85,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     base = read_base(report, file.base, files, duration)
     if file.base is not None:
         _check_base(report, file)
+    sharing = read_sharing(report, file, mechanism, friction)
     loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:
@@ -121,6 +123,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "grid": grid,
         "gravity": file.gravity,
         "base": base,
+        "sharing": sharing,
         "precision": file.precision,
         "outputs": tuple(map(str, file.outputs)),
         "selection": selection,

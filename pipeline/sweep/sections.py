@@ -149,6 +149,22 @@ class ActuatorSection(Section):
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
 
 
+class SharingSection(Section):
+    """How actuators share forces that are not unique, as there are more of them than freedoms."""
+
+    rule: Literal["least_squares", "least_maximum"] = Field(
+        default="least_squares",
+        description="least sum of weight times square of force less preload, or least maximum of weight times size",
+    )
+    weights: dict[Text, Positive] = Field(
+        default_factory=dict, description="weights by names and patterns of actuators; default: 1"
+    )
+    preload: dict[Text, Number] = Field(
+        default_factory=dict,
+        description="forces that they would have against each other [N m or N], by names and patterns; default: none",
+    )
+
+
 class LimitSection(Section):
     """Limits of joints and actuators, for samples that are not usable, and for margins."""
 
@@ -345,6 +361,9 @@ class SweepFile(Section):
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
+    sharing: SharingSection | None = Field(
+        default=None, description="how more actuators than freedoms share forces; default: by least squares"
+    )
     criteria: CriteriaSection | None = Field(
         default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
     )

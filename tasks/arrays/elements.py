@@ -1,4 +1,4 @@
-"""Single elements of the equations of motion of a tree, each by a kernel that computes nothing else.
+"""Single elements of the equations of motion of a chain, each by a kernel that computes nothing else.
 
 For users who need one coupling term, not the matrix, and for the element-wise parallel scheme of the paper on the
 explicit inertia matrix, whose equations are in `tasks.inertia.explicit`.
@@ -10,29 +10,44 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.model import Robot
+from robots.status import Status
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.inertia.closed import closed_element_program
 from tasks.inertia.programs import bias_program, element_program, is_tree
 from tasks.kernels.cache import kernel
+from tasks.kernels.program import Program
 
 
 def inertia_element(robot: Robot, row: int, column: int, *, q: ArrayLike) -> np.ndarray:
-    """Element (row, column) of the joint-space inertia matrix of a tree, (*batch) [kg m^2, kg m or kg].
+    """Element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
 
-    Drives are included. q (*batch, joint) [rad or m] in the order of the links, in which rows and columns count too,
-    from 0. Raises ValueError for a robot with loops or a platform, another shape of q, and a row or column that the
-    matrix does not have. Eqs. (30) to (37).
+    Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
+    too, from 0. Where loops do not close it is NaN. Raises ValueError for a robot with a platform, another shape of q,
+    and a row or column that the matrix does not have. Eqs. (30) to (37); of closed chains see `tasks.inertia.closed`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.inertia_element(robot, 0, 2, q=np.zeros((5, 3))).shape
         (5,)
     """
+    if robot.mechanism.is_chain and not is_tree(robot.family):
+        return closed_inertia(robot, closed_element_program(robot.family, row, column), "element", Moving(q=q))
     _check_tree(robot)
     program = element_program(robot.family, row, column)
     batch, motion = inputs.moving_input(robot, Moving(q=q))
     arrays = {"parameters": inputs.parameters(robot), "q": motion[:, : len(robot.mechanism.freedoms)]}
     element = kernel(program)(arrays, motion.shape[-1])["element"][0, 0]
     return element[: int(np.prod(batch, dtype=int))].reshape(batch)
+
+
+def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> np.ndarray:
+    """An output (*batch, *shape) of a program of `tasks.inertia.closed`; NaN where the status is not OK."""
+    batch, motion = inputs.moving_input(robot, moving)
+    arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(GRAVITY), "motion": motion}
+    outputs = kernel(program)(arrays | {"mount": inputs.mounts(robot)[0]}, motion.shape[-1])
+    values = np.where(outputs["status"][0] == Status.OK, outputs[name][0], np.nan)
+    samples, (shape, _) = int(np.prod(batch, dtype=int)), program.outputs[name]
+    return np.ascontiguousarray(values.T)[:samples].reshape((*batch, *shape))
 
 
 def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> np.ndarray:

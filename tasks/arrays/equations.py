@@ -17,7 +17,9 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import LoadAxes
 from tasks.arrays import inputs
+from tasks.arrays.elements import closed_inertia
 from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.inertia.closed import closed_matrix_program
 from tasks.inertia.programs import acceleration_program, is_tree, matrix_program
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
@@ -207,7 +209,7 @@ def inertia_matrix(
 ) -> np.ndarray:  # fmt: skip
     """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
 
-    Drives are included. For a tree, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
+    Drives are included. For a chain, `method` is one of `tasks.inertia.METHODS`, which agree to rounding. Errors as in
     `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
 
         >>> robot = ls.robots.build("planar_3r")
@@ -217,8 +219,10 @@ def inertia_matrix(
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     if is_tree(robot.family):
         return _tree_matrix(robot, method, moving)
+    if method != "crba" and robot.mechanism.is_chain:
+        return closed_inertia(robot, closed_matrix_program(robot.family, method), "inertia", moving)
     if method != "crba":
-        raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for trees alone")
+        raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for chains alone")
     return equations_of_motion(robot, **moving).mass
 
 

@@ -16,7 +16,7 @@ from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
-from robots.limits import NO_LIMITS, Limits
+from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
 from robots.measurement import clean_series
 from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
@@ -95,6 +95,8 @@ class Block:
     """Of which joints and links some series are stored."""
     gravities: np.ndarray | None = None
     """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
+    sharing: ActuatorSharing = EVEN_SHARING
+    """How more actuators than freedoms share forces."""
     single: bool = False
     """Whether samples are computed in single precision."""
 
@@ -125,8 +127,8 @@ class Block:
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         design = structural(self.family.reference, self.criteria)
-        moving = self.base is not None
-        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design)
+        moving, form = self.base is not None, self.sharing.form
+        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design, sharing=form)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
@@ -166,6 +168,8 @@ class Block:
         if self.gravities is not None:
             values["gravity"] = self.gravities
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
+        shared = {"weights": self.sharing.weights, "preload": self.sharing.preload}
+        values |= {name: np.array([numbers]) for name, numbers in shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
         return values | (case_values(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})

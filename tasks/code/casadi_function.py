@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import casadi
 
 ROUNDS = 12
-"""Steps of Newton's method that are unrolled: where it converges, half of them are enough."""
+"""Steps of Newton's method that are unrolled."""
 
 
 def casadi_function(

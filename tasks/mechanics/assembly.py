@@ -5,8 +5,11 @@ Source: hybrid-limb paper, Eqs. (137), (140).
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Sequence
+
+import numpy as np
 
 from robots.status import Status
 from tasks.kernels.expression import Dual
@@ -28,6 +31,46 @@ def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None
         return list(inverse(j).T @ w)
     eased = j if weights is None else j / array(weights)[:, None]
     return list(eased @ (inverse(j.T @ eased) @ w))
+
+
+def preloaded_forces(jacobian: Array, wrench: Array, weights: Array, preload: Array) -> list[Scalar]:
+    """u with J_IK^T u = wrench and the least sum of weights (u - preload)^2; arguments as in `actuator_forces`."""
+    j, wished = array(jacobian), array(preload)
+    return list(wished + array(actuator_forces(j, array(wrench) - j.T @ wished, weights)))
+
+
+def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array) -> list[Scalar]:
+    """u with J_IK^T u = wrench and the least maximum of weights |u|, for one actuator more than there are freedoms.
+
+    All solutions are u + N s with one number s, so that the maximum is a convex function of s made of straight lines:
+    its least value is where two of them meet. They are all tried.
+    """
+    j = array(jacobian)
+    free = np.eye(len(j)) - j @ (inverse(j.T @ j) @ j.T)  # N N^T for a unit N: every column is a multiple of N
+    longest, direction = free[0, 0], free[:, 0]
+    for k in range(1, len(j)):
+        larger = free[k, k] > longest
+        direction = array([where(larger, x, y) for x, y in zip(free[:, k], direction, strict=True)])
+        longest = where(larger, free[k, k], longest)
+    u = array(actuator_forces(j, wrench))
+    sizes, slopes = u * array(weights), direction * array(weights)
+
+    def maximum(s: Scalar) -> Scalar:
+        first, *others = [abs(size + slope * s) for size, slope in zip(sizes, slopes, strict=True)]
+        for other in others:
+            first = where(other > first, other, first)
+        return first
+
+    best: Scalar = 0.0
+    least = maximum(best)
+    for a, b in itertools.combinations(range(len(j)), 2):
+        for sign in (1.0, -1.0):
+            slope = slopes[a] - slopes[b] * sign
+            meeting = -(sizes[a] - sizes[b] * sign) / where(abs(slope) > 0.0, slope, 1.0)
+            there = maximum(meeting)
+            better = there < least
+            best, least = where(better, meeting, best), where(better, there, least)
+    return list(u + direction * best)
 
 
 def singularity(jacobian: Array) -> Mask:

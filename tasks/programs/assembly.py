@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robots.limits import EVEN_SHARING, LEAST_MAXIMUM
 from robots.model import Family
 from robots.quantities import any_needs, reduction
 from robots.types import TWIST
@@ -49,6 +50,7 @@ def assembly_program(
     limits: tuple[LimbLimits, ...] = (),
     series: tuple[str, ...] = (),
     design: RobotCriteria = NO_CRITERIA,
+    sharing: tuple[str, bool] = EVEN_SHARING.form,
 ) -> Program:
     """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -58,7 +60,8 @@ def assembly_program(
     With `limits` of each limb there are those of their `margins`; a sample beyond a range of positions has the status
     JOINT_LIMIT. Case inputs: of a robot with a platform, or with coordinates of one, the `parameters` and the `mount`
     of each limb, from which J_IK of the reference pose follows; of one with more actuators than freedoms alone
-    `weights` (actuator,), see `even_weights`; for criteria of design `test_load` or `capsules`, see
+    `weights` (actuator,), see `even_weights`, and with a `sharing` that says so `preload` (actuator,), see
+    `robots.limits.ActuatorSharing`; for criteria of design `test_load` or `capsules`, see
     `tasks.programs.criteria`.
     """
     structure = structure_of(family)
@@ -91,6 +94,7 @@ def assembly_program(
         status: Mapping[int, Array],
         platform_wrench: Array = ZERO,
         weights: Array | None = None,
+        preload: Array = ABSENT,
         home_jacobian: Mapping[int, Array] | None = None,
         constraint_rows: Mapping[int, Array] | None = None,
         home_constraint_rows: Mapping[int, Array] | None = None,
@@ -100,7 +104,13 @@ def assembly_program(
         **others: Mapping[int, Array],
     ) -> dict[str, Any]:
         rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
-        forces = assembly.actuator_forces(rows, platform_wrench + sum(wrench[k] for k in limbs), weights)
+        taken = platform_wrench + sum(wrench[k] for k in limbs)
+        if weights is None or sharing == EVEN_SHARING.form:
+            forces = assembly.actuator_forces(rows, taken, weights)
+        elif sharing[0] == LEAST_MAXIMUM:
+            forces = assembly.least_maximum_forces(rows, taken, weights)
+        else:
+            forces = assembly.preloaded_forces(rows, taken, weights, preload)
         speed = structure.speed(motion)
         velocity = rows @ speed
         home = home_rows(structure, parameters, mount) if mount else None
@@ -140,6 +150,7 @@ def assembly_program(
 
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
     case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
+    case |= {"preload": case["weights"]} if sharing[1] else {}
     if not structure.mechanism.is_chain:
         sample |= platform_shapes(structure, asked=wanted)
     if structure.compared:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.friction.groups import FrictionGroup, settles
+from robots.limits import EVEN_SHARING
 from robots.model import Family
 from robots.quantities import QUANTITIES, any_needs, names
 from robots.quantities import Stage as StageName
@@ -131,6 +132,8 @@ class Request:
     """Whether something acts on the platform."""
     design: RobotCriteria = NO_CRITERIA
     """What is known for criteria of design, whether or not it is wanted."""
+    sharing: tuple[str, bool] = EVEN_SHARING.form
+    """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
 
     @functools.cached_property
     def criteria(self) -> RobotCriteria:
@@ -246,7 +249,7 @@ def assembly(request: Request) -> Stage:
     return Stage(
         "assembly",
         assembly_shapes(request.structure, series),
-        functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria),
+        functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria, request.sharing),
         {},
     )
 

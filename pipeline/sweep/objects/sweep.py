@@ -35,6 +35,7 @@ def sweep(
     criteria: Mapping[str, Any] | None = None,
     loads: Mapping[str, Any] | None = None,
     base: Mapping[str, Any] | None = None,
+    sharing: Mapping[str, Any] | None = None,
     study: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
@@ -58,6 +59,7 @@ def sweep(
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     loads: by name, dicts as in a file, or records such as `limbsweep.robots.SpringLoad`; tables over time are arrays.
     base: how the base moves in the world, a dict as in a file or points as those of a trajectory.
+    sharing: how more actuators than freedoms share forces, a dict as in a file, with `rule`, `weights` and `preload`.
     study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
@@ -80,7 +82,7 @@ def sweep(
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
     sections |= {"simulation": simulation}
-    sections |= {"criteria": criteria, "loads": loads, "base": base, "study": study}
+    sections |= {"criteria": criteria, "loads": loads, "base": base, "sharing": sharing, "study": study}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}
     return Sweep.from_dict({"robot": robot, **given}, folder=folder)

@@ -17,7 +17,7 @@ from pipeline.sweep.template import sweep_text
 from robots.limits import NO_LIMITS
 from robots.model import Coupling, Robot
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.arrays.elements import inertia_element
+from tasks.arrays.elements import bias_vector, inertia_element
 from tasks.lagrange.coefficients import lagrange_coefficients
 from tasks.newton_euler.system import joint_reactions_reference
 from tests.pipeline.robot_files.test_urdf import ARM, BODY, FOUR_BAR, LIMIT, LOOPS
@@ -95,10 +95,12 @@ def test_balances_of_bodies_know_couplings(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.wrench, joint_reactions(coupled, q=q, qd=qd, qdd=qdd), rtol=1e-9, atol=1e-9)
 
 
-def test_an_element_of_an_inertia_matrix_needs_a_tree_without_couplings(tmp_path: Path) -> None:
+def test_an_element_of_an_inertia_matrix_knows_couplings_and_a_bias_does_not(tmp_path: Path) -> None:
     coupled, still = robot(brought(tmp_path, GRIPPER)), np.zeros(2)
+    element = inertia_element(coupled, 0, 1, q=still)
+    np.testing.assert_allclose(element, equations_of_motion(coupled, q=still).mass[0, 1], rtol=1e-12, atol=1e-15)
     with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected a tree"):
-        inertia_element(coupled, 0, 0, q=still)
+        bias_vector(coupled, q=still, qd=still)
 
 
 def test_an_offset_of_a_mimic_is_where_its_variable_counts_from(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[CCode], Mapping
         (folder / f"{code.name}.h").write_text(code.header)
         (folder / f"{code.name}.c").write_text(code.source)
         library = folder / f"{code.name}.so"
-        strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
+        strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0", "-ffp-contract=off"]
         command = [str(COMPILER), *strict, "-shared", "-fPIC", f"{code.name}.c", "-o", str(library), "-lm"]
         subprocess.run(command, check=True, cwd=folder, timeout=120)
         return functions_of(code, library)

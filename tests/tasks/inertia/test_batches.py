@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
+from robots.catalog import five_axis_tree, planar_3r, rover_rocker
 from robots.model import Robot
 from tasks import bias_vector, equations_of_motion, inertia_element, inertia_matrix, inverse_dynamics
 from tasks.inertia import METHODS
@@ -38,13 +38,12 @@ def test_a_sample_that_is_not_a_number_stays_alone() -> None:
     assert np.isfinite(found[[0, 2, 3]]).all()
 
 
-def test_closed_chains_and_platforms_have_one_method() -> None:
-    robot = Robot.of(three_loop_leg.THREE_LOOP_LEG, {})
-    assert inertia_matrix(robot, q=np.zeros((2, 1))).shape == (2, 1, 1)
-    with pytest.raises(ValueError, match="method: got 'explicit' for three_loop_leg; expected 'crba'"):
-        inertia_matrix(robot, q=[0.0], method="explicit")
-    with pytest.raises(ValueError, match="method: got 'momentum' for five_bar; expected 'crba'"):
-        inertia_matrix(catalog.build("five_bar"), position=[0.0, 0.0, -0.6], method="momentum")
+def test_platforms_have_one_method() -> None:
+    robot = catalog.build("five_bar")
+    position = robot.mechanism.platform.home.position
+    assert inertia_matrix(robot, position=position).shape == (2, 2)
+    with pytest.raises(ValueError, match="method: got 'explicit' for five_bar; expected 'crba': others are for chains"):
+        inertia_matrix(robot, position=position, method="explicit")
 
 
 def test_unknown_methods_and_missing_joints_are_told() -> None:
@@ -69,13 +68,36 @@ def test_single_elements_and_bias_of_a_batch(family) -> None:
     np.testing.assert_allclose(bias, force, rtol=0.0, atol=1e-12 * np.abs(force).max())
 
 
-def test_single_elements_are_of_trees() -> None:
-    leg, arm = Robot.of(three_loop_leg.THREE_LOOP_LEG, {}), Robot.of(planar_3r.PLANAR_3R, {})
-    with pytest.raises(ValueError, match="robot: got three_loop_leg, which has loops or a platform; expected a tree"):
-        inertia_element(leg, 0, 0, q=[0.0])
+def test_single_elements_are_of_chains() -> None:
+    arm = Robot.of(planar_3r.PLANAR_3R, {})
     with pytest.raises(ValueError, match="robot: got five_bar, which has loops or a platform; expected a tree"):
         bias_vector(catalog.build("five_bar"), q=[0.0, 0.0], qd=[0.0, 0.0])
     with pytest.raises(ValueError, match=r"row, column: got \(3, 0\) for planar_3r"):
         inertia_element(arm, 3, 0, q=np.zeros(3))
     with pytest.raises(ValueError, match=r"q: got an array of shape \(2,\); expected"):
         inertia_element(arm, 0, 0, q=np.zeros(2))
+    with pytest.raises(ValueError, match="robot: got five_bar, which has loops or a platform"):
+        inertia_element(catalog.build("five_bar"), 0, 0, q=np.zeros(2))
+
+
+def test_closed_chains_have_the_methods_and_elements_of_their_trees() -> None:
+    robot = catalog.build("three_loop_leg")
+    q = np.array([[0.1], [-0.15], [40.0]]) * np.ones((3, len(robot.mechanism.freedoms)))
+    expected = equations_of_motion(robot, q=q).mass
+    assert np.isfinite(expected[:2]).all()
+    assert np.isnan(expected[2]).all()
+    for method in METHODS:
+        found = inertia_matrix(robot, q=q, method=method)
+        np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.nanmax(expected), err_msg=method)
+
+
+def test_elements_of_a_closed_chain_with_drives() -> None:
+    robot = catalog.build("irb6")
+    q = np.random.default_rng(4).uniform(-0.2, 0.2, (2, len(robot.mechanism.freedoms)))
+    expected = equations_of_motion(robot, q=q).mass
+    assert robot.mechanism.limbs[0].loops
+    for row, column in ((0, 0), (1, 2), (4, 1)):
+        found = inertia_element(robot, row, column, q=q)
+        np.testing.assert_allclose(found, expected[:, row, column], rtol=0.0, atol=1e-12 * np.abs(expected).max())
+    with pytest.raises(ValueError, match=r"row, column: got \(5, 0\) for irb6, whose inertia matrix has 5 rows"):
+        inertia_element(robot, 5, 0, q=q)

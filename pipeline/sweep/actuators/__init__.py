@@ -1,0 +1,1 @@
+"""What a sweep says of actuators: how they share forces that are not unique."""

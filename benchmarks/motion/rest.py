@@ -105,15 +105,15 @@ def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
     free = len(robot.mechanism.freedoms)
     speed = random.normal(size=(count, free))
     speed[::3] = 0.0
-    units = _numbers(robot, joints, where, speed)
+    units = plain_numbers(robot, joints, where, speed).rows
     for k in range(1, count, 3):
-        resting = units[3][k][random.permutation(len(units[3][k]))[: random.integers(1, free + 1)]]
+        resting = units[k][random.permutation(len(units[k]))[: random.integers(1, free + 1)]]
         if not np.isfinite(resting).all():
             continue
         _, sizes, right = np.linalg.svd(resting)
         speed[k] = right[(sizes > 1e-9).sum() :].T @ (right[(sizes > 1e-9).sum() :] @ speed[k])
     moving = where | {_moves(robot)[0]: _whole(robot, speed)}
-    return Setting(robot, joints, moving, speed, *_numbers(robot, joints, where, speed))
+    return Setting(robot, joints, moving, speed, *plain_numbers(robot, joints, where, speed))
 
 
 def _moves(robot: Robot) -> tuple[str, str]:
@@ -136,7 +136,18 @@ def _free(robot: Robot) -> list[int]:
     return [TWIST.index(name) for name in robot.mechanism.platform.mobility]
 
 
-def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> tuple[Array, ...]:
+class Numbers(NamedTuple):
+    """M (sample, freedom, freedom), bias, J, W and W' V of joints that are chosen (sample, joint, ...)."""
+
+    mass: Array
+    bias: Array
+    jacobian: Array
+    rows: Array
+    drift: Array
+
+
+def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> Numbers:
+    """What the inverse problem says of states at `speed` (sample, freedom), `where` they are as keywords."""
     rate, change = _moves(robot)
     moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
     units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
@@ -153,7 +164,7 @@ def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array
         driven = place.actuator >= 0
         rows.append(jacobian[:, place.actuator] if driven else rates[:, place.limb, place.joint])
         drifts.append(motors[:, place.actuator] if driven else drift[:, place.limb, place.joint])
-    return mass, bias, jacobian, np.stack(rows, axis=1), np.stack(drifts, axis=1)
+    return Numbers(mass, bias, jacobian, np.stack(rows, axis=1), np.stack(drifts, axis=1))
 
 
 def forces(numbers: Setting, level: float, seed: int = 6) -> Array:

@@ -1,9 +1,9 @@
 """Every law in every joint, with all that may act on a robot at once: is it taken, and does it balance.
 
-A robot with a payload, springs and wrenches on links and platform, a load on the platform and a base that moves is pushed
-at states in motion. Forces that the inverse problem gives for the accelerations have to be those that pushed. Laws with a
-state, which functions of the inverse problem do not take at an instant, are held to the balance of the inverse problem
-without friction and the friction that is reported. What is refused shows the line that says so.
+A robot with a payload, springs and wrenches on links and platform, a load on the platform and a base that moves is
+pushed at states in motion. Forces that the inverse problem gives for the accelerations have to be those that pushed.
+Laws with a state, which functions of the inverse problem do not take at an instant, are held to the balance of the
+inverse problem without friction and the friction that is reported. What is refused shows the line that says so.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The direct and the inverse problem are inverse to each other, both ways, with friction of every law.
 
 States are in motion, so that friction follows from velocity and both problems have one solution: forces from random
-accelerations, and accelerations from these forces; accelerations from random forces, and forces from these. Laws with a
-state have a random one. Functions of the inverse problem do not take them at an instant: there friction is their formula
-on plain numbers, beside the forces without friction.
+accelerations, and accelerations from these forces; accelerations from random forces, and forces from these. Laws with
+a state have a random one. Functions of the inverse problem do not take them at an instant: there friction is their
+formula on plain numbers, beside the forces without friction.
 """
 
 from __future__ import annotations

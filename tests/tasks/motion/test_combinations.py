@@ -1,4 +1,4 @@
-"""Every law in every joint with all that may act on a robot; of more robots: `python -m benchmarks.motion combinations`."""
+"""Every law in every joint with all that may act; of more robots: `python -m benchmarks.motion combinations`."""
 
 from __future__ import annotations
 

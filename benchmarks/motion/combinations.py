@@ -82,16 +82,16 @@ def difference(name: str, joints: str, load: str, law: str) -> tuple[float, int]
     count = len(select(mechanism, joints, load))
     memory = memories(law, LAWS[law], np.ones((STATES, count))) if data.LAWS[law].state else None
     motion = accelerate(robot, **given, force=force, friction=friction, memory=memory)
-    accelerated = {"qdd" if mechanism.is_chain else "acceleration": motion.acceleration}
+    accelerated = given | {"qdd" if mechanism.is_chain else "acceleration": motion.acceleration}
     good = motion.status == Status.OK
     if memory is None and len(mechanism.actuators) == len(mechanism.freedoms):
-        back = inverse_dynamics(robot, **given, **accelerated, friction=friction)
+        back = inverse_dynamics(robot, **accelerated, friction=friction)
     else:
         where = {key: values for key, values in state.items() if key not in ("qd", "twist")}
         numbers = plain_numbers(robot, joints, where, speed_of(robot, state))
         along = np.einsum("sji,sj->si", numbers.rows, motion.friction)
         driven = np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), along)
-        back = inverse_dynamics(robot, **given, **accelerated) + driven
+        back = inverse_dynamics(robot, **accelerated) + driven
     return float(np.abs(back - force)[good].max() / np.abs(force[good]).max()), int(good.sum())
 
 
@@ -107,7 +107,8 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     """The difference of each law, or the line that refuses it. Raises CheckError where forces do not come back."""
-    return tuple(_cell(*about, law) for law in LAWS)
+    name, joints, load = about
+    return tuple(_cell(name, joints, load, law) for law in LAWS)
 
 
 def _cell(name: str, joints: str, load: str, law: str) -> str:
@@ -116,6 +117,7 @@ def _cell(name: str, joints: str, load: str, law: str) -> str:
     except (ParameterError, ValueError) as error:
         return f"refused: {error}".replace("|", "/")
     require(
-        off <= CLOSE and count, f"{name}, {joints}, {load}, {law}: differ by {off:.1e}, {count} states have a motion"
+        off <= CLOSE and count > 0,
+        f"{name}, {joints}, {load}, {law}: differ by {off:.1e}, {count} states have a motion",
     )
     return f"{off:.0e}" if count == STATES else f"{off:.0e} of {count} in {STATES}"

@@ -228,10 +228,10 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     require(not found.wrong.any(), f"{name}, {law}, {coefficient}: {found.wrong.sum()} of {total} states are wrong")
     none, several = (found.status == code for code in (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS))
     another = good & found.solved & ~found.same
-    reported = (good & ~found.unique, none, several, ~(good | none | several))
-    of_other = (~found.solved, another, another & found.unique, none & found.solved)
-    counts = (total, 0, *map(np.count_nonzero, reported))
+    reported = [good & ~found.unique, none, several, ~(good | none | several)]
+    of_other = [~found.solved, another, another & found.unique, none & found.solved]
+    counts = (total, 0, *(int(mask.sum()) for mask in reported))
     others = [""] * (1 + len(of_other))
     if law == DRY:
-        others = [str(int(count)) for count in (total, *map(np.count_nonzero, of_other))]
-    return *(str(int(count)) for count in counts), *others
+        others = [str(count) for count in (total, *(int(mask.sum()) for mask in of_other))]
+    return *(str(count) for count in counts), *others

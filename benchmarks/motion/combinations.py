@@ -102,7 +102,8 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Each robot by joints and where their loads come from; chains without loops have no passive joints."""
     for name in names or ROBOTS:
         for joints in JOINTS:
-            yield from ((name, joints, load) for load in LOADS)
+            if select(catalog.build(name).mechanism, joints):
+                yield from ((name, joints, load) for load in LOADS)
 
 
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,9 +116,9 @@ def _cell(name: str, joints: str, load: str, law: str) -> str:
     try:
         off, count = difference(name, joints, load, law)
     except (ParameterError, ValueError) as error:
-        return f"refused: {error}".replace("|", "/")
+        return f"refused: {error}".partition(";")[0].replace("|", "/")
     require(
         off <= CLOSE and count > 0,
-        f"{name}, {joints}, {load}, {law}: differ by {off:.1e}, {count} states have a motion",
+        f"{name}, {joints}, {load}, {law}: differ by {off:.1e}, {count} states move",
     )
     return f"{off:.0e}" if count == STATES else f"{off:.0e} of {count} in {STATES}"

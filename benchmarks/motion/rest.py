@@ -248,7 +248,7 @@ def rest(size: Size) -> Iterator[Figure]:
         for joints in chosen:
             numbers = setting(robot, joints, count)
             for law in LAWS if size.full or name == "irb6" else ("coulomb",):
-                yield _figure(numbers, law)
+                yield _figure(numbers, law, COMPARED if size.full else 3)
 
 
 class Tally(NamedTuple):
@@ -264,8 +264,10 @@ class Tally(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def compared(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> tuple[int, int]:
-    """How many of the first states another solver has solved too, and in how many of these accelerations are others.
+def compared(
+    numbers: Setting, force: Array, law: Mapping[str, Any], found: Any, first: int = COMPARED
+) -> tuple[int, int]:
+    """How many of the `first` states another solver has solved too, and in how many of these accelerations are others.
 
     Bounded least squares of SciPy: a problem in friction alone, with no partition and no interior point.
     """
@@ -273,7 +275,7 @@ def compared(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any)
     velocity, still, free = numbers.velocity, numbers.still(), _free(numbers.robot)
     sliding = Curve(law["law"], {key: x for key, x in law.items() if key != "law"}, np.zeros_like(velocity))
     count = different = 0
-    for k in np.flatnonzero(found.status[:COMPARED] == Status.OK):
+    for k in np.flatnonzero(found.status[:first] == Status.OK).tolist():
         rests, rows, mass = still[k], numbers.rows[k], numbers.mass[k]
         moving = np.where(rests, 0.0, sliding(k, velocity[k], np.ones(len(rests))))
         push = numbers.jacobian[k].T @ force[k] - numbers.bias[k] - rows.T @ moving
@@ -288,8 +290,8 @@ def compared(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any)
     return count, different
 
 
-def tally(numbers: Setting, law: str) -> Tally:
-    """Of all levels of friction together. Raises CheckError where a state is wrong although its status is OK."""
+def tally(numbers: Setting, law: str, first: int = COMPARED) -> Tally:
+    """Of all levels of friction together, `first` states of each compared. Raises CheckError where a state is wrong although its status is OK."""
     unsettled, wrong, several, total, alike, apart = 0, 0, 0, 0, 0, 0
     reasons: set[str] = set()
     for level in LEVELS:
@@ -299,7 +301,8 @@ def tally(numbers: Setting, law: str) -> Tally:
         wrong += int((faults(numbers, force, values, motion) & good).sum())
         unsettled, total = unsettled + int((~good).sum()), total + len(good)
         several += int((good & ~motion.unique).sum())
-        alike, apart = (a + b for a, b in zip((alike, apart), compared(numbers, force, values, motion), strict=True))
+        same, other = compared(numbers, force, values, motion, first)
+        alike, apart = alike + same, apart + other
         reasons |= {Status(code).name for code in motion.status[~good].tolist()}
     label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
     require(wrong == 0, f"{label}: {wrong} of {total} states are wrong with status OK")
@@ -307,8 +310,8 @@ def tally(numbers: Setting, law: str) -> Tally:
     return Tally(total, unsettled, several, alike, tuple(sorted(reasons)))
 
 
-def _figure(numbers: Setting, law: str) -> Figure:
-    counts = tally(numbers, law)
+def _figure(numbers: Setting, law: str, first: int) -> Figure:
+    counts = tally(numbers, law, first)
     remark = f"{counts.total} states, 0 wrong, {counts.several} whose friction is not unique"
     label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
     return Figure(label, counts.unsettled / counts.total, "not settled", ", ".join((remark, *counts.reasons)))

@@ -291,7 +291,10 @@ def compared(
 
 
 def tally(numbers: Setting, law: str, first: int = COMPARED) -> Tally:
-    """Of all levels of friction together, `first` states of each compared. Raises CheckError where a state is wrong although its status is OK."""
+    """Of all levels of friction together, of each as many of the `first` states compared as there are.
+
+    Raises CheckError where a state is wrong although its status is OK, or has other accelerations.
+    """
     unsettled, wrong, several, total, alike, apart = 0, 0, 0, 0, 0, 0
     reasons: set[str] = set()
     for level in LEVELS:

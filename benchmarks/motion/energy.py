@@ -28,8 +28,12 @@ LAWS: Mapping[str, Mapping[str, Any]] = {
     "viscous": {"law": "viscous", "viscous": 1.0},
     "coulomb": {"law": "coulomb_viscous", "coulomb": 1.0, "viscous": 1.0},
     "stribeck": {"law": "stribeck", "coulomb": 1.0, "static": 1.3, "viscous": 1.0, "stribeck_velocity": 0.1},
-    "brown_mcphee": {"law": "brown_mcphee", "dynamic": 1.0, "static": 1.3, "transition_velocity": 0.1},
-    "stiction": {"law": "stiction", "coulomb": 1.0, "kinetic": 1.3, "static": 1.6, "stribeck_velocity": 0.1},
+    "brown_mcphee": {
+        "law": "brown_mcphee", "dynamic": 1.0, "static": 1.3, "viscous": 1.0, "transition_velocity": 0.1,
+    },
+    "stiction": {
+        "law": "stiction", "coulomb": 1.0, "kinetic": 1.3, "static": 1.6, "viscous": 1.0, "stribeck_velocity": 0.1,
+    },
     "lugre": {
         "law": "lugre", "coulomb": 1.0, "static": 1.3, "sigma0": 100.0, "sigma1": 1.0, "sigma2": 1.0,
         "stribeck_velocity": 0.1,
@@ -145,8 +149,8 @@ def in_steps(robot: Robot, law: Mapping[str, Any], step: float, seconds: float) 
 
 def adaptively(robot: Robot, law: Mapping[str, Any], rtol: float, seconds: float) -> Any:
     """The motion in adaptive steps."""
-    times, tolerances = np.linspace(0.0, seconds, 51), {"rtol": rtol, "atol": rtol * 0.01}
-    return simulate_adaptive(robot, **pushed(robot, law), times=times, **tolerances, balance=1.0, solver="DOP853")
+    run: dict[str, Any] = {**pushed(robot, law), "rtol": rtol, "atol": rtol * 0.01, "solver": "DOP853"}
+    return simulate_adaptive(robot, **run, times=np.linspace(0.0, seconds, 51), balance=1.0)
 
 
 def scaled(law: str, level: float, joints: str) -> dict[str, Any]:

@@ -17,15 +17,13 @@ import numpy as np
 
 from benchmarks.figures import require
 from benchmarks.motion import rest
+from benchmarks.motion.curves import Curve, memories
 from benchmarks.motion.machines import machine
-from robots.friction import laws as data
 from robots.friction.groups import LOADS, select
 from robots.joint_places import JointPlace, places
-from robots.parameters import complete
 from robots.status import Status
 from tasks import accelerate
 from tasks.arrays.inverse import inverse_kinematics
-from tasks.friction import laws
 from tests.reference.free_bodies import FreeBodies, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 
@@ -112,7 +110,7 @@ def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int
         None if response is None else LoadedFriction(response, states.bearing, coefficient, rate)
         for response, rate in zip(states.responses, rates, strict=True)
     ]
-    curve = Curve(law, values, memories(law, values, frictions))
+    curve = Curve(law, values, memories(law, values, _without(frictions)))
     given: dict[str, Any] = {**numbers.state, "force": force, "gravity": rest.GRAVITY, "memory": curve.memory}
     friction = {"law": law, **values, "load": "reaction", "joints": states.joints}
     motion = accelerate(numbers.robot, **given, friction=friction)
@@ -133,37 +131,10 @@ def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int
     )
 
 
-class Curve(NamedTuple):
-    """A law with its parameters, and the states of joints that it has at each sample (sample, joint)."""
-
-    law: str
-    values: Mapping[str, float]
-    memory: Array
-
-    def __call__(self, k: int, rates: Array, loads: Array) -> Array:
-        """Friction (joint,) of joints in motion at sample k under normal loads; of bristles of all joints."""
-        row, mathematics = data.LAWS[self.law], laws.LAWS[self.law]
-        own = complete((*row.parameters, *row.options), self.values, owner=self.law)
-        named = {parameter.name: own[parameter.name] for parameter in row.inputs(self.values)}
-        result = []
-        for z, v, load in zip(self.memory[k].tolist(), rates.tolist(), loads.tolist(), strict=True):
-            now = z if mathematics.switched is None else mathematics.switched(z, v, 0.0, **named)
-            result.append(mathematics.force(now, v, load, **named))
-        return np.array(result)
-
-    def limits(self, loads: Array) -> Array:
-        """What joints at rest hold (joint,)."""
-        return self.values.get("static", self.values["coulomb"]) * loads
-
-
-def memories(law: str, values: Mapping[str, float], frictions: Sequence[LoadedFriction | None]) -> Array:
-    """States of a law at random: bristles bent as much as loads without friction bend them, joints at rest or not."""
-    random, joints = np.random.default_rng(7), next(len(one.rates) for one in frictions if one is not None)
-    if law == "stiction":
-        return random.integers(0, 2, (len(frictions), joints)).astype(float)
-    bent = random.uniform(-1.0, 1.0, (len(frictions), joints)) * values["coulomb"] / values.get("sigma0", np.inf)
-    none = np.zeros(joints)
-    return bent * np.array([none if one is None else one.loads(none)[0] for one in frictions])
+def _without(frictions: Sequence[LoadedFriction | None]) -> Array:
+    """Normal loads without friction (sample, joint); zero where a limb is open."""
+    none = np.zeros(next(len(loaded.rates) for loaded in frictions if loaded is not None))
+    return np.array([none if loaded is None else loaded.loads(none)[0] for loaded in frictions])
 
 
 def without_friction(numbers: rest.Setting, force: Array) -> Array:
@@ -257,10 +228,10 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     require(not found.wrong.any(), f"{name}, {law}, {coefficient}: {found.wrong.sum()} of {total} states are wrong")
     none, several = (found.status == code for code in (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS))
     another = good & found.solved & ~found.same
-    reported = (good & ~found.unique, none, several, ~(good | none | several))
-    of_other = (~found.solved, another, another & found.unique, none & found.solved)
-    counts = (total, 0, *map(np.count_nonzero, reported))
+    reported = [good & ~found.unique, none, several, ~(good | none | several)]
+    of_other = [~found.solved, another, another & found.unique, none & found.solved]
+    counts = (total, 0, *(int(mask.sum()) for mask in reported))
     others = [""] * (1 + len(of_other))
     if law == DRY:
-        others = [str(int(count)) for count in (total, *map(np.count_nonzero, of_other))]
-    return *(str(int(count)) for count in counts), *others
+        others = [str(count) for count in (total, *(int(mask.sum()) for mask in of_other))]
+    return *(str(count) for count in counts), *others

@@ -3,7 +3,8 @@
 States are at rest, in motion, and with some joints at rest while others move; forces are about those that friction just
 holds. What is checked is computed from plain numbers of the inverse problem: balance, limits, and that friction at its
 limit opposes the motion that begins. These conditions have one solution in the accelerations, so that meeting them is
-enough. A wrong result whose status is OK fails the benchmark.
+enough; some states are solved by bounded least squares of SciPy beside that, which has to find the same. A wrong result
+whose status is OK fails the benchmark.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, require
+from benchmarks.motion.curves import Curve
 from benchmarks.motion.machines import machine
 from robots.friction.groups import select
 from robots.model import Robot
@@ -26,6 +28,7 @@ from robots.types import TWIST
 from tasks import accelerate, inverse_dynamics
 from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inverse import inverse_kinematics
+from tests.reference import rest_friction
 
 Array = np.ndarray
 
@@ -62,6 +65,15 @@ FEW: Mapping[str, int] = {"hexapod_6rrrprr": 100}
 
 LEVELS = (0.0, 1e-3, 0.1, 3.0)
 """Dry friction of all joints [N m or N]."""
+
+COMPARED = 250
+"""States of each robot, law and level that another solver solves too, where it comes to the minimum."""
+
+ALIKE = 1e-6
+"""What it may be from there, and accelerations from its own twice, relative, in the norm of the mass matrix."""
+
+ROUNDED = 1e-12
+"""What they may be apart beside that, relative to those that the bias alone gives: forces may cancel it."""
 
 BALANCE, LIMIT, SLIP = 1e-9, 1e-9, 1e-8
 """What may be missing: of the balance of forces, of a limit, of an acceleration that is none, relative."""
@@ -105,15 +117,15 @@ def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
     free = len(robot.mechanism.freedoms)
     speed = random.normal(size=(count, free))
     speed[::3] = 0.0
-    units = _numbers(robot, joints, where, speed)
+    units = plain_numbers(robot, joints, where, speed).rows
     for k in range(1, count, 3):
-        resting = units[3][k][random.permutation(len(units[3][k]))[: random.integers(1, free + 1)]]
+        resting = units[k][random.permutation(len(units[k]))[: random.integers(1, free + 1)]]
         if not np.isfinite(resting).all():
             continue
         _, sizes, right = np.linalg.svd(resting)
         speed[k] = right[(sizes > 1e-9).sum() :].T @ (right[(sizes > 1e-9).sum() :] @ speed[k])
     moving = where | {_moves(robot)[0]: _whole(robot, speed)}
-    return Setting(robot, joints, moving, speed, *_numbers(robot, joints, where, speed))
+    return Setting(robot, joints, moving, speed, *plain_numbers(robot, joints, where, speed))
 
 
 def _moves(robot: Robot) -> tuple[str, str]:
@@ -136,7 +148,18 @@ def _free(robot: Robot) -> list[int]:
     return [TWIST.index(name) for name in robot.mechanism.platform.mobility]
 
 
-def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> tuple[Array, ...]:
+class Numbers(NamedTuple):
+    """M (sample, freedom, freedom), bias, J, W and W' V of joints that are chosen (sample, joint, ...)."""
+
+    mass: Array
+    bias: Array
+    jacobian: Array
+    rows: Array
+    drift: Array
+
+
+def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array) -> Numbers:
+    """What the inverse problem says of states at `speed` (sample, freedom), `where` they are as keywords."""
     rate, change = _moves(robot)
     moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
     units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
@@ -153,7 +176,7 @@ def _numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: Array
         driven = place.actuator >= 0
         rows.append(jacobian[:, place.actuator] if driven else rates[:, place.limb, place.joint])
         drifts.append(motors[:, place.actuator] if driven else drift[:, place.limb, place.joint])
-    return mass, bias, jacobian, np.stack(rows, axis=1), np.stack(drifts, axis=1)
+    return Numbers(mass, bias, jacobian, np.stack(rows, axis=1), np.stack(drifts, axis=1))
 
 
 def forces(numbers: Setting, level: float, seed: int = 6) -> Array:
@@ -225,21 +248,54 @@ def rest(size: Size) -> Iterator[Figure]:
         for joints in chosen:
             numbers = setting(robot, joints, count)
             for law in LAWS if size.full or name == "irb6" else ("coulomb",):
-                yield _figure(numbers, law)
+                yield _figure(numbers, law, COMPARED if size.full else 3)
 
 
 class Tally(NamedTuple):
-    """States in all, of these without result, those whose friction is not unique, and why there is no result."""
+    """States in all, of these without result, those whose friction is not unique, and why there is no result.
+
+    compared: those that the other solver has solved too.
+    """
 
     total: int
     unsettled: int
     several: int
+    compared: int
     reasons: tuple[str, ...]
 
 
-def tally(numbers: Setting, law: str) -> Tally:
-    """Of all levels of friction together. Raises CheckError where a state is wrong although its status is OK."""
-    unsettled, wrong, several, total = 0, 0, 0, 0
+def compared(
+    numbers: Setting, force: Array, law: Mapping[str, Any], found: Any, first: int = COMPARED
+) -> tuple[int, int]:
+    """How many of the `first` states another solver has solved too, and in how many of these accelerations are others.
+
+    Bounded least squares of SciPy: a problem in friction alone, with no partition and no interior point.
+    """
+    above, below = limits(law, numbers.rows.shape[1])
+    velocity, still, free = numbers.velocity, numbers.still(), _free(numbers.robot)
+    sliding = Curve(law["law"], {key: x for key, x in law.items() if key != "law"}, np.zeros_like(velocity))
+    count = different = 0
+    for k in np.flatnonzero(found.status[:first] == Status.OK).tolist():
+        rests, rows, mass = still[k], numbers.rows[k], numbers.mass[k]
+        moving = np.where(rests, 0.0, sliding(k, velocity[k], np.ones(len(rests))))
+        push = numbers.jacobian[k].T @ force[k] - numbers.bias[k] - rows.T @ moving
+        own = rest_friction.solve(mass, push, rows[rests], numbers.drift[k][rests], above[rests], below[rests])
+        if own.bound > ALIKE:
+            continue
+        unforced = np.linalg.solve(mass, push)
+        apart = own.acceleration - found.acceleration[k][free]
+        rounding = ROUNDED**2 * (numbers.bias[k] @ np.linalg.solve(mass, numbers.bias[k]))
+        wide = float(apart @ mass @ apart) > (2.0 * ALIKE) ** 2 * (unforced @ mass @ unforced) + rounding
+        count, different = count + 1, different + wide
+    return count, different
+
+
+def tally(numbers: Setting, law: str, first: int = COMPARED) -> Tally:
+    """Of all levels of friction together, of each as many of the `first` states compared as there are.
+
+    Raises CheckError where a state is wrong although its status is OK, or has other accelerations.
+    """
+    unsettled, wrong, several, total, alike, apart = 0, 0, 0, 0, 0, 0
     reasons: set[str] = set()
     for level in LEVELS:
         values, force = parameters(law, level), forces(numbers, level)
@@ -248,14 +304,17 @@ def tally(numbers: Setting, law: str) -> Tally:
         wrong += int((faults(numbers, force, values, motion) & good).sum())
         unsettled, total = unsettled + int((~good).sum()), total + len(good)
         several += int((good & ~motion.unique).sum())
+        same, other = compared(numbers, force, values, motion, first)
+        alike, apart = alike + same, apart + other
         reasons |= {Status(code).name for code in motion.status[~good].tolist()}
     label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
     require(wrong == 0, f"{label}: {wrong} of {total} states are wrong with status OK")
-    return Tally(total, unsettled, several, tuple(sorted(reasons)))
+    require(apart == 0, f"{label}: {apart} of {alike} states have other accelerations by bounded least squares")
+    return Tally(total, unsettled, several, alike, tuple(sorted(reasons)))
 
 
-def _figure(numbers: Setting, law: str) -> Figure:
-    counts = tally(numbers, law)
+def _figure(numbers: Setting, law: str, first: int) -> Figure:
+    counts = tally(numbers, law, first)
     remark = f"{counts.total} states, 0 wrong, {counts.several} whose friction is not unique"
     label = f"{numbers.robot.name}, {_named(numbers.joints)}, {law}"
     return Figure(label, counts.unsettled / counts.total, "not settled", ", ".join((remark, *counts.reasons)))
@@ -265,7 +324,10 @@ def _named(joints: Any) -> str:
     return joints if isinstance(joints, str) else " ".join(joints)
 
 
-HEAD = ("robot", "joints", "law", "states", "wrong with status OK", "friction not unique", "not settled", "status")
+HEAD = (
+    "robot", "joints", "law", "states", "wrong with status OK", "other solver alike", "friction not unique",
+    "not settled", "status",
+)  # fmt: skip
 
 
 def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -277,8 +339,8 @@ def abouts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     """States of a row, wrong ones, not settled ones with the reason. Raises CheckError where a state is wrong."""
     name, joints, law = about
-    total, unsettled, several, reasons = tally(_states(name, joints), law)
-    return str(total), "0", f"{several / total:.1%}", f"{unsettled / total:.2%}", " ".join(reasons)
+    total, unsettled, several, alike, reasons = tally(_states(name, joints), law)
+    return str(total), "0", str(alike), f"{several / total:.1%}", f"{unsettled / total:.2%}", " ".join(reasons)
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,22 +1,26 @@
 """The direct and the inverse problem are inverse to each other, both ways, with friction of every law.
 
 States are in motion, so that friction follows from velocity and both problems have one solution: forces from random
-accelerations, and accelerations from these forces; accelerations from random forces, and forces from these. Laws with a
-state are left out: what they do at an instant depends on motion before it.
+accelerations, and accelerations from these forces; accelerations from random forces, and forces from these. Laws with
+a state have a random one. Functions of the inverse problem do not take them at an instant: there friction is their
+formula on plain numbers, beside the forces without friction.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks import regions
 from benchmarks.figures import require
+from benchmarks.motion.curves import Curve, memories
 from benchmarks.motion.energy import LEVELS
 from benchmarks.motion.machines import machine
+from benchmarks.motion.rest import plain_numbers
+from robots.friction import laws as data
 from robots.joint_places import places
 from robots.model import Robot
 from robots.status import Status
@@ -32,7 +36,14 @@ LAWS: Mapping[str, Mapping[str, Any]] = {
     "brown_mcphee": {"law": "brown_mcphee", "dynamic": 0.3, "static": 0.4, "transition_velocity": 0.1},
     "gear": {"law": "coulomb_viscous", "coulomb": 0.3, "load": "gear", "efficiency": 0.8, "joints": "actuated"},
     "reactions": {"law": "coulomb_viscous", "coulomb": 0.05, "load": "reaction"},
-}
+    "stiction": {
+        "law": "stiction", "coulomb": 0.3, "kinetic": 0.4, "static": 0.5, "viscous": 0.1, "stribeck_velocity": 0.1,
+    },
+    "lugre": {
+        "law": "lugre", "coulomb": 0.3, "static": 0.4, "sigma0": 100.0, "sigma1": 0.5, "sigma2": 0.1,
+        "stribeck_velocity": 0.1,
+    },
+}  # fmt: skip
 
 STATES = 200
 
@@ -54,30 +65,59 @@ def differences(robot: Robot, law: Mapping[str, Any], count: int) -> tuple[float
     """Largest difference of forces that come back, of accelerations that do, and how many states count."""
     mechanism, rng, state = robot.mechanism, np.random.default_rng(10), moving(robot, count)
     friction = {"joints": _joints(robot), **law}
-    given: dict[str, Any] = {**state, "friction": friction}
+    inverse, memory = _inverse(robot, state, friction)
+    given: dict[str, Any] = {**state, "friction": friction, "memory": memory}
     free = len(mechanism.freedoms)
     change = rng.normal(size=(count, free))
     if not mechanism.is_chain:
         whole = np.zeros((count, len(TWIST)))
         whole[:, [TWIST.index(name) for name in mechanism.platform.mobility]] = change
         change = whole
-    name = "qdd" if mechanism.is_chain else "acceleration"
-    wanted: dict[str, Any] = {name: change}
-    plain = accelerate(robot, **given, force=inverse_dynamics(robot, **given, **wanted))
-    force = inverse_dynamics(robot, **state, **wanted) + rng.normal(size=(count, len(mechanism.actuators)))
+    plain = accelerate(robot, **given, force=inverse(change))
+    still = _inverse(robot, state, None)[0]
+    force = still(change) + rng.normal(size=(count, len(mechanism.actuators)))
     ahead = accelerate(robot, **given, force=force)
-    reached: dict[str, Any] = {name: ahead.acceleration}
-    back = inverse_dynamics(robot, **given, **reached)
+    back = inverse(ahead.acceleration)
     good = (plain.status == Status.OK) & (ahead.status == Status.OK) & np.isfinite(back).all(axis=1)
     if len(mechanism.actuators) > free:  # forces of one acceleration are many: their accelerations are compared
         back = force
     size = np.abs(force[good]).max(axis=1, keepdims=True)
-    still = accelerate(robot, **state, force=np.zeros_like(force))
-    largest = np.abs(still.acceleration[good]).max(axis=1, keepdims=True) + np.abs(change[good]).max(
+    unforced = accelerate(robot, **state, force=np.zeros_like(force))
+    largest = np.abs(unforced.acceleration[good]).max(axis=1, keepdims=True) + np.abs(change[good]).max(
         axis=1, keepdims=True
     )
     forth = np.abs(plain.acceleration - change)[good] / largest
     return float((np.abs(back - force)[good] / size).max()), float(forth.max()), int(good.sum())
+
+
+Inverse = Callable[[Array], Array]
+"""Forces (sample, actuator) for accelerations (sample, freedom), of a platform (sample, 6)."""
+
+
+def _inverse(
+    robot: Robot, state: Mapping[str, Any], friction: Mapping[str, Any] | None
+) -> tuple[Inverse, Array | None]:
+    """The inverse problem at states, and the states of a law that has some (sample, joint)."""
+    name = "qdd" if robot.mechanism.is_chain else "acceleration"
+    if friction is None or not data.LAWS[friction["law"]].state:
+        given: dict[str, Any] = {**state, "friction": friction}
+        return lambda change: inverse_dynamics(robot, **given, **{name: change}), None
+    where = {key: values for key, values in state.items() if key not in ("qd", "twist")}
+    numbers = plain_numbers(robot, friction["joints"], where, speed_of(robot, state))
+    rates = np.einsum("sji,si->sj", numbers.rows, speed_of(robot, state))
+    values = {key: x for key, x in friction.items() if key not in ("law", "joints")}
+    curve = Curve(friction["law"], values, memories(friction["law"], values, np.ones_like(rates)))
+    braked = np.stack([curve(k, rate, np.ones_like(rate)) for k, rate in enumerate(rates)])
+    along = np.einsum("sji,sj->si", numbers.rows, braked)
+    driven = np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), along)
+    return lambda change: inverse_dynamics(robot, **state, **{name: change}) + driven, curve.memory
+
+
+def speed_of(robot: Robot, state: Mapping[str, Any]) -> Array:
+    """Rates of the freedoms (sample, freedom)."""
+    if robot.mechanism.is_chain:
+        return np.asarray(state["qd"])
+    return np.asarray(state["twist"])[:, [TWIST.index(name) for name in robot.mechanism.platform.mobility]]
 
 
 def _joints(robot: Robot) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from benchmarks.figures import CheckError, require
+
 FOLDER = Path("runs/motion")
 PAGE = Path(__file__).parents[2] / "docs" / "motion_checks.md"
 
@@ -36,16 +38,24 @@ class Table(Protocol):
 
 
 def computed(name: str, table: Table, names: Sequence[str], again: bool = False) -> Iterator[Row]:
-    """Rows that are not kept yet, or all of them `again`, as they come; each is kept at once."""
-    known = {} if again else kept(name, table)
+    """Rows that are not kept yet, or all of them `again`, as they come; each is kept at once.
+
+    Raises CheckError at the end where some do not hold; these are not kept.
+    """
+    known, failed = {} if again else kept(name, table), []
     for about in table.abouts(names):
         if about in known:
             continue
-        row = Row(about, table.cells(about))
+        try:
+            row = Row(about, table.cells(about))
+        except CheckError as error:
+            failed.append(str(error))
+            continue
         FOLDER.mkdir(parents=True, exist_ok=True)
         with (FOLDER / f"{name}.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         yield row
+    require(not failed, "\n".join(failed))
 
 
 def kept(name: str, table: Table) -> dict[About, Row]:

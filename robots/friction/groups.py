@@ -55,10 +55,11 @@ class FrictionGroup:
 
     def __post_init__(self) -> None:
         """Refuse gears whose friction at rest no law of a sharp sign decides. Raises ParameterError."""
-        if self.load == "gear" and (self.remembers or "width" in self.parameters):
-            what = "a width" if "width" in self.parameters else f"law {self.law}, which has a state"
+        bends = self.remembers and not LAWS[self.law].sticks
+        if self.load == "gear" and (bends or "width" in self.parameters):
+            what = "a width" if "width" in self.parameters else f"law {self.law}, whose bristles give way at rest"
             raise ParameterError(
-                f"load: got gear with {what}; expected a law without a state and without width: a gear holds at rest"
+                f"load: got gear with {what}; expected a law without bristles and without width: a gear holds at rest"
             )
 
     @property

@@ -28,6 +28,9 @@ BALANCED = 1e-10
 BREAKING = 1e-12
 """The same above which a joint at rest does not hold."""
 
+TRACE = 1e-9
+"""The same of a joint at its limit above which those that hold leave it some freedom, however little that is."""
+
 ROUNDED = 1e-13
 """The same of friction at rest, relative to what would hold the joint by itself."""
 
@@ -193,7 +196,8 @@ class Loaded:
             left = diagonal - stiffness.quadratic(self._mobility[i] * array(moved.holds))
             noise = moved.parts[i] * BREAKING + self._turning[i] * ROUNDED
             share = where(abs(moved.change[k]) > noise, share, 0.0)
-            loose = where(moved.holds[i] > 0.5, 0.0, where(left > diagonal * DEPENDENT, share, 0.0))
+            little = where(abs(moved.change[k]) > moved.parts[i] * TRACE, share, 0.0)
+            loose = where(moved.holds[i] > 0.5, 0.0, where(left > diagonal * DEPENDENT, share, little))
             result[k] = where(self._resting[i] > 0.5, loose, share * self.pushed.modes.rest[k])
         return result
 

@@ -75,6 +75,23 @@ def test_what_a_gear_holds_at_rest() -> None:
     )
 
 
+def test_stiction_behind_a_gear_is_dry_friction_where_all_its_magnitudes_are_one() -> None:
+    """In motion and at rest, at an instant and over time through rest; memory makes no difference then."""
+    alike = {"coulomb": 0.2, "kinetic": 0.2, "static": 0.2, "viscous": 0.1, "load": "gear", "efficiency": 0.8}
+    stiction, at, random = {"law": "stiction", **alike}, moving(), np.random.default_rng(3)
+    state = {"q": at["q"], "qd": at["qd"] * random.choice([0.0, 1.0], (40, 3)), "force": random.normal(size=(40, 3))}
+    remembered = random.integers(0, 2, (40, 3)).astype(float)
+    plain = accelerate(arm(), **state, friction=GEAR)
+    found = accelerate(arm(), **state, friction=stiction, memory=remembered)
+    assert plain.stuck.any()
+    for one, other in zip(plain, found, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+    run: dict[str, Any] = {**LIFT, "qd": [1.0], "force": lambda t: [WEIGHT * (1.0 + max(0.0, t - 0.5))], "step": 2e-3}
+    ways = [simulate(block(), **run, steps=500, every=50, friction=law) for law in (GEAR, stiction)]
+    assert ways[0].stuck[:, 0].tolist() == [False] * 5 + [True] * 3 + [False] * 3
+    np.testing.assert_allclose(ways[1].q, ways[0].q, rtol=0, atol=1e-12)
+
+
 def test_what_a_gear_loses() -> None:
     """A share of the work of the motor while it lifts; of that of the weight while it brakes."""
     law = {"law": "none", "load": "gear", "efficiency": 0.8}
@@ -91,7 +108,7 @@ def test_what_does_not_fit_is_refused() -> None:
         inverse_dynamics(catalog.build("five_bar"), position=[0.0, 0.0, -0.6], friction={**GEAR, "joints": "all"})
     with pytest.raises(ParameterError, match="got gear with a width"):
         inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "width": 0.1})
-    with pytest.raises(ParameterError, match="got gear with law lugre, which has a state"):
+    with pytest.raises(ParameterError, match="got gear with law lugre, whose bristles give way"):
         simulate(arm(), q=[0.0] * 3, force=[0.0] * 3, step=1e-3, steps=1, friction={"law": "lugre", "load": "gear"})
     with pytest.raises(ParameterError, match="efficiency"):
         inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "efficiency": 1.2})

@@ -27,6 +27,15 @@ def test_friction_meets_its_law_at_the_reactions_of_free_bodies(name: str, coeff
     assert found.same.sum() >= 6
 
 
+@pytest.mark.parametrize(
+    ("name", "law"), [("five_bar", "stiction"), ("five_bar", "lugre"), ("three_loop_leg", "lugre")]
+)
+def test_laws_with_a_state_meet_their_formula_at_the_reactions_of_free_bodies(name: str, law: str) -> None:
+    found = loads.verdict(name, 0.1, 12, law)
+    assert (found.status == Status.OK).all()
+    assert not found.wrong.any()
+
+
 @pytest.mark.slow
 def test_the_same_of_a_delta() -> None:
     found = loads.verdict("delta_3rr2rrr", 0.1, 6)
@@ -47,6 +56,7 @@ def test_results_that_are_off_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     for part in ("acceleration", "friction"):
         shifted(part)
         assert loads.verdict("three_loop_leg", 0.3, 12).wrong.sum() >= 8
+        assert loads.verdict("five_bar", 0.1, 12, "lugre").wrong.sum() >= 8
 
 
 def test_free_bodies_move_as_robots_do() -> None:

@@ -85,6 +85,22 @@ def test_accelerations_are_those_of_bounded_least_squares(name: str, joints: Any
     assert compared > 30
 
 
+def test_a_delta_agrees_with_bounded_least_squares_also_where_a_joint_is_held_in_all_but_a_trace() -> None:
+    """At one state a joint at its limit has a mobility of 1e-8 of its own beside those that hold: it breaks away."""
+    robot, law = catalog.build("delta_3rr2rrr"), rest.parameters("coulomb, weak in one direction", 0.1)
+    numbers = rest.setting(robot, "passive", 12)
+    force = rest.forces(numbers, 0.1)
+    assert rest.compared(numbers, force, law, rest.at(numbers, law, force)) == (12, 0)
+    where = {"position": np.array([[0.10781728049694006, 0.1752234815369356, -1.0232179105595707]])}
+    plain, none = rest.plain_numbers(robot, "passive", where, np.zeros((1, 3))), np.zeros((1, 3))
+    trace = rest.Setting(robot, "passive", where, none, *plain)
+    push = np.array([[-2.012213302466399, -2.2146122390302097, -5.730949022523084]])
+    found = rest.at(trace, law, push)
+    assert found.status == Status.OK
+    assert not rest.faults(trace, push, law, found).any()
+    assert rest.compared(trace, push, law, found) == (1, 0)
+
+
 def test_friction_that_is_not_unique_is_the_least(irb6: Robot) -> None:
     """Any other friction with the same accelerations, within the limits, has a greater sum of D_kk tau_k^2."""
     numbers, level, rng = rest.setting(irb6, PINS, 60), 0.1, np.random.default_rng(8)

@@ -28,6 +28,7 @@ from tasks.simulation.plants import MovingRobots
 from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
 from tasks.simulation.starts import moved_starts
 from tasks.simulation.stepping import accepted
+from tasks.trajectories.base import base_field
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -193,6 +194,7 @@ class _Simulated:
             return MovingRobots.of(
                 family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
                 self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
+                self._field(schedule, len(parameters)),
             )  # fmt: skip
 
         def drive(schedule: Schedule) -> ForceSource:
@@ -253,6 +255,16 @@ class _Simulated:
         points = [none if each.load is None else each.load.points for each in self.block.trajectories]
         wrenches = np.stack([along(ForceProfile(rows), schedule) for rows in points])
         return Profiled(wrenches, place["trajectory"], np.ones((len(points), len(WRENCH), 1)))
+
+    def _field(self, schedule: Schedule, count: int) -> Profiled | None:
+        """What a base that moves adds to gravity, the same for all cases; None where it stands."""
+        if self.block.base is None:
+            return None
+        starts = np.arange(schedule.steps + 1) * schedule.step
+        times = np.concatenate([starts + share * schedule.step for share in (0.0, 0.5, 1.0)])
+        values = base_field(self.block.base, self.block.gravity, times)[:, : len(times)]
+        rows = values.reshape(1, len(values), 3, len(starts))
+        return Profiled(rows, np.zeros(count, dtype=np.int64), np.ones((1, len(values), 1)))
 
     def _torque_constants(self) -> np.ndarray:
         """Force per current of the motors (design, actuator)."""

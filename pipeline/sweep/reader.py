@@ -68,7 +68,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         check_quantities(report, file, mechanism)
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
-    check_metrics(report, () if file.simulation else file.metrics, section)
+    check_metrics(report, file.metrics, section)
     parameters = read_criteria(report, file.criteria, design.family if design else None)
     check_criteria(report, file.metrics, file.criteria, mechanism)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None

@@ -25,7 +25,7 @@ from tasks.kernels.kernel import LANES, padded
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
-from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
+from tasks.simulation.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch
 from tasks.simulation.starts import moved_starts
 from tasks.simulation.stepping import accepted
 from tasks.trajectories.base import base_field
@@ -54,14 +54,14 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 """Series of a run that variables are made of, see `tasks.simulation.runner.SERIES`."""
 
-JOINT_SERIES = ("joint_position", "joint_velocity")
-
 OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracking_error")
 
 OF_ACTUATORS = (
     "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
+    "actuator_margin",
 )  # fmt: skip
-OF_CASES = ("settling_time", "peak_position_error", "rms_position_error")
+MARGINS = ("limit_margin", "velocity_margin", "actuator_margin")
+OF_CASES = ("settling_time", "peak_position_error", "rms_position_error", *MARGINS[:2])
 
 LEISURELY = 1.0
 """Rate [rad/s or m/s] that a reference counts as at least, where it is judged whether a motion has run away."""
@@ -93,6 +93,7 @@ class _Simulated:
         self.accurate = any(name in ACCURACY for name in block.metrics)
         wanted = (*block.series, *block.metrics)
         self.keep = frozenset(series for name in wanted for series in NEEDS.get(name, ()))
+        self.keep |= {name for name in JOINT_SERIES if name in block.series}
         if chosen.tolerance:
             self.keep |= {"motion"}
         self.tracks: dict[int, np.ndarray] = {}
@@ -183,7 +184,9 @@ class _Simulated:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
         parameters = block.parameters[place["design"]]
         constants = case_rows(family, parameters, block.gravity)
-        model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
+        limits = block.limits if any(name in MARGINS for name in block.metrics) else None
+        series = tuple(name for name in JOINT_SERIES if limits is not None or name in block.series)
+        model = InverseModel(family, constants, series)
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
@@ -206,10 +209,10 @@ class _Simulated:
 
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
-            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep)
+            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, limits=limits)
         reach, last = self._way(model, motions, place["trajectory"])
         fastest = self._fastest(motions)[place["trajectory"]]
-        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
+        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, limits)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""

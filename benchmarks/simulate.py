@@ -7,6 +7,7 @@ inertia matrix and the bias of the spanning tree, loops are closed to rounding a
 Runge-Kutta method of order four with the same controller is written out here.
 
     limbsweep bench simulate                                           # all of it
+    python -m benchmarks.simulate                                       # many cases side by side alone
     python -m benchmarks.simulate hexapod_6rrrprr --engine Exudyn       # one closed loop over 2 s: PD of the actuators,
     python -m benchmarks.simulate delta_3rr2rrr --kind computed_torque  # or a controller of the platform
 """
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.figures import CheckError, Figure, Size
+from benchmarks.figures import FULL, CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import CLOSED, Closure, Target
 from benchmarks.peers.engines import able
@@ -80,15 +81,20 @@ THEIR_STEPS, OUR_PARTS, FINE = (2e-3, 1e-3), (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 
 
 def simulate(size: Size) -> Iterator[Figure]:
     """All of it. Raises CheckError where engines differ."""
-    yield from steps(size)
-    yield from tree(size)
-    for name in PUSHES:
-        yield from at_the_same_error(name, size)
+    yield from side_by_side(size)
     for name in CLOSED_LOOPS:
         yield from closed_loop(name, 2.0 if size.full else 0.02)
     for name, (_, _, kinds) in TASK_SPACE.items():
         for kind in kinds:
             yield from in_task_space(name, kind, 2.0 if size.full else 0.02)
+
+
+def side_by_side(size: Size) -> Iterator[Figure]:
+    """Many cases at once: microseconds of steps, and other engines at a tree and at a closed loop."""
+    yield from steps(size)
+    yield from tree(size)
+    for name in PUSHES:
+        yield from at_the_same_error(name, size)
 
 
 def controlled(name: str, seconds: float, cases: int) -> Block:
@@ -368,16 +374,18 @@ def _start(block: Block, reference: Array) -> Array:
 
 
 def main() -> int:
-    """Print how far a closed loop is from the same one around other engines."""
+    """Print how far a closed loop is from the same one around other engines, or figures of many cases."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description="A closed loop in two engines.")
-    parser.add_argument("robot", choices=sorted({*CLOSED_LOOPS, *TASK_SPACE}))
+    parser.add_argument("robot", nargs="?", choices=sorted({*CLOSED_LOOPS, *TASK_SPACE}))
     parser.add_argument(
         "--kind", choices=("pd", "computed_torque"), help="a controller of the platform, not of actuators"
     )
     parser.add_argument("--engine", action="append", default=[], choices=[engine.name for engine in able("tree_terms")])
     parser.add_argument("--seconds", type=float, default=2.0)
     options = parser.parse_args()
-    if options.kind:
+    if not options.robot:
+        figures = side_by_side(FULL)
+    elif options.kind:
         figures = in_task_space(options.robot, options.kind, options.seconds, options.engine)
     else:
         figures = closed_loop(options.robot, options.seconds, options.engine)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -444,7 +445,7 @@ def compile_program(program: Program, *, single: bool = False, keep: bool = True
     return compile_text(source(program, single=single), _SIGNATURE, keep=keep)
 
 
-def compile_text(text: str, signature: Any, *, keep: bool = True) -> Machine:
+def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True) -> Machine:
     """Machine code of the function `kernel` of a text, for this processor.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.

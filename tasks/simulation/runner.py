@@ -223,8 +223,8 @@ class _Run:
         model, keep = self.simulation.model, self.simulation.keep
         if self.margins is not None:
             here = model.run(motion) if aim is None else aim.here
-            joints = (here.of_limbs(name) for name in JOINT_SERIES)
-            self.margins.take(*joints, seen.push.begin, here.velocity)
+            position, rate = (here.of_limbs(name) for name in JOINT_SERIES)
+            self.margins.take(position, rate, seen.push.begin, here.velocity)
         if number % self.schedule.every:
             return
         force = seen.push.begin

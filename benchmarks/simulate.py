@@ -86,7 +86,7 @@ def simulate(size: Size) -> Iterator[Figure]:
         yield from closed_loop(name, 2.0 if size.full else 0.02)
     for name, (_, _, kinds) in TASK_SPACE.items():
         for kind in kinds:
-            yield from in_task_space(name, kind, 2.0 if size.full else 0.02)
+            yield from in_task_space(name, kind, 2.0 if size.full else 0.004)
 
 
 def side_by_side(size: Size) -> Iterator[Figure]:

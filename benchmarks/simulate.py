@@ -1,23 +1,31 @@
 """Simulations: microseconds of a step, and other engines at the same ones in one run.
 
-A tree, released: MuJoCo's `rollout`, with the same method and step. Closed loops under a controller: engines give the
+A tree, released: MuJoCo's `rollout` and Exudyn's solver, with the same method and step. Closed loops under constant
+forces: MuJoCo's `rollout` with equality constraints, which are springs there, so that both have an error beside a much
+finer run; ours takes the longest step whose error is no larger. Closed loops under a controller: engines give the
 inertia matrix and the bias of the spanning tree, loops are closed to rounding around them (`peers.closure`), and a
-Runge-Kutta method of order four with the same controller is written out here. Equality constraints of MuJoCo are
-springs, so that its `rollout` has no motion of a closed loop to compare with.
+Runge-Kutta method of order four with the same controller is written out here.
+
+    limbsweep bench simulate                                           # all of it
+    python -m benchmarks.simulate                                       # many cases side by side alone
+    python -m benchmarks.simulate hexapod_6rrrprr --engine Exudyn       # one closed loop over 2 s: PD of the actuators,
+    python -m benchmarks.simulate delta_3rr2rrr --kind computed_torque  # or a controller of the platform
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.figures import CheckError, Figure, Size
+from benchmarks.figures import FULL, CheckError, Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import CLOSED, Closure, Target
 from benchmarks.peers.engines import able
@@ -48,7 +56,6 @@ ROBOTS: Mapping[str, tuple[dict[str, Any], float, float]] = {
 
 CLOSED_LOOPS = ("delta_3rr2rrr", "hexapod_6rrrprr")
 
-_PLANE = {**_PLATFORM, "end": [0.05, 0.02, 0.0]}
 _OFF = {"x": 0.01, "yaw": 0.2, "yaw_rate": -0.5}
 TASK_SPACE: Mapping[str, tuple[dict[str, Any], dict[str, float], dict[str, tuple[float, float]]]] = {
     "delta_3rr2rrr": (_PLATFORM, {"x": 0.01}, {"pd": (2e4, 2e2), "computed_torque": (400.0, 40.0)}),
@@ -57,20 +64,37 @@ TASK_SPACE: Mapping[str, tuple[dict[str, Any], dict[str, float], dict[str, tuple
         _OFF,
         {"pd": (400.0, 10.0), "computed_torque": (400.0, 40.0)},
     ),
+    "hexapod_6rrrprr": (
+        _PLATFORM,
+        {"x": 0.01, "yaw": 0.05},
+        {"pd": (2e4, 2e2), "computed_torque": (400.0, 40.0)},
+    ),
 }
 """References, offsets at the start, and gains of controllers of the platform by kind."""
 TREE = "five_axis_tree"
+PUSHES = {"delta_3rr2rrr": 0.5}
+"""Closed loops under constant forces, which are this large."""
+
+THEIR_STEPS, OUR_PARTS, FINE = (2e-3, 1e-3), (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 100, 200), 400
+"""Steps of other engines; in how many parts ours are tried, and are for the truth."""
 
 
 def simulate(size: Size) -> Iterator[Figure]:
     """All of it. Raises CheckError where engines differ."""
-    yield from steps(size)
-    yield from tree(size)
+    yield from side_by_side(size)
     for name in CLOSED_LOOPS:
         yield from closed_loop(name, 2.0 if size.full else 0.02)
     for name, (_, _, kinds) in TASK_SPACE.items():
         for kind in kinds:
-            yield from in_task_space(name, kind, 2.0 if size.full else 0.02)
+            yield from in_task_space(name, kind, 2.0 if size.full else 0.004)
+
+
+def side_by_side(size: Size) -> Iterator[Figure]:
+    """Many cases at once: microseconds of steps, and other engines at a tree and at a closed loop."""
+    yield from steps(size)
+    yield from tree(size)
+    for name in PUSHES:
+        yield from at_the_same_error(name, size)
 
 
 def controlled(name: str, seconds: float, cases: int) -> Block:
@@ -85,8 +109,14 @@ def controlled(name: str, seconds: float, cases: int) -> Block:
 
 
 def _block(name: str, seconds: float, **more: Any) -> Block:
-    sweep = {"robot": name, "time": {"stop": seconds, "step": STEP}, **more}
-    return block_of(plan(Sweep.from_dict(sweep)), 0)
+    return _whole({"robot": name, "time": {"stop": seconds, "step": STEP}, **more})
+
+
+def _whole(sweep: Mapping[str, Any]) -> Block:
+    """All cases of a sweep as one block, as large as it may be."""
+    planned = plan(Sweep.from_dict(sweep))
+    cells = {dim: planned.layout.sizes[dim] for dim in ("design", "friction", "trajectory")}
+    return block_of(replace(planned, layout=replace(planned.layout, block=cells)), 0)
 
 
 def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -99,7 +129,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def steps(size: Size) -> Iterator[Figure]:
     """Microseconds of a step of one case on one core, under a controller, without friction."""
-    cases, count = (512, 50) if size.full else (16, 4)
+    cases, count = (2048, 50) if size.full else (16, 4)
     for name in ROBOTS:
         block = controlled(name, count * STEP, cases)
         seconds, arrays = _timed(partial(compute.whole, block))
@@ -109,8 +139,8 @@ def steps(size: Size) -> Iterator[Figure]:
 
 
 def tree(size: Size) -> Iterator[Figure]:
-    """A tree that falls from several states: MuJoCo's rollout with the same method, and the ratio of times."""
-    cases, count = (256, 200) if size.full else (8, 20)
+    """A tree that falls from several states: other engines with the same method and step, and the ratio of times."""
+    cases, count = (2048, 100) if size.full else (8, 20)
     robot = catalog.build(TREE)
     random, names = np.random.default_rng(3), robot.mechanism.freedoms
     start, rates = (random.uniform(-0.3, 0.3, (cases, len(names))) for _ in range(2))
@@ -131,12 +161,50 @@ def tree(size: Size) -> Iterator[Figure]:
         yield Figure(f"{TREE}, {engine.name} beside ours", seconds / mine, "ratio", f"positions within {apart:.1e}")
 
 
-def closed_loop(name: str, seconds: float) -> Iterator[Figure]:
-    """A closed loop under its controller beside the same one around other engines: how far apart, how long."""
-    yield from _beside_others(name, "PD", controlled(name, seconds, 1), seconds)
+def at_the_same_error(name: str, size: Size) -> Iterator[Figure]:
+    """A closed loop under constant forces: other engines, and ours with the longest step that is as near to truth."""
+    seconds, cases = 0.1, 1024 if size.full else 8
+    bones = skeleton(catalog.build(name).mechanism)
+    force = np.random.default_rng(4).uniform(-1.0, 1.0, (cases, len(bones.motors))) * PUSHES[name]
+
+    def run(parts: int, cases: int = cases) -> tuple[float, Array]:
+        profiles = {f"push_{k}": {"values": row.tolist()} for k, row in enumerate(force[:cases])}
+        simulation = {"forces": profiles, "step": seconds / parts}
+        text = {"robot": name, "time": {"stop": seconds, "step": seconds}, "outputs": ["platform_position"]}
+        block = _whole({**text, "simulation": simulation})
+        taken, arrays = _timed(partial(compute.whole, block))
+        if arrays["worst_status"].any():
+            raise CheckError(f"{name}: a case under constant forces came to its end")
+        return taken, arrays["platform_position"].reshape(len(block.trajectories), -1, 3)[:, -1]
+
+    def error(position: Array) -> float:
+        return float(np.abs(position - truth).max())
+
+    truth = run(FINE)[1]
+    state = np.concatenate([*(np.ravel(part) for part in _home(name)), np.zeros(6)])
+    closure = Closure(bones, np.zeros((1, bones.size)))
+    q = closure.close(_target(state))[:, 0]
+    for engine in able("closed_rollout"):
+        model = engine.closed_loops(bones, (0.0, 0.0, -9.81))
+        for step in THEIR_STEPS:
+            other, position = _timed(partial(model.rollout, q, force, step, round(seconds / step)))
+            _require_close(f"{name}, {engine.name}", theirs := error(position))
+            parts = next(parts for parts in OUR_PARTS if error(run(parts)[1]) <= theirs)
+            mine, position = run(parts)
+            text = f"{theirs:.1e} m by steps of {step:g} s, ours {error(position):.1e} m by {seconds / parts:g} s"
+            what = f"{name}, {engine.name} at {step:g} s beside ours"
+            yield Figure(what, other / mine, "ratio", f"{cases} cases; {text}; {engine.ways['closed_rollout']}")
 
 
-def in_task_space(name: str, kind: str, seconds: float) -> Iterator[Figure]:
+def closed_loop(name: str, seconds: float, engines: Collection[str] = ()) -> Iterator[Figure]:
+    """A closed loop under its controller beside the same one around other engines: how far apart, how long.
+
+    engines: names of those to take; all without.
+    """
+    yield from _beside_others(name, "PD", controlled(name, seconds, 1), seconds, engines)
+
+
+def in_task_space(name: str, kind: str, seconds: float, engines: Collection[str] = ()) -> Iterator[Figure]:
     """The same of a controller in the space of the platform, from beside its reference."""
     motion, offset, gains = TASK_SPACE[name]
     kp, kd = gains[kind]
@@ -145,16 +213,18 @@ def in_task_space(name: str, kind: str, seconds: float) -> Iterator[Figure]:
         name, seconds, trajectories={"move": motion}, outputs=["platform_position", "platform_rotation"],
         simulation={"controller": controller, "state": {"list": {key: [value] for key, value in offset.items()}}},
     )  # fmt: skip
-    yield from _beside_others(name, f"{kind} of the platform", block, seconds)
+    yield from _beside_others(name, f"{kind} of the platform", block, seconds, engines)
 
 
-def _beside_others(name: str, what: str, block: Block, seconds: float) -> Iterator[Figure]:
+def _beside_others(
+    name: str, what: str, block: Block, seconds: float, engines: Collection[str]
+) -> Iterator[Figure]:  # fmt: skip
     """A block of one case beside the same around other engines."""
     mine, arrays = _timed(partial(compute.whole, block))
     if arrays["worst_status"].any():
         raise CheckError(f"{name}: under its controller it came to its end")
     count = len(block.times) - 1
-    for engine in able("tree_terms"):
+    for engine in (engine for engine in able("tree_terms") if not engines or engine.name in engines):
         peer = Peer.of(name, engine.tree)
         start = time.process_time()
         states = peer.run(block, count)
@@ -231,8 +301,7 @@ class Peer:
         return q[motors, 0], qd[0, motors]
 
     def _joints(self, state: Array) -> tuple[Target, Array, Array]:
-        position, rotation, twist = (np.ascontiguousarray(part[..., None]) for part in _parts(state))
-        target = Target(position, rotation, twist, np.zeros((6, 1)))
+        target = _target(state)
         q = self.closure.close(target)
         qd, _, _ = self.closure.motion(target, q)
         return target, q, qd
@@ -256,6 +325,18 @@ class Peer:
         u, _, v = np.linalg.svd(state[3:12].reshape(3, 3))
         state[3:12] = (u @ v).ravel()
         return state
+
+
+def _target(state: Array) -> Target:
+    """One state (18,) of a platform, without acceleration."""
+    position, rotation, twist = (np.ascontiguousarray(part[..., None]) for part in _parts(state))
+    return Target(position, rotation, twist, np.zeros((6, 1)))
+
+
+def _home(name: str) -> tuple[Array, Array]:
+    """Position and rotation of the reference pose."""
+    home = catalog.build(name).mechanism.platform.home
+    return np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
 
 
 def _parts(state: Array) -> tuple[Array, Array, Array]:
@@ -290,3 +371,28 @@ def _start(block: Block, reference: Array) -> Array:
     rates = [offset.get(f"{name}_rate", 0.0) for name in ("roll", "pitch", "yaw", "x", "y", "z")]
     turned = Rotation.from_euler("xyz", angles).as_matrix() @ rotation
     return np.concatenate([position + moved, turned.ravel(), twist + rates])
+
+
+def main() -> int:
+    """Print how far a closed loop is from the same one around other engines, or figures of many cases."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description="A closed loop in two engines.")
+    parser.add_argument("robot", nargs="?", choices=sorted({*CLOSED_LOOPS, *TASK_SPACE}))
+    parser.add_argument(
+        "--kind", choices=("pd", "computed_torque"), help="a controller of the platform, not of actuators"
+    )
+    parser.add_argument("--engine", action="append", default=[], choices=[engine.name for engine in able("tree_terms")])
+    parser.add_argument("--seconds", type=float, default=2.0)
+    options = parser.parse_args()
+    if not options.robot:
+        figures = side_by_side(FULL)
+    elif options.kind:
+        figures = in_task_space(options.robot, options.kind, options.seconds, options.engine)
+    else:
+        figures = closed_loop(options.robot, options.seconds, options.engine)
+    for figure in figures:
+        print(f"{figure.name}: {figure.value:.2g} {figure.unit}; {figure.remark}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

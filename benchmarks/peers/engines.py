@@ -27,7 +27,15 @@ class Engine:
 
     def tree(self, skeleton: Skeleton, gravity: Any) -> Any:
         """The spanning tree of a mechanism in this engine."""
-        return importlib.import_module(f"benchmarks.peers.{self.module}").Tree(skeleton, gravity)
+        return self._module.Tree(skeleton, gravity)
+
+    def closed_loops(self, skeleton: Skeleton, gravity: Any) -> Any:
+        """A whole mechanism in this engine, its closures too."""
+        return self._module.ClosedLoops(skeleton, gravity)
+
+    @property
+    def _module(self) -> Any:
+        return importlib.import_module(f"benchmarks.peers.{self.module}")
 
 
 ENGINES = (
@@ -56,6 +64,7 @@ ENGINES = (
             "designs": "arrays of its model changed, mj_setConst, mj_inverse for each sample",
             "closed_loops": "inertia matrix and bias for each sample; closures in NumPy; joint motion given",
             "rollout": "rollout, RK4",
+            "closed_rollout": "rollout, RK4; cut joints as equality constraints",
             "tree_terms": "mj_fullM and qfrc_bias; loops, controller and steps in NumPy",
         },
     ),
@@ -77,6 +86,7 @@ ENGINES = (
             "inverse_dynamics": "mass matrix and forces of its solver for each sample",
             "inertia_matrix": "ComputeMassMatrix for each sample",
             "designs": "a new system, mass matrix and forces of its solver for each sample",
+            "rollout": "SolveDynamic, RK44, for each sample",
             "tree_terms": "mass matrix and forces of its solver; loops, controller and steps in NumPy",
         },
     ),

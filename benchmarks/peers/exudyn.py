@@ -56,6 +56,18 @@ class Tree:
         matrices, forces = self._terms(q, qd)
         return matrices, -forces
 
+    def rollout(self, q: Array, qd: Array, step: float, steps: int) -> Array:
+        """Positions (sample, body) after steps [s] of Runge and Kutta's method of order four, without forces."""
+        settings = _settings()
+        settings.timeIntegration.numberOfSteps, settings.timeIntegration.endTime = steps, steps * step
+        system, data, result = self.system, self.system.systemData, np.empty(q.shape)
+        for k in range(len(q)):
+            data.SetODE2Coordinates(q[k], exu.ConfigurationType.Initial)
+            data.SetODE2Coordinates_t(qd[k], exu.ConfigurationType.Initial)
+            system.SolveDynamic(settings, solverType=exu.DynamicSolverType.RK44)
+            result[k] = data.GetODE2Coordinates()
+        return result
+
     def _terms(self, q: Array, qd: Array) -> tuple[Array, Array]:
         """Inertia matrices (sample, body, body), and forces on the right side of the equations (sample, body)."""
         system, solver, data, count = self.system, self.solver, self.system.systemData, q.shape[1]
@@ -98,10 +110,15 @@ def add_tree(system: Any, skeleton: Skeleton, gravity: Any) -> Any:
 
 def initialised(system: Any) -> Any:
     """The solver of a system, ready to evaluate its equations at given coordinates."""
-    settings = exu.SimulationSettings()
-    settings.solution.file.write = False
-    settings.timeIntegration.verboseMode = 0
+    settings = _settings()
     settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = False
     solver = exu.MainSolverImplicitSecondOrder()
     solver.InitializeSolver(system, settings)
     return solver
+
+
+def _settings() -> Any:
+    settings = exu.SimulationSettings()
+    settings.solution.file.write = False
+    settings.timeIntegration.verboseMode = 0
+    return settings

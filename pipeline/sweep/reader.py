@@ -32,7 +32,6 @@ from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
-from pipeline.sweep.trajectories.base import KEY as BASE
 from pipeline.sweep.trajectories.base import check_standing, read_base
 from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
@@ -70,7 +69,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         check_quantities(report, file, mechanism)
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
-    check_metrics(report, () if file.simulation else file.metrics, section)
+    check_metrics(report, file.metrics, section)
     parameters = read_criteria(report, file.criteria, design.family if design else None)
     check_criteria(report, file.metrics, file.criteria, mechanism)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
@@ -154,10 +153,6 @@ def _with_loads(
 
 def _check_base(report: Report, file: SweepFile) -> None:
     """Refuse what needs a base that stands."""
-    if file.simulation is not None:
-        hint = "Call simulate with base_twist and base_acceleration."
-        report((BASE,), Got("a base that moves in a simulation"), "one that stands", hint, key=True)
-        return
     for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
         check_standing(report, section, names)
 

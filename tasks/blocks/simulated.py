@@ -25,9 +25,10 @@ from tasks.kernels.kernel import LANES, padded
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
 from tasks.simulation.plants import MovingRobots
-from tasks.simulation.runner import Outcome, Schedule, SimulatedBatch
+from tasks.simulation.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch
 from tasks.simulation.starts import moved_starts
 from tasks.simulation.stepping import accepted
+from tasks.trajectories.base import base_field
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -53,14 +54,14 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 """Series of a run that variables are made of, see `tasks.simulation.runner.SERIES`."""
 
-JOINT_SERIES = ("joint_position", "joint_velocity")
-
 OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracking_error")
 
 OF_ACTUATORS = (
     "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
+    "actuator_margin",
 )  # fmt: skip
-OF_CASES = ("settling_time", "peak_position_error", "rms_position_error")
+MARGINS = ("limit_margin", "velocity_margin", "actuator_margin")
+OF_CASES = ("settling_time", "peak_position_error", "rms_position_error", *MARGINS[:2])
 
 LEISURELY = 1.0
 """Rate [rad/s or m/s] that a reference counts as at least, where it is judged whether a motion has run away."""
@@ -92,6 +93,7 @@ class _Simulated:
         self.accurate = any(name in ACCURACY for name in block.metrics)
         wanted = (*block.series, *block.metrics)
         self.keep = frozenset(series for name in wanted for series in NEEDS.get(name, ()))
+        self.keep |= {name for name in JOINT_SERIES if name in block.series}
         if chosen.tolerance:
             self.keep |= {"motion"}
         self.tracks: dict[int, np.ndarray] = {}
@@ -182,7 +184,9 @@ class _Simulated:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
         parameters = block.parameters[place["design"]]
         constants = case_rows(family, parameters, block.gravity)
-        model = InverseModel(family, constants, tuple(name for name in JOINT_SERIES if name in block.series))
+        limits = block.limits if any(name in MARGINS for name in block.metrics) else None
+        series = tuple(name for name in JOINT_SERIES if limits is not None or name in block.series)
+        model = InverseModel(family, constants, series)
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
@@ -193,6 +197,7 @@ class _Simulated:
             return MovingRobots.of(
                 family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
                 self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
+                self._field(schedule, len(parameters)),
             )  # fmt: skip
 
         def drive(schedule: Schedule) -> ForceSource:
@@ -204,10 +209,10 @@ class _Simulated:
 
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
-            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep)
+            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, limits=limits)
         reach, last = self._way(model, motions, place["trajectory"])
         fastest = self._fastest(motions)[place["trajectory"]]
-        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep)
+        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, limits)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
@@ -253,6 +258,16 @@ class _Simulated:
         points = [none if each.load is None else each.load.points for each in self.block.trajectories]
         wrenches = np.stack([along(ForceProfile(rows), schedule) for rows in points])
         return Profiled(wrenches, place["trajectory"], np.ones((len(points), len(WRENCH), 1)))
+
+    def _field(self, schedule: Schedule, count: int) -> Profiled | None:
+        """What a base that moves adds to gravity, the same for all cases; None where it stands."""
+        if self.block.base is None:
+            return None
+        starts = np.arange(schedule.steps + 1) * schedule.step
+        times = np.concatenate([starts + share * schedule.step for share in (0.0, 0.5, 1.0)])
+        values = base_field(self.block.base, self.block.gravity, times)[:, : len(times)]
+        rows = values.reshape(1, len(values), 3, len(starts))
+        return Profiled(rows, np.zeros(count, dtype=np.int64), np.ones((1, len(values), 1)))
 
     def _torque_constants(self) -> np.ndarray:
         """Force per current of the motors (design, actuator)."""

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def has_compiler() -> bool:
     return llvm is not None
 
 
-def machine_code(text: str, signature: Any) -> Any:
+def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
     """The function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
     return llvm.compile_text(text, signature)
 

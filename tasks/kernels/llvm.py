@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -459,7 +460,7 @@ def _object_code(text: str, target: Any) -> bytes:
                 llvm.set_option("limbsweep", "-enable-misched=true")
 
 
-def compile_text(text: str, signature: Any, *, keep: bool = True) -> Machine:
+def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True) -> Machine:
     """Machine code of the function `kernel` of a text, for this processor.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.

@@ -51,8 +51,9 @@ class FusedStep:
         self._sequence = sequence = Sequence()
         self._state, self._modes = sequence.wide(parts.size), sequence.wide(2 * parts.joints)
         self._length = sequence.wide(1)
-        names = ("force", "load") if parts.platform else ("force",)
-        rows = {name: parts.acting[name] for name in names}
+        names = {"force": "force"} | ({"load": "load"} if parts.platform else {})
+        names |= {"gravity": "base"} if system.instant.base else {}
+        rows = {name: parts.acting[row] for name, row in names.items()}
         sizes = {name: row.stop - row.start for name, row in rows.items()}
         self._acting = [{name: sequence.wide(size) for name, size in sizes.items()} for _ in range(3)]
         self._rows = rows
@@ -118,9 +119,10 @@ class _Evaluation:
             moving = slice(0, instant.layout.moving)
             motion = sequence.add(_motion_program(instant.family), {"state": state.rows(moving)}, {})["motion"]
             inputs["motion"] = motion
+            field = {name: slot for name, slot in acting.items() if name == "gravity"}
             for k, limb in enumerate(instant.limb_kernels()):
                 known = self._limbs[k] if k < len(self._limbs) else {}
-                results = limb.add_to(sequence, {"motion": motion}, known)
+                results = limb.add_to(sequence, {"motion": motion, **field}, known)
                 self._limbs += [results] if not known else []
                 inputs |= indexed(k, {str(name): slot for name, slot in results.items()})
         return whole.add_to(sequence, inputs, chosen)

@@ -20,9 +20,10 @@ class MovingRobots:
     """Cases of one family with designs and friction of their own, by a method with steps of `step` [s]."""
 
     def __init__(
-        self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None
-    ):
-        self.system, self.step, self.method, self.load = system, step, METHODS[method], load
+        self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None,
+        field: ForceSource | None = None,
+    ):  # fmt: skip
+        self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
         self._fused = fused_step(system, method, step)
         self._state = state
         self._now: Moment | None = None
@@ -31,20 +32,22 @@ class MovingRobots:
     def of(
         cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
         gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
-        load: ForceSource | None = None, load_with_platform: bool = False,
+        load: ForceSource | None = None, load_with_platform: bool = False, field: ForceSource | None = None,
     ) -> MovingRobots:  # fmt: skip
         """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
 
-        load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform.
+        load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform; field
+        (9, samples): what a base that moves adds, as `tasks.mechanics.field` has it; None where it stands.
         """
         system = MotionSystem.of_cases(
-            family, parameters, groups, friction, gravity, load_with_platform=load_with_platform
-        )
+            family, parameters, groups, friction, gravity,
+            base=field is not None, load_with_platform=load_with_platform,
+        )  # fmt: skip
         layout, structure = system.layout, system.instant.structure
         state = np.zeros((layout.size, start.shape[1]))
         if not layout.platform:
             state[layout.at["q"]], state[layout.at["qd"]] = start[: layout.free], start[layout.free : 2 * layout.free]
-            return cls(system, state, step, method, load)
+            return cls(system, state, step, method, load, field)
         home = np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
         small = len(start) == 9
         turned = np.broadcast_to(home, (9, start.shape[1])) if small else start[3:12]
@@ -52,7 +55,7 @@ class MovingRobots:
         pose[:3], pose[3:] = start[:3], quaternions.of_rotation(np.ascontiguousarray(turned))
         twist = np.concatenate([np.zeros((3, start.shape[1])), start[3:6]]) if small else start[12:18]
         state[layout.at["qd"]] = twist[structure.positions]
-        return cls(system, state, step, method, load)
+        return cls(system, state, step, method, load, field)
 
     def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
@@ -82,17 +85,21 @@ class MovingRobots:
             self._now = self._now.replaced(columns, part.taken(begun))
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of `Layout.acting`: forces, and the load on a platform."""
-        if not self.system.layout.platform:
+        """Rows of `Layout.acting`: forces, the load on a platform, and what a base that moves adds."""
+        sources = [self.load] if self.system.layout.platform else []
+        sources += [self.field] if self.field is not None else []
+        if not sources:
             return push
-        if self.load is not None:
-            wrenches = self.load.at(number, self.state).push
-            return StepForces(*map(np.concatenate, zip(push, wrenches, strict=True)))
         none = np.zeros((6, push.begin.shape[1]))
-        begin = np.concatenate([push.begin, none])
-        if push.begin is push.end:
+        rows = [StepForces(none, none, none) if source is None else self._over(source, number) for source in sources]
+        begin = np.concatenate([push.begin, *(row.begin for row in rows)])
+        if push.begin is push.end and all(row.begin is row.end for row in rows):
             return StepForces(begin, begin, begin)
-        return StepForces(begin, *(np.concatenate([force, none]) for force in push[1:]))
+        others = (np.concatenate([push[k], *(row[k] for row in rows)]) for k in (1, 2))
+        return StepForces(begin, *others)
+
+    def _over(self, source: ForceSource, number: int) -> StepForces:
+        return source.at(number, self.state).push
 
     @property
     def state(self) -> np.ndarray:

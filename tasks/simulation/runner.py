@@ -12,10 +12,11 @@ from typing import Protocol
 
 import numpy as np
 
+from robots.limits import Limits
 from robots.status import Status
 from tasks.control.model import InverseModel
 from tasks.simulation.drives import ForceSource, Seen, StepForces
-from tasks.simulation.tallies import Pushing, Tracking
+from tasks.simulation.tallies import LeastMargins, Pushing, Tracking
 
 FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
@@ -31,6 +32,8 @@ SERIES = frozenset(
 A force that is held changes at once where a step begins: `actuator_force` is that from there on, `sensed_force` the
 mean of before and after, which belongs to the mean of the accelerations, as differences of positions give it.
 """
+
+JOINT_SERIES = ("joint_position", "joint_velocity")
 
 OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
 
@@ -141,7 +144,9 @@ class SimulatedBatch:
     reach: np.ndarray | None = None
     last: np.ndarray | None = None
     keep: frozenset[str] = SERIES
-    """Names of the series to keep, of SERIES; and those of the model where there are any."""
+    """Names of the series to keep, of SERIES and of those of the model."""
+    limits: Limits | None = None
+    """Limits whose margins are told; then JOINT_SERIES are among the series of the model."""
 
     def run(self, factor: int = 1) -> Outcome:
         """All steps, so many times more of them than the schedule has."""
@@ -160,6 +165,10 @@ class _Run:
         self.before: np.ndarray | None = None
         self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
+        self.margins: LeastMargins | None = None
+        if simulation.limits is not None:
+            actuators = len(simulation.model.family.reference.actuators)
+            self.margins = LeastMargins(simulation.limits, actuators, len(simulation.fastest))
         if simulation.reach is not None and simulation.last is not None:
             self.tracking = Tracking(schedule.steps, schedule.step, simulation.reach, simulation.last)
 
@@ -211,16 +220,20 @@ class _Run:
                 away = np.sqrt(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2])
             if self.tracking is not None:
                 self.tracking.take(number, aim.here.position, aim.there.position, away)
+        model, keep = self.simulation.model, self.simulation.keep
+        if self.margins is not None:
+            here = model.run(motion) if aim is None else aim.here
+            position, rate = (here.of_limbs(name) for name in JOINT_SERIES)
+            self.margins.take(position, rate, seen.push.begin, here.velocity)
         if number % self.schedule.every:
             return
-        model, keep = self.simulation.model, self.simulation.keep
         force = seen.push.begin
         values = {"motion": motion, "actuator_force": force, "friction": self.plant.friction}
         values["sensed_force"] = force if self.before is None else 0.5 * (self.before + force)
         if model.series or keep & OF_MODEL:
             here = model.run(motion) if aim is None else aim.here
             values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}
-            for name in model.series:
+            for name in keep & {*model.series}:
                 values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
         if aim is not None:
             values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
@@ -236,4 +249,11 @@ class _Run:
             tallies |= {"rms_tracking_error": t.rms, "peak_tracking_error": t.peak, "overshoot": t.overshoot}
             tallies |= {"settling_time": t.settling_time[None]}
             tallies |= {"rms_position_error": t.path_rms[None], "peak_position_error": t.path_peak[None]}
+        if self.margins is not None:
+            m = self.margins
+            tallies |= {
+                "actuator_margin": m.actuator,
+                "limit_margin": m.position[None],
+                "velocity_margin": m.rate[None],
+            }
         return tallies

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+from robots.limits import Capacity, Limits
 
 SETTLED = 0.02
 """Share of what an actuator has to move, or is off at the start, within which its error counts as settled."""
@@ -81,3 +85,32 @@ class Pushing:
     def rms(self) -> np.ndarray:
         """Root mean squares (actuator, samples)."""
         return np.sqrt(self._squares / (self.step * self.steps))
+
+
+class LeastMargins:
+    """Least margins to ranges and rates of joints (samples,), and to capacities of actuators (actuator, samples).
+
+    As in `tasks.metrics.margins`: 1 in the middle of what is allowed, 0 at its end, below zero beyond it.
+    """
+
+    def __init__(self, limits: Limits, actuators: int, samples: int):
+        self._joints = limits.joints
+        capacities = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
+        self._most = [
+            np.array([[getattr(capacity, name)] for capacity in capacities]) for name in ("force", "velocity", "power")
+        ]
+        self.position, self.rate = np.ones(samples), np.ones(samples)
+        self.actuator = np.ones((actuators, samples))
+
+    def take(
+        self, positions: Sequence[np.ndarray], rates: Sequence[np.ndarray], force: np.ndarray, velocity: np.ndarray
+    ) -> None:
+        """One instant: positions and rates of the joints of each limb, forces and rates of the actuators."""
+        for (limb, joint), limit in self._joints.items():
+            at = positions[limb][joint]
+            if limit.ends:
+                share = np.minimum(at - limit.low, limit.high - at) / ((limit.high - limit.low) * 0.5)
+                self.position = np.minimum(self.position, share)
+            self.rate = np.minimum(self.rate, 1.0 - np.abs(rates[limb][joint]) / limit.velocity)
+        for values, most in zip((force, velocity, force * velocity), self._most, strict=True):
+            self.actuator = np.minimum(self.actuator, 1.0 - np.abs(values) / most)

@@ -135,10 +135,9 @@ ROWS: tuple[Row, ...] = (
     ),
     changed(
         "S06 limits",
-        "time:",
-        "limits: {actuators: {all: {force: 3.0}}}\ntime:",
-        "limits: got limits beside a simulation; expected no such section",
-        "force_limit",
+        "[peak_tracking_error]",
+        "[limit_margin]",
+        "metrics[0]: got 'limit_margin'; expected a metric of limits that the file sets (joints: position)",
     ),
     changed(
         "S06 sensors",

@@ -129,13 +129,9 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        hints = {
-            "limits": "The limit of a drive is force_limit of a controller.",
-            "criteria": "They belong to a sweep along given motions.",
-        }
-        for key, hint in hints.items():
-            if getattr(self.file, key) is not None:
-                self.report((key,), Got(f"{key} beside a simulation"), "no such section", hint)
+        if self.file.criteria is not None:
+            hint = "They belong to a sweep along given motions."
+            self.report(("criteria",), Got("criteria beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
 

@@ -117,7 +117,7 @@ class Instant:
     @property
     def in_lanes(self) -> bool:
         """Whether every sample is of a case of its own, so that kernels can be part of a sequence."""
-        return not self.constants.shared and not self.base
+        return not self.constants.shared
 
     def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:
         """The kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import limbsweep as ls
 from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
@@ -52,3 +53,20 @@ def test_the_error_that_is_told_is_that_beside_a_much_finer_run(name: str) -> No
     assert 0.5 * actual < arrays["integration_error"].item() < 3.0 * actual
     if "limits" in name:
         assert arrays["lost_steps"].max() > 3
+
+
+def test_the_error_of_adaptive_steps_is_near_their_tolerance() -> None:
+    """What DOP853 keeps in each step, by its embedded methods, beside a run of the finest tolerance."""
+    times = [0.0, 0.3, 0.6]
+
+    def positions(tolerance: float) -> np.ndarray:
+        motion: Any = ls.simulate_adaptive(
+            ls.robots.build("planar_3r"), force=np.zeros(3), q=[0.5, 0.0, 0.0], qd=[0.0, 3.0, 0.0],
+            gravity=[0.0, -9.81, 0.0], times=times, rtol=tolerance, atol=tolerance, balance=np.inf,
+        )  # fmt: skip
+        return np.asarray(motion.q)
+
+    finest = positions(1e-13)
+    for tolerance in (1e-5, 1e-7, 1e-9):
+        error = float(np.abs(positions(tolerance) - finest).max())
+        assert 0.01 * tolerance < error < 10.0 * tolerance

@@ -1,4 +1,4 @@
-"""Loads on the platform of a simulation: the motion is that of `simulate` with the same load and forces."""
+"""Loads on the platform of a simulation, and a base that moves: the motion is that of `simulate` with the same."""
 
 from __future__ import annotations
 
@@ -47,3 +47,41 @@ def test_a_load_acts_beside_the_forces(robot: str, axes: str, state: dict[str, A
             )  # fmt: skip
             assert np.abs(position[k + 1] - motion.position[-1]).max() < 1e-13
             assert np.abs(twist[k + 1] - motion.twist[-1]).max() < 1e-11
+
+
+@pytest.mark.parametrize(("robot", "state"), [("planar_3r", {"joint_1": [0.2]}), ("planar_3rrr", {"yaw": [0.1]})])
+def test_a_base_that_moves_is_felt(robot: str, state: dict[str, Any]) -> None:
+    sway, period = np.array([0.3, -0.2, 0.0]), 0.5
+    base = {"kind": "line_sine", "amplitude": sway.tolist(), "period": period}
+    base |= {"turn": {"kind": "harmonic", "amplitude": [0.0, 0.0, 0.4], "period": period}}
+    forces = {"push": {"values": [0.2, -0.1, 0.1]}}
+    friction = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.05, "viscous": 0.01}}
+    output = "joint_position" if robot == "planar_3r" else "platform_position"
+    text = {"robot": robot, "gravity": [0.0, -9.81, 0.0], "base": base, "time": {"stop": 0.05, "step": 0.001}}
+    text |= {"friction": friction, "simulation": {"forces": forces, "state": {"list": state}}, "outputs": [output]}
+    arrays = compute.whole(block_of(plan(Sweep.from_dict(text)), 0))
+    assert arrays["worst_status"].item() == 0
+    rate = 2.0 * np.pi / period
+
+    def rotation(t: float) -> np.ndarray:
+        c, s = np.cos(0.4 * np.sin(rate * t)), np.sin(0.4 * np.sin(rate * t))
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+    def rates(t: float, order: int) -> np.ndarray:
+        wave = rate * np.cos(rate * t) if order == 1 else -rate * rate * np.sin(rate * t)
+        return np.array([0.0, 0.0, 0.4 * wave, *(sway * wave)])
+
+    start = {"q": [0.2, 0.0, 0.0]} if robot == "planar_3r" else {}
+    if robot == "planar_3rrr":
+        c, s = np.cos(0.1), np.sin(0.1)
+        home = np.array(ls.robots.build(robot).mechanism.platform.home.rotation, dtype=float)
+        start = {"rotation": np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ home}
+    law = {"law": friction["law"], **friction["parameters"]}  # type: ignore[dict-item]
+    motion: Any = ls.simulate(
+        ls.robots.build(robot), force=[0.2, -0.1, 0.1], friction=law, gravity=[0.0, -9.81, 0.0], step=0.001, steps=50,
+        base_rotation=rotation, base_twist=lambda t: rates(t, 1), base_acceleration=lambda t: rates(t, 2), **start,
+    )  # fmt: skip
+    simulated = arrays[output].reshape(51, -1)
+    expected = motion.q if robot == "planar_3r" else motion.position
+    assert np.abs(simulated - expected).max() < 1e-11
+    assert np.abs(simulated[-1] - simulated[0]).max() > 1e-3

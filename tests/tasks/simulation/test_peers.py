@@ -21,7 +21,12 @@ def test_another_motion_is_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [(name, kind) for name, row in simulate.TASK_SPACE.items() for kind in row[2]]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=pytest.mark.slow if name == "hexapod_6rrrprr" else ())
+        for name, row in simulate.TASK_SPACE.items()
+        for kind in row[2]
+    ],
 )
 def test_a_controller_of_the_platform_moves_it_as_around_another_engine(name: str, kind: str) -> None:
     apart, *_ = [figure for figure in simulate.in_task_space(name, kind, 0.01) if figure.unit == "m"]

@@ -169,3 +169,20 @@ def test_a_platform_follows_as_a_function_of_its_state_would_push_it() -> None:
         assert ls.actuator_positions(robot, position=position) == pytest.approx(
             arrays["actuator_position"][0, 0, 0, k + 1], abs=1e-12
         )
+
+
+def test_margins_to_limits_are_told_over_all_steps() -> None:
+    limits = {
+        "joints": {"joint_1": {"position": [-2.0, 2.0]}, "joint_2": {"velocity": 4.0}},
+        "actuators": {"joint_1": {"force": 2.0, "power": 50.0}},
+    }
+    outputs = ["joint_position", "joint_velocity", "actuator_force", "actuator_velocity"]
+    margins = ["limit_margin", "velocity_margin", "actuator_margin"]
+    arrays = simulated(controlled(limits=limits, outputs=outputs, metrics=margins))
+    position, rate = (arrays[name][0, 0, 0, :, 0] for name in outputs[:2])
+    force, speed = (arrays[name][0, 0, 0, :, 0] for name in outputs[2:])
+    assert arrays["limit_margin"].item() == pytest.approx(1.0 - np.abs(position[:, 0]).max() / 2.0, rel=1e-12)
+    assert arrays["velocity_margin"].item() == pytest.approx(1.0 - np.abs(rate[:, 1]).max() / 4.0, rel=1e-12)
+    left = min(1.0 - np.abs(force).max() / 2.0, 1.0 - np.abs(force * speed).max() / 50.0)
+    assert arrays["actuator_margin"].ravel() == pytest.approx([left, 1.0, 1.0], rel=1e-12)
+    assert left < 0.0 < arrays["limit_margin"].item() < 1.0

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import TRANSLATION, TWIST
+from tasks.mathematics.quaternions import rotation_matrix
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import Tips
 from tasks.mechanics.kinematics import (
@@ -205,6 +204,11 @@ def in_order(pattern: np.ndarray, owners: Sequence[int]) -> list[tuple[tuple[int
     pattern (n, n) says which rows depend on which columns, owners (n,) which loop a row is of. The block triangular
     form of the pattern: what Algorithm 1 of the joint-friction paper does by hand. Source: Duff and Reid, 1978.
     """
+    if len(set(owners)) == 1:
+        return [((owners[0],), list(range(len(owners))))]
+    from scipy.sparse import csr_array  # a fifth of what a small sweep imports, and most robots have no such loops
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
     matched = maximum_bipartite_matching(csr_array(pattern), perm_type="column")
     needs = pattern[:, matched] | np.equal.outer(owners, owners)
     count, label = connected_components(csr_array(needs), connection="strong")
@@ -280,9 +284,10 @@ def _generic_configurations(
 
 
 def _small_rotation(vector: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_rotvec(vector).as_matrix())
+    """The rotation (3, 3) about a vector (3,) by its length [rad]."""
+    half = float(np.linalg.norm(vector)) / 2.0
+    quaternion = np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * vector)])
+    return rotation_matrix(quaternion[:, None])[..., 0]
 
 
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:

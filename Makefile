@@ -18,7 +18,7 @@ help:
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
 	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
 	@echo "make wheel   build wheel and source distribution into dist"
-	@echo "make wheel-test  install the wheel into an empty environment, run the tests that need no repository"
+	@echo "make wheel-test  install the wheel into an empty environment, run the tests of what depends on how it is installed"
 	@echo "make clean   remove .venv, runs and caches"
 
 run: .venv/core.stamp
@@ -53,7 +53,15 @@ wheel: .venv/test.stamp
 	$(BIN)/python -m build --outdir dist .
 
 # A copy of the tests, and nothing else of the repository, beside an environment that has the wheel. The copy imports what
-# is tested by the names that it has there.
+# is tested by the names that it has there. All tests are collected, which imports all that they import; those are run that
+# can depend on how the package is installed: names of modules as texts, processes of their own, files beside modules,
+# what is pickled. `make wheel-test WHEEL_TESTS=tests` runs all that need no repository.
+WHEEL_TESTS ?= $(addprefix tests/,bad_inputs hostile benchmarks/test_cases.py pipeline/test_cli.py pipeline/test_schemas.py \
+	pipeline/cluster pipeline/execution pipeline/report/test_accessor.py pipeline/report/page pipeline/robot_files \
+	pipeline/stores pipeline/identification/test_dataset.py pipeline/sweep/test_objects.py \
+	pipeline/sweep/test_user_metrics.py robots/formats robots/test_catalog.py storage/test_package.py storage/test_store.py \
+	tasks/kernels tasks/identification/test_base.py tasks/test_bits_of_programs.py)
+
 wheel-test: wheel
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(PYTHON) -m venv build/wheel/venv
@@ -61,7 +69,8 @@ wheel-test: wheel
 		"$$(ls dist/*.whl)[test]"
 	cp -r tests pyproject.toml build/wheel
 	$(PYTHON) -m packing.one_name build/wheel/tests
-	cd build/wheel && venv/bin/python -m pytest $(PYTEST_ARGS)
+	cd build/wheel && venv/bin/python -m pytest --collect-only --quiet --quiet
+	cd build/wheel && venv/bin/python -m pytest --numprocesses 2 --dist worksteal $(PYTEST_ARGS) $(WHEEL_TESTS)
 
 test-slow: .venv/test.stamp
 	$(BIN)/python -m pytest -m "slow or chaos" $(PYTEST_ARGS)

@@ -304,7 +304,7 @@ def excite(sweep: Path, output: Path, cluster: Path | None, spheres: Path | None
 
 @click.command()
 @STORE
-@click.option("--format", "form", required=True, help="parquet, netcdf, mat, npz or csv.")
+@click.option("--format", "form", required=True, help="parquet, netcdf, hdf5, mat, mat_designs, npz or csv.")
 @click.option("--output", type=click.Path(path_type=Path), help="The folder; default: STORE with the format's name.")
 def export(store: str, form: str, output: Path | None) -> None:
     """Write STORE as files of another format."""

@@ -190,7 +190,7 @@ class _Composer:
         """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            hint = "Lists of plain numbers without comments between them may be longer."
+            hint = "Lists of plain numbers without comments between them may be longer; designs may be in a file."
             self.report(event, path, f"more than {MAX_NODES} values", "a smaller file", hint)
             raise _Stop
         if len(path) >= MAX_DEPTH and isinstance(event, events.CollectionStartEvent):

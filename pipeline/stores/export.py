@@ -1,10 +1,10 @@
 """Export a store to other formats, one design after another, so that memory does not grow with the dataset.
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
-`pipeline.sweep.measurement.case_part`; archives (MAT, NPZ) hold the arrays of one design each, with the part of each of
-its cases as `case_part`; netCDF is one file of HDF5 with everything, units included. Every export has `designs.csv`,
-parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
-`trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
+`pipeline.sweep.measurement.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with the
+part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Every export
+has `designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set,
+and `trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.documents.cells import CellWriter
+from pipeline.documents.units import size
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
 from pipeline.stores.recompute import stored_sweep
@@ -40,6 +42,12 @@ CASE = ("friction", "trajectory", GAINS, STATE)
 VARIED = {GAINS: "gains.csv", STATE: "states.csv"}
 WHOLE = "all"
 """Part of a design where there is no split."""
+
+MAT_BYTES = 1 << 31
+"""Bytes of the largest variable of a MAT file, whose sizes are numbers of 32 bits."""
+
+MAT_NAME = 63
+"""Letters of a name in MATLAB."""
 
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
@@ -200,8 +208,11 @@ def _parquet(data: Dataset, folder: Path) -> None:
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:
     """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
-    arrays = {str(name): variable.values for name, variable in {**design.coords, **design.data_vars}.items()}
-    return {name: np.array(array.tolist()) if array.dtype.kind in "OT" else array for name, array in arrays.items()}
+    return {str(name): _plain(variable.values) for name, variable in {**design.coords, **design.data_vars}.items()}
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    return np.array(array.tolist()) if array.dtype.kind in "OT" else array
 
 
 def _units(data: Dataset) -> dict[str, str]:
@@ -217,29 +228,82 @@ def _npz(data: Dataset, folder: Path) -> None:
 
 
 def _mat(data: Dataset, folder: Path) -> None:
+    """Write everything into one MAT file, a variable of the dataset in memory at a time."""
+    long = [name for name, variable in data.variables.items() if variable.nbytes >= MAT_BYTES]
+    if long:
+        raise StoreError(
+            f"format: got mat for {long[0]} of {size(data[long[0]].nbytes)}; expected variables below "
+            f"{size(MAT_BYTES)}, what a MAT file can hold; take hdf5, which MATLAB reads too, or mat_designs"
+        )
+    _save_mat(folder / "results.mat", data, _InTurn(data))
+
+
+def _mat_designs(data: Dataset, folder: Path) -> None:
+    for index, part, design in designs(data):
+        archive = {**arrays(design), "case_part": case_parts(part, design)}
+        _save_mat(folder / f"{part}_{index:06d}.mat", design, archive)
+
+
+class _InTurn(Mapping[str, np.ndarray]):
+    """Arrays of a dataset by name, each computed when it is asked for and not kept."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+        self.names = [*map(str, data.coords), *map(str, data.data_vars)]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return _plain(self.data[name].compute(scheduler="synchronous").values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class _MatVariables:
+    """What scipy writes of a mapping into a MAT file: its items, names cut where MATLAB's end, then the units."""
+
+    archive: Mapping[str, np.ndarray]
+    units: Mapping[str, str]
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Names and values, one at a time."""
+        for name in self.archive:
+            yield name[:MAT_NAME], self.archive[name]
+        yield "units", {name[:MAT_NAME]: unit for name, unit in self.units.items() if unit}
+
+
+def _save_mat(path: Path, data: Dataset, archive: Mapping[str, np.ndarray]) -> None:
     from scipy.io import savemat
 
-    for index, part, design in designs(data):
-        # MATLAB's names end at 63 letters
-        archive = {**arrays(design), "case_part": case_parts(part, design)}
-        named: dict[str, Any] = {name[:63]: array for name, array in archive.items()}
-        named |= {"units": {name[:63]: unit for name, unit in _units(design).items() if unit}}
-        savemat(folder / f"{part}_{index:06d}.mat", named, do_compression=True, long_field_names=True)
+    savemat(path, _MatVariables(archive, _units(data)), do_compression=True, long_field_names=True)
 
 
 def _netcdf(data: Dataset, folder: Path) -> None:
+    _write_netcdf(data, folder / "results.nc", "netcdf")
+
+
+def _hdf5(data: Dataset, folder: Path) -> None:
+    _write_netcdf(data, folder / "results.h5", "hdf5")  # a netCDF-4 file is one of HDF5
+
+
+def _write_netcdf(data: Dataset, path: Path, form: str) -> None:
     if find_spec("netCDF4") is None:
-        raise StoreError("format: netcdf needs the package netCDF4; install limbsweep[netcdf]")
+        raise StoreError(f"format: {form} needs the package netCDF4; install limbsweep[netcdf]")
     import dask
 
     with dask.config.set(scheduler="synchronous"):  # one chunk after the other
-        data.to_netcdf(folder / "results.nc", engine="netcdf4")
+        data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
 
 
 FORMATS: Mapping[str, Callable[[Any, Path], None]] = {
     "parquet": _parquet,
     "netcdf": _netcdf,
+    "hdf5": _hdf5,
     "mat": _mat,
+    "mat_designs": _mat_designs,
     "npz": _npz,
     "csv": _csv,
 }

@@ -48,11 +48,13 @@ def columns_of(value: object, key: str, names: Container[str]) -> Table:
         return table(_dataset(value, names), key)
     if isinstance(value, Mapping):
         return table(_spread(value), key)
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return table(_records(value, key), key)
     if isinstance(value, np.ndarray) and value.dtype.names:
         return table(((name, value[name]) for name in value.dtype.names), key)
     shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
     hint = "Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."
-    rule = "columns with names: a dict, a DataFrame, a Dataset or a structured array"
+    rule = "columns with names: a dict, a DataFrame, a Dataset, a structured array or a list of dicts"
     raise InputError([Problem(key, 0, 0, "", f"an object of type {type(value).__name__}{shape}", rule, hint)])
 
 
@@ -95,6 +97,18 @@ def _spread(columns: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     length = max((len(values) for values in arrays.values() if values.ndim), default=1)
     for name, values in arrays.items():
         yield str(name), values if values.ndim else np.broadcast_to(values, (length,))
+
+
+def _records(rows: list[Any], key: str) -> Iterator[tuple[str, object]]:
+    """Columns of a list of dicts, one for each row, which all have the names of the first."""
+    names = rows[0].keys()
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping) or row.keys() != names:
+            got = f"row {number} with {', '.join(map(show, row))}" if isinstance(row, Mapping) else f"row {number}"
+            rule = f"a dict with the names of row 0: {', '.join(map(str, names))}"
+            raise InputError([Problem(key, 0, 0, "", got, rule, "Give every row all names.")])
+    for name in names:
+        yield str(name), np.array([row[name] for row in rows])
 
 
 def _header(name: object, unit: object) -> str:

@@ -48,8 +48,9 @@ def sweep(
 
     robot: the name of a robot, a robot, the path of a robot file, or its content.
     design: columns of parameters with a row for each design, as a dict of arrays, a pandas DataFrame, an xarray Dataset
-    (all combinations of its dims) or a structured array; or a dict with `grid`, `list`, `sample`, `file`, `derive`,
-    `where` as in a file. A name may end with a unit, `upper_arm [mm]`; default SI. Long tables are kept as arrays.
+    (all combinations of its dims), a structured array or a list of dicts; or a dict with `grid`, `list`, `sample`,
+    `file`, `derive`, `where` as in a file. A name may end with a unit, `upper_arm [mm]`; default SI. Long tables are
+    kept as arrays.
     friction: a dict with `law`, `joints` and so on as in a file; `list` may be a table too.
     trajectories: by name, dicts as in a file, or points: (times, positions), a table with t, x, y, z or t and the
     independent joints of a chain, a DataArray (time, axis). Positions count from the reference position [m], as in

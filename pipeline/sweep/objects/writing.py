@@ -238,7 +238,9 @@ def _names(section: Any, names: Sequence[str]) -> Sequence[str]:
 
 
 def _is_long(section: object) -> bool:
-    """Whether a mapping of columns has one that is too long for text."""
+    """Whether a mapping of columns has one that is too long for text, or a list so many rows."""
+    if isinstance(section, list):
+        return len(section) > LISTED
     if not isinstance(section, Mapping):
         return False
     return any(hasattr(values, "__len__") and len(values) > LISTED for values in section.values())

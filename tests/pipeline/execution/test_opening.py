@@ -14,6 +14,7 @@ from pipeline.execution.run import run
 from pipeline.stores.export import export
 from pipeline.sweep.model import Sweep
 from storage import open_results
+from storage.errors import StoreError
 from tests.pipeline.runs import SYNCHRONOUS
 
 SWEEPS = {
@@ -121,12 +122,40 @@ def test_netcdf_keeps_everything(store: Path, tmp_path: Path) -> None:
                 assert again[name].attrs.get("units") == variable.attrs.get("units")
 
 
-def test_a_mat_file_has_units(store: Path, tmp_path: Path) -> None:
+def test_one_mat_file_has_the_whole_store_with_units(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from scipy.io import loadmat
 
-    (file, *_) = (file for file in export(store, tmp_path / "mat", "mat") if file.suffix == ".mat")
-    units = loadmat(file, simplify_cells=True)["units"]
-    assert units["peak_force"] == open(store)["peak_force"].attrs["units"]
+    (file,) = (file for file in export(store, tmp_path / "mat", "mat") if file.suffix == ".mat")
+    ds, mat = open(store), loadmat(file, simplify_cells=True)
+    assert {name[:63] for name in map(str, ds.variables)} <= set(mat)
+    for name, variable in ds.data_vars.items():
+        np.testing.assert_array_equal(mat[str(name)], np.squeeze(variable.values))
+        assert mat["units"].get(name, "") == variable.attrs.get("units", variable.attrs.get("component_units", ""))
+    (first, *rest) = (file for file in export(store, tmp_path / "designs", "mat_designs") if file.suffix == ".mat")
+    assert len(rest) == ds.sizes["design"] - 1
+    one = loadmat(first, simplify_cells=True)
+    np.testing.assert_array_equal(one["peak_force"], np.squeeze(ds["peak_force"].values[0]))
+    assert one["units"]["peak_force"] == ds["peak_force"].attrs["units"]
+    monkeypatch.setattr("pipeline.stores.export.MAT_BYTES", 8)
+    with pytest.raises(StoreError, match=r"got mat for \w+ of .*; expected variables below .*; take hdf5"):
+        export(store, tmp_path / "large", "mat")
+    assert not (tmp_path / "large").exists()
+
+
+def test_one_hdf5_file_has_the_whole_store_with_units(store: Path, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="no h5py; install limbsweep[hdf5]")
+    pytest.importorskip("netCDF4", reason="no netCDF4; install limbsweep[netcdf]")
+    (path,) = (file for file in export(store, tmp_path / "out", "hdf5") if file.suffix == ".h5")
+    ds = open(store)
+    with h5py.File(path) as file:
+        assert set(map(str, ds.variables)) <= set(file)
+        for name, variable in ds.data_vars.items():
+            np.testing.assert_array_equal(file[str(name)][()], variable.values)
+            stored = file[str(name)].attrs.get("units")
+            unit = None if stored is None else stored if isinstance(stored, str) else stored.decode()
+            assert unit == variable.attrs.get("units")
 
 
 def test_xarray_finds_the_engine_and_the_accessor_by_itself(store: Path) -> None:

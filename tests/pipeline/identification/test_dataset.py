@@ -127,14 +127,14 @@ def test_robots_are_identified(name: str, clean: bool, request: pytest.FixtureRe
 
 def test_an_export_is_read_back(tree: Path, tmp_path: Path) -> None:
     data = open_results(tree).load()
-    for form in ("npz", "mat", "csv"):
+    for form in ("npz", "mat_designs", "csv"):
         export(tree, tmp_path / form, form)
     parts = data["design_part"].values.tolist()
     stem = f"{parts[1]}_000001"
     with np.load(tmp_path / "npz" / f"{stem}.npz") as file:
         assert (file["measured_force"] == data["measured_force"].values[1]).all()
         assert file["actuator"].tolist() == data["actuator"].values.tolist()
-    mat = loadmat(tmp_path / "mat" / f"{stem}.mat")
+    mat = loadmat(tmp_path / "mat_designs" / f"{stem}.mat")
     assert (mat["measured_force"] == data["measured_force"].values[1]).all()
     count = 0
     for path in [path for path in (tmp_path / "csv").iterdir() if path.stem in ("train", "validation", "test")]:
@@ -350,7 +350,7 @@ def test_an_identification_that_cannot_be_is_refused(tree: Path, options: dict[s
 
 
 def test_an_unknown_format_is_refused(tree: Path, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="expected one of parquet, netcdf, mat, npz, csv"):
+    with pytest.raises(StoreError, match="expected one of parquet, netcdf, hdf5, mat, mat_designs, npz, csv"):
         export(tree, tmp_path / "x", "hdf")
 
 

@@ -92,6 +92,15 @@ def test_long_tables_are_files_that_mean_the_same_as_text(design: Any, tmp_path:
         made(design=COLUMNS).to_yaml(tmp_path / "s.yaml")
 
 
+def test_a_hundred_thousand_designs_as_dicts_are_a_table() -> None:
+    rows = [{"upper_arm": 0.2 + 1e-7 * k, "base_radius": 0.15} for k in range(100_000)]
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    table = made(design=columns)
+    for design in (rows, {"list": rows}):
+        assert made(design=design).fingerprint == table.fingerprint
+    assert made(design=rows).sizes["design"] == 100_000
+
+
 def test_a_million_designs_are_told_by_a_digest() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"upper_arm": rng.uniform(0.2, 0.3, 10**6), "base_radius": rng.uniform(0.1, 0.2, 10**6)})
@@ -232,8 +241,9 @@ def _twins(values: Any) -> Mechanism:
         ({"design": pd.DataFrame({"uper_arm": np.full(99, 0.2)})}, "sweep design.file: got a column 'uper_arm'; expected columns that are parameters. Did you mean 'upper_arm'? Choose others with columns."),
         ({"design": pd.DataFrame({"upper_arm": [0.2, 0.3]}, index=[1, 1])}, "design: got a DataFrame whose index has 1 twice; expected an index without duplicates. Use frame.reset_index(drop=True)."),
         ({"design": pd.DataFrame([[0.2, 0.3]], columns=["upper_arm", "upper_arm"])}, "design: got the column 'upper_arm' twice; expected every column once. Rename or drop one."),
-        ({"design": np.ones((3, 2))}, "design: got an object of type ndarray of shape (3, 2); expected columns with names: a dict, a DataFrame, a Dataset or a structured array. Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."),
+        ({"design": np.ones((3, 2))}, "design: got an object of type ndarray of shape (3, 2); expected columns with names: a dict, a DataFrame, a Dataset, a structured array or a list of dicts. Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."),
         ({"design": {"upper_arm": [0.2, 0.3], "base_radius": [0.1]}}, "design: got columns of several lengths (upper_arm with 2, base_radius with 1); expected columns of one length."),
+        ({"design": [{"upper_arm": 0.2}, {"base_radius": 0.1}]}, "design: got row 1 with 'base_radius'; expected a dict with the names of row 0: upper_arm. Give every row all names."),
         ({"design": {"upper_arm": np.ones((2, 2))}}, "design: got the column 'upper_arm' of shape (2, 2); expected a column of one dimension. Name each of its columns."),
         ({"design": {"upper_arm": ["a", "b"]}}, "design: got 'a' in the column 'upper_arm'; expected numbers."),
         ({"design": {"upper_arm": np.full(99, 200.0)}}, "sweep design.file: got 200.0 in row 0 of the column upper_arm; expected a number in [0.001, 100] m. If these are millimetres, write 0.2."),

@@ -136,8 +136,8 @@ def inverse_dynamics(
     each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
     forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
     why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
-    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
-    (140).
+    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that
+    does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
 
     How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
     identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its

@@ -130,4 +130,6 @@ def verdict(results: Results) -> tuple[bool, str]:
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
     best = "The best of those asked for" if table.asked else "The best by that number"
+    if table.count > 1 and table.first is not None and not table.first.varies:
+        best = "The first, as that number is the same in all"
     return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

@@ -60,7 +60,8 @@ def _assembled(
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
-    from robots.formats.branch import BranchError, assembly_of, branched, modes_of  # takes scipy, which few sweeps need
+    from robots.formats.branch import assembly_of, branched, modes_of  # takes scipy, which few sweeps need
+    from robots.formats.modes.asked import BranchError
 
     known = Robot.of(family, {}).values
     values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}

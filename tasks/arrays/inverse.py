@@ -155,7 +155,7 @@ def inverse_dynamics(
     load = in_world(robot, load, rotation, load_axes)
     field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    wanted = ("actuator_force", "status") if groups.groups else ()
+    wanted: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
     if constraints and robot.mechanism.is_chain:

@@ -12,7 +12,8 @@ from pipeline import Sweep, run
 from pipeline.errors import InputError
 from robots import catalog
 from robots.expressions.expression import parse
-from robots.formats.branch import BranchError, assembly_of, on_branch
+from robots.formats.branch import assembly_of, on_branch
+from robots.formats.modes.asked import BranchError
 from robots.model import Robot
 from robots.status import Status
 from tasks import forward_kinematics, inverse_dynamics, inverse_kinematics
@@ -137,7 +138,7 @@ def test_another_assembly_of_a_chain() -> None:
 def test_working_modes_by_name(limbs: list[str]) -> None:
     named = on_branch(ROBOT, working=dict.fromkeys(limbs, "other"))
     told = on_branch(ROBOT, joints={limb: {"1": 1.5} for limb in limbs})
-    np.testing.assert_allclose(*(references(robot) for robot in (named, told)), atol=1e-9)
+    np.testing.assert_allclose(references(named), references(told), atol=1e-9)
 
 
 def references(robot: Robot) -> np.ndarray:

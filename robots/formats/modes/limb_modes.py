@@ -81,7 +81,8 @@ def regular_part(matrix: np.ndarray) -> tuple[list[int], list[int]]:
 
 def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray:
     """The nearest positions of the joints at the same pose whose det L_t has another sign. Raises BranchError."""
-    signs, random, found = LimbSigns(setting, usual), np.random.default_rng(20240501), list[tuple[float, np.ndarray]]()
+    signs, random = LimbSigns(setting, usual), np.random.default_rng(20240501)
+    solutions: list[tuple[float, np.ndarray]] = []
     loops, tips = signs.at(usual)
     turning = np.array([link.joint_kind.turns for link in setting.limb.links])
     size = max(float(np.linalg.norm(position)) for _, position in setting.poses(usual).values()) or 1.0
@@ -93,12 +94,13 @@ def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray
         there = np.where(turning, usual + (there - usual + np.pi) % (2.0 * np.pi) - np.pi, there)
         now = signs.at(there)
         if now[0] * loops >= 0.0 and now[1] * tips < -REGULAR * tips * tips:
-            found.append((float(np.round(np.linalg.norm((there - usual) / np.where(turning, 1.0, size)), 6)), there))
-            if len(found) == ENOUGH:
+            way = float(np.linalg.norm((there - usual) / np.where(turning, 1.0, size)))
+            solutions.append((round(way, 6), there))
+            if len(solutions) == ENOUGH:
                 break
-    if not found:
+    if not solutions:
         got = f"a limb without another solution at the reference pose of the platform, in {TRIES} tries"
         raise BranchError(
             ("working", name), got, "a limb that has one", "Say roughly where its joints are, under joints."
         )
-    return min(found, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
+    return min(solutions, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]

@@ -118,7 +118,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
     if len(columns) < len(usual):
         hint = "Another reference pose is asked for by position and rotation."
         raise BranchError(("assembly",), "a reference pose at a singularity", "one whose actuators hold it", hint)
-    found: list[tuple[float, np.ndarray]] = []
+    others: list[tuple[float, np.ndarray]] = []
     begin = float(np.linalg.det(first[own_rows]))
     for _ in range(TRIES):
         there = forward.closed(
@@ -130,13 +130,13 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
         if np.abs(moved).max() <= APART:
             continue
         if float(np.linalg.det(forward.slopes(there)[1][own_rows])) * begin < -REGULAR * begin * begin:
-            found.append((float(np.round(np.linalg.norm(moved), 6)), there))
-            if len(found) == ENOUGH:
+            others.append((float(np.round(np.linalg.norm(moved), 6)), there))
+            if len(others) == ENOUGH:
                 break
-    if not found:
+    if not others:
         got = f"a robot without another pose for these positions of its actuators, in {TRIES} tries"
         raise BranchError(("assembly",), got, "a robot that has one", "Say where the platform is, by position.")
-    x = min(found, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
+    x = min(others, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
     joints = tuple(
         (instance.name, tuple((link.joint, float(v)) for link, v in zip(limb.links, values, strict=True)))
         for instance, limb, values in zip(mechanism.instances, forward.limbs, forward.joints(x), strict=True)

@@ -210,7 +210,21 @@ and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor
 them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
 
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
-their inverse dynamics are from those of Pinocchio, MuJoCo and Drake, closed chains and floating bases included.
+their inverse dynamics are from those of Pinocchio, MuJoCo and Drake, closed chains and floating bases included. Of 414
+files of example-robot-data 6.0.0, PyBullet 3.2.7, dm_control 1.0.50, gymnasium-robotics 1.4.2, robosuite 1.5.2 and
+Drake 1.51.1 it accepts 314, and says of the others:
+
+| files | why they are refused |
+|---:|---|
+| 47 | no joint that moves: floors, tables, parts |
+| 21 | `<mujocoinclude>`, a part of a model that another file includes |
+| 24 | a model that MuJoCo itself does not compile: meshes that are not there, parts, older formats |
+| 2 | no link: a macro that is not expanded, or a soft body |
+| 2 | `lower` above `upper`, which PyBullet reads as no limit |
+| 1 | a rotation of four numbers |
+| 1 | a parent that is no link of the file |
+| 1 | two models in a file |
+| 1 | a joint of type `gearbox`, which is a coupling |
 
 What closes loops, and which joints are driven, stands in a file beside it:
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -189,3 +191,11 @@ def table(results: Iterable[Import]) -> Iterator[str]:
         f"{len(accepted)} of {len(rows)} accepted, {repaired} of them with repaired inertias, {floating} with a "
         f"floating base; {len(compared)} compared, largest difference {max(compared, default=0.0):.1e}"
     )
+    for reason, count in Counter(kind_of(entry.refused) for entry in rows if entry.refused).most_common():
+        yield f"{count:4d} refused: {reason}"
+
+
+def kind_of(reason: str) -> str:
+    """A reason without the names and numbers of its file."""
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"", "...", reason)
+    return re.sub(r"-?\d[\d.e+-]*", "N", plain)

@@ -61,13 +61,15 @@ def _assembled(
     family = FAMILIES.get(name) if description is None else description.family
     if family is None:
         return description
-    from robots.formats.branch import BranchError, assembly_of, branched  # takes scipy, which few sweeps need
+    from robots.formats.branch import assembly_of, branched, modes_of  # takes scipy, which few sweeps need
+    from robots.formats.modes.asked import BranchError
 
     known = Robot.of(family, {}).values
     values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}
     try:
-        asked = assembly_of(family.reference, section.joints, section.position, section.rotation)
-        return branched(family, asked, values)
+        modes = modes_of(family.reference, section.working, section.assembly)
+        asked = assembly_of(family.reference, section.joints, section.position, section.rotation, modes)
+        return branched(family, asked, values, modes)
     except BranchError as error:
         report(("branch", *error.path), Got(error.got), error.expected, error.hint)
         return description

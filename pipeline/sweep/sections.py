@@ -317,8 +317,15 @@ Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
 
 class BranchSection(Section):
-    """Another assembly of the robot, by rough numbers; joints and actuators count from what is found there."""
+    """Another assembly of the robot, by modes or rough numbers; joints and actuators count from what is found there."""
 
+    working: dict[Text, Literal["usual", "other"]] = Field(
+        default_factory=dict,
+        description="limbs that are `other`: at their other solution for the pose, such as an elbow to the other side",
+    )
+    assembly: Literal["usual", "other"] = Field(
+        default="usual", description="`other`: another pose of the platform for the same positions of the actuators"
+    )
     joints: dict[Text, dict[Text, Number]] = Field(
         default_factory=dict,
         description="rough positions of joints [rad or m] by limb and joint, as they count without it",

@@ -55,12 +55,12 @@ class Setting:
         for entry in self.limb.couplings if self.counted else ():
             follower, of = self.limb.index(entry.joint), self.limb.index(entry.of)
             kept.append(float(values[follower] - float(entry.ratio) * values[of]))
-        return np.array([*(x for cut in self.limb.cuts for x in _conditions(cut, at)), *kept])
+        return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
 
     def widest(self, values: np.ndarray) -> str:
         """The cut joint that is furthest from closed."""
         at = self.poses(values)
-        return max(self.limb.cuts, key=lambda cut: max(map(abs, _conditions(cut, at)))).joint
+        return max(self.limb.cuts, key=lambda cut: max(map(abs, conditions(cut, at)))).joint
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
         """Derivatives of the residual over the joints, by central differences."""
@@ -70,7 +70,8 @@ class Setting:
         )
 
 
-def _conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
+def conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
+    """How far each condition of a cut joint is from closed [m, or cosine]."""
     (r_a, p_a), (r_b, p_b) = joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
     kind, gap = JOINT_KINDS[cut.kind], r_a.T @ (p_b - p_a)
     yield from (float(gap[axis]) for axis in (X, Y, Z) if axis not in kind.sliding)

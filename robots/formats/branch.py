@@ -1,8 +1,9 @@
 """A robot assembled in another way: its reference configuration is another one, and everything counts from there.
 
 Working modes are the solutions of limbs for one pose of the platform (an elbow to the other side), assembly modes the
-parts of its workspace that singularities of the platform separate. Both are told by rough numbers: where joints are,
-where the platform is. Loops are closed from there once, for given values of the parameters; kernels go on from there
+parts of its workspace that singularities of the platform separate. Both are told by name, `other` than usual, which is
+another sign of the determinant that is zero between the two; or by rough numbers: where joints are, where the platform
+is. Loops are closed from there once, for given values of the parameters; kernels go on from there
 for other values, so that what they return is on this branch or has a status.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,35 +20,20 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from robots.formats.assembly import Setting, close, counted_from
 from robots.formats.description import Description
+from robots.formats.modes.asked import CLOSED, BranchError, Mode, NamedModes, RoughConfiguration
+from robots.formats.modes.limb_modes import other_solution
+from robots.formats.modes.platform_modes import other_assembly
 from robots.formats.tree import rows, vector
 from robots.model import Family, Frame, Limb, Mechanism, Robot
 from robots.parameters import nearest
 from robots.types import Number
 
-CLOSED = 1e-9
-"""Residuals [m, or cosine] up to which a limb is assembled."""
 WAY = 60
 """Steps in which the platform is brought to where it is wanted, so that limbs stay as they are assembled."""
 SAME = 1e-9
 """Difference of positions of joints that are the same."""
 HELD = 1e-9
 """Ways [m, rad] of a platform along what its limbs hold."""
-
-
-class BranchError(ValueError):
-    """A branch that a robot does not have: the keys that lead to it, what was got, what was expected, advice."""
-
-    def __init__(self, path: tuple[str, ...], got: str, expected: str, hint: str = "") -> None:
-        super().__init__(f"{'.'.join(('branch', *path))}: got {got}; expected {expected}. {hint}".rstrip())
-        self.path, self.got, self.expected, self.hint = path, got, expected, hint
-
-
-@dataclass(frozen=True)
-class RoughConfiguration:
-    """Rough numbers of another configuration: positions of joints by limb and name [rad or m], pose of the platform."""
-
-    joints: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
-    home: Frame | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,19 +79,42 @@ def on_branch(
     joints: Mapping[str, Mapping[str, float]] | None = None,
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
+    working: Mapping[str, Mode] | None = None,
+    assembly: Mode = "usual",
 ) -> Robot:
-    """The robot assembled in another way, near rough positions of joints and a pose of its platform.
+    """The robot assembled in another way: in modes by name, or near rough positions of joints and a pose.
 
     joints: positions [rad or m] by limb and joint, counted as those of `robot`; joints and limbs that are not there are
     found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new
-    reference pose of the platform (absent: as it is). All variables of the result, those of actuators too, count from
-    its own reference configuration. Raises BranchError.
+    reference pose of the platform (absent: as it is). working: `other` for limbs whose joints are to be
+    at their other solution there, such as an elbow to the other side, see `robots.formats.modes`; assembly: `other` for
+    the other pose of the platform that belongs to the same positions of the actuators. All variables of the result,
+    those of actuators too, count from its own reference configuration. Raises BranchError.
 
         >>> usual = ls.robots.build("five_bar")
-        >>> inward = ls.robots.on_branch(usual, joints={"left": {"1": 1.5}})  # another elbow of the left arm
+        >>> inward = ls.robots.on_branch(usual, working={"left": "other"})  # another elbow of the left arm
     """
-    asked = assembly_of(robot.family.reference, joints or {}, position, rotation)
-    return Robot(branched(robot.family, asked, robot.values).family, robot.values)
+    modes = modes_of(robot.family.reference, working or {}, assembly)
+    asked = assembly_of(robot.family.reference, joints or {}, position, rotation, modes)
+    return Robot(branched(robot.family, asked, robot.values, modes).family, robot.values)
+
+
+def modes_of(mechanism: Mechanism, working: Mapping[str, str], assembly: str = "usual") -> NamedModes:
+    """Modes by name, checked against a mechanism. Raises BranchError."""
+    names = [instance.name for instance in mechanism.instances]
+    for limb, mode in working.items():
+        if limb not in names:
+            raise BranchError(("working", str(limb)), repr(limb), "a limb of the robot", _advice(limb, names))
+        if mode not in get_args(Mode):
+            raise BranchError(("working", limb), repr(mode), "usual or other")
+    if assembly not in get_args(Mode):
+        raise BranchError(("assembly",), repr(assembly), "usual or other")
+    limbs = tuple(name for name in names if working.get(name) == "other")
+    if mechanism.is_chain and (limbs or assembly == "other"):
+        key = "working" if limbs else "assembly"
+        hint = "Say where its joints are, under joints."
+        raise BranchError((key,), "a mode of a chain", "none, as no platform tells its modes apart", hint)
+    return NamedModes(limbs, assembly == "other")
 
 
 def assembly_of(
@@ -112,10 +122,15 @@ def assembly_of(
     joints: Mapping[str, Mapping[str, float]],
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
+    modes: NamedModes | None = None,
 ) -> RoughConfiguration:
     """Rough numbers, checked against a mechanism. Raises BranchError."""
-    if not joints and position is None and rotation is None:
-        raise BranchError((), "nothing", "joints, or a pose of the platform", "Leave it out for the usual branch.")
+    if not joints and position is None and rotation is None and modes in (None, NamedModes()):
+        expected = "joints, a pose of the platform, or another mode"
+        raise BranchError((), "nothing", expected, "Leave it out for the usual branch.")
+    if modes is not None and modes.platform and (joints or position is not None or rotation is not None):
+        hint = "The pose of another assembly mode is found, and joints follow from it."
+        raise BranchError(("assembly",), "another mode beside joints or a pose", "one of these", hint)
     home = None
     if position is not None or rotation is not None:
         home = _home(mechanism, position, rotation)
@@ -166,12 +181,17 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
     return Frame(rows(turn), vector(place))
 
 
-def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, float]) -> Branched:
+def branched(
+    family: Family, asked: RoughConfiguration, values: Mapping[str, float], modes: NamedModes | None = None
+) -> Branched:
     """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
+    modes, said = modes or NamedModes(), asked
     if family.signals:
         hint = "Put the loads on the robot that is on its branch."
         raise BranchError((), "a robot whose loads change with time", "one without such loads", hint)
     mechanism = family.assemble(values)
+    if modes.platform:
+        asked = other_assembly(mechanism)
     home = mechanism.platform.home if asked.home is None else asked.home
     rough = dict(asked.joints)
     found: list[tuple[int, np.ndarray]] = []
@@ -185,6 +205,8 @@ def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, flo
             hint = "Give positions of more joints, nearer to where they are."
             got = f"positions from which limb {instance.name} stays {left:.1g} apart (m, or cosines)"
             raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
+        if instance.name in modes.limbs:
+            positions = other_solution(settings[-1], positions, instance.name)
         same = (k for k, (of, x) in enumerate(found) if of == instance.limb and np.abs(x - positions).max() < SAME)
         groups.append(next(same, len(found)))
         if groups[-1] == len(found):
@@ -203,7 +225,7 @@ def branched(family: Family, asked: RoughConfiguration, values: Mapping[str, flo
         family.reference,
         reference=reference,
         base=family,
-        asked=(asked, tuple(sorted(values.items()))),
+        asked=(said, *((modes,) if modes != NamedModes() else ()), tuple(sorted(values.items()))),
         home=asked.home,
         groups=tuple(groups),
         assembled=tuple((name, of) for name, (of, _) in zip(names, found, strict=True)),
@@ -216,6 +238,8 @@ def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, floa
     if not rough:
         for setting in settings:
             values, left = close(setting, values)
+            if left > CLOSED:  # it has come to the end of its reach
+                break
         return values, left
     named = [k for k, link in enumerate(limb.links) if link.joint in rough]
     values[named] = [rough[limb.links[k].joint] for k in named]

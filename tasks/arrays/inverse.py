@@ -136,8 +136,8 @@ def inverse_dynamics(
     each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
     forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
     why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
-    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to
-    (140).
+    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that
+    does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
 
     How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
     identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
@@ -155,7 +155,7 @@ def inverse_dynamics(
     load = in_world(robot, load, rotation, load_axes)
     field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    wanted = ("actuator_force", "status") if groups.groups else ()
+    wanted: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
     if constraints and robot.mechanism.is_chain:

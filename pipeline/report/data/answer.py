@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.report.data.designs import DesignColumn
+from pipeline.report.data.designs import ROUNDING, DesignColumn
 from pipeline.report.data.display import display_unit, rounded
 from pipeline.report.data.results import Results
 
@@ -41,7 +41,8 @@ class KeyNumber:
             return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
         values, sign = self.column.values, self.column.sign
         among = results.designs.meets
-        better = int((sign * values[among] < sign * values[design]).sum())
+        mine = sign * values[design]
+        better = int((sign * values[among] < mine - ROUNDING * abs(mine)).sum())
         return f"{_ordinal(better + 1)} of {int(among.sum()):,}"
 
 
@@ -109,6 +110,8 @@ def answer_words(results: Results) -> str:
         text += f". Its {first.words} is {first.text_at(place)}"
         if results.question.cases:
             text += f", reached with {results.case_words(results.worst_case(place))}"
+        if table.count > 1 and not first.varies:
+            text += ", as that of all designs"
     return f"{text}."
 
 
@@ -129,4 +132,6 @@ def verdict(results: Results) -> tuple[bool, str]:
     if not table.meets[results.place]:
         return False, f"This design does not meet all conditions; {total}."
     best = "The best of those asked for" if table.asked else "The best by that number"
+    if table.count > 1 and table.first is not None and not table.first.varies:
+        best = "The first, as that number is the same in all"
     return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

@@ -152,21 +152,33 @@ class Designs:
 
     @property
     def best(self) -> int:
-        """The design with the best value of the first objective of those that meet all conditions, if any does.
+        """The design with the best value of what decides, of those that meet all conditions, if any does.
 
+        Of designs that differ in it by rounding alone, the best by the objectives after it, and of these the first.
         Without an objective the first that does not fail.
         """
         usable = self.meets if self.meets.any() else np.ones(self.count, bool)
-        for first in self.objectives:
-            costs = np.where(usable, first.sign * first.values, np.nan)
-            if np.isfinite(costs).any():
-                return int(np.nanargmin(costs))
-        return int(np.argmax(self.good))
+        first = self.first
+        if first is None:
+            return int(np.argmax(self.good))
+        best, order = None, [first, *(column for column in self.objectives if column is not first)]
+        for column in order:
+            costs = np.where(usable, column.sign * column.values, np.nan)
+            if not np.isfinite(costs).any():
+                continue
+            least = float(np.nanmin(costs))
+            best, usable = int(np.nanargmin(costs)), costs <= least + ROUNDING * abs(least)
+        return int(np.argmax(usable)) if best is not None and usable.any() else int(np.argmax(self.good))
 
     @property
     def first(self) -> DesignColumn | None:
-        """The objective that decides: the first of which any design has a number; None where there is none."""
-        return next((column for column in self.objectives if np.isfinite(column.values).any()), None)
+        """The objective that decides: the first of which any design has a number; None where there is none.
+
+        Where none is asked for, one in which designs differ, if there is any.
+        """
+        known = [column for column in self.objectives if np.isfinite(column.values).any()]
+        differing = [] if self.asked else [column for column in known if column.varies]
+        return next(iter(differing or known), None)
 
     def place(self, number: int) -> int | None:
         """The row of the design with that number in the store; None where it is not in the table."""

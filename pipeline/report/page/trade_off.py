@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from pipeline.report.data.designs import Array, DesignColumn
+from pipeline.report.data.designs import ROUNDING, Array, DesignColumn
 from pipeline.report.data.display import rounded
 from pipeline.report.data.results import Results
 from pipeline.report.page.markup import button, drawing, markup_table, paragraph, select
@@ -73,7 +73,9 @@ def _change(column: DesignColumn, design: int, place: int) -> str:
         return text
     share = (value - mine) / abs(mine)
     kind = "better" if share * column.sign < 0 else "worse"
-    return f'{text} <span class="{kind}">{rounded(100 * abs(share), 2)} % {kind}</span>' if share else text
+    return (
+        f'{text} <span class="{kind}">{rounded(100 * abs(share), 2)} % {kind}</span>' if abs(share) > ROUNDING else text
+    )
 
 
 def _changes(results: Results, design: int) -> str:

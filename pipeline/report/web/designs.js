@@ -29,7 +29,7 @@ function designs(bytes) {
         note.textContent = `${textOf(column, tile.bound)} at ${tile.least ? "least" : "most"}: ${rounded(100 * Math.abs(spare), 2)} % ${spare >= 0 ? "to spare" : "beyond it"}`;
       } else {
         const mine = table.byName.get(tile.column).values[table.chosen ?? place], share = (value - mine) / Math.abs(mine);
-        note.textContent = Number.isFinite(share) ? `${rounded(100 * Math.abs(share), 2)} % ${share * column.sign > 0 ? "worse" : "better"} than the answer` : "";
+        note.textContent = Math.abs(share) < 1e-9 ? "as the answer" : Number.isFinite(share) ? `${rounded(100 * Math.abs(share), 2)} % ${share * column.sign > 0 ? "worse" : "better"} than the answer` : "";
       }
     }
     fillTable(byId("design-row"), table.columns.map((it) => [it.words, textOf(it, it.values[place], 5), it.text]));

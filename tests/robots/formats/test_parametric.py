@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from pipeline import run
+from pipeline.cli import cli
 from pipeline.robot_files.importing import import_robot
 from pipeline.sweep.model import Sweep
 from robots.formats.parametric import with_parameters
@@ -17,6 +19,7 @@ from storage import open_results
 from tasks import inverse_dynamics
 from tests.pipeline.robot_files.test_urdf import ARM, FOUR_BAR, LOOPS
 from tests.pipeline.runs import SYNCHRONOUS
+from tests.robots.formats.mjcfs import FOUR_BAR as LINKAGE
 from tests.robots.formats.test_strangers import GRIPPER
 from tests.robots.formats.urdfs import tree
 
@@ -89,3 +92,32 @@ metrics: [peak_force]
     data = open_results(tmp_path / "s.zarr").load()
     assert not data["worst_status"].values.any()
     assert len(set(data["peak_force"].values.ravel().tolist())) == 6
+
+
+def test_a_linkage_of_mujoco_from_its_model_to_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All by the command line, as a user would; the report names the parameter that was found in the model."""
+    pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    Path("bars.xml").write_text(LINKAGE)
+    Path("sweep.yaml").write_text("""\
+limbsweep: 1
+robot: ./bars.yaml
+design: {grid: {rocker_mass: {values: [1, 2]}, coupler_scale: {values: [0.98, 1.0]}}}
+trajectories: {swing: {kind: harmonic, amplitude: 0.2, period: 1.0}}
+time: {stop: 1.0, samples: 11}
+outputs: [actuator_force]
+metrics: [peak_force]
+""")
+    Path("c.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
+    for command in (
+        "import bars.xml --output bars.yaml",
+        "run sweep.yaml --store s.zarr --cluster c.yaml",
+        "report s.zarr --output page.html --files .",
+    ):
+        result = CliRunner().invoke(cli, command.split())
+        assert result.exit_code == 0, result.output
+    data = open_results("s.zarr").load()
+    assert not data["worst_status"].values.any()
+    assert len(set(data["peak_force"].values.ravel().tolist())) == 4
+    answer = Path("page.html").read_text().split("</h1>")[1]
+    assert "rocker mass" in answer[: answer.index("peak force is")]

@@ -67,6 +67,23 @@ def test_metrics_to_be_large_turn_round() -> None:
     assert int(np.nanargmax(found.values)) in table.fronts[pair]
 
 
+def table_of(asked: tuple[str, ...] = (), **values: list[float]) -> Designs:
+    columns = tuple(DesignColumn(name, "N", name, np.array(x), objective=True) for name, x in values.items())
+    count = len(columns[0].values)
+    every = np.ones(count, dtype=bool)
+    return Designs(columns, every, every, np.arange(count)[:, None], asked)
+
+
+def test_rounding_decides_nothing() -> None:
+    weight, cost = [7.0, 7.0 - 1e-13, 9.0], [3.0, 2.0, 1.0]
+    assert table_of(weight=weight, cost=cost).best == 1  # the first two weigh the same, and the second costs less
+    assert table_of(weight=weight).best == 0
+    alike = table_of(weight=[7.0, 7.0 - 1e-13, 7.0], cost=cost)
+    assert (alike.first is alike.column("cost"), alike.best) == (True, 2)
+    asked = table_of(("weight",), weight=[7.0, 7.0 - 1e-13, 7.0], cost=cost)
+    assert (asked.first is asked.column("weight"), asked.best) == (True, 2)
+
+
 def test_a_store_without_metrics_has_a_table(results: Results) -> None:
     table = designs(results.dataset[["actuator_force", "status"]])
     assert (table.objectives, table.count, table.best) == ((), 16, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,12 +27,13 @@ NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Brake:
-    """What joints that hold do: `factors` of the mass matrix, `rows` W of all joints with friction.
+    """What joints that hold do: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
 
-    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0.
+    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0. The mass matrix is asked
+    for only where there are any: that of a tree takes much longer to trace than its motion.
     """
 
-    factors: Factors
+    factors: Callable[[], Factors]
     rows: Array
     sticking: Sequence[int]
     holds: Sequence[Scalar]
@@ -40,7 +41,7 @@ class Brake:
     @cached_property
     def through(self) -> Array:
         """Accelerations that unit forces in sticking joints give (freedom, sticking joint), zero of others."""
-        columns = [self.factors.solve(self.rows[k]) * hold for k, hold in zip(self.sticking, self.holds, strict=True)]
+        columns = [self.factors().solve(self.rows[k]) * hold for k, hold in zip(self.sticking, self.holds, strict=True)]
         return from_columns(columns, self.rows.shape[1])
 
     @cached_property
@@ -99,7 +100,7 @@ class Brake:
     def held(self) -> list[Any]:
         """Whether each freedom is held by stuck joints."""
         free = self.rows.shape[1]
-        loose = [self.factors.quadratic(unit) for unit in np.eye(free)]
+        loose = [self.factors().quadratic(unit) for unit in np.eye(free)]
         left = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
         return [a <= b * HELD for a, b in zip(left, loose, strict=True)]
 

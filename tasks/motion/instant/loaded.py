@@ -138,7 +138,7 @@ class Loaded:
         return self._brake(at_rest).dependent
 
     def _brake(self, holds: Sequence[Scalar]) -> Brake:
-        return Brake(self._factors, self.pushed.rows, self.pushed.sticking, holds)
+        return Brake(lambda: self._factors, self.pushed.rows, self.pushed.sticking, holds)
 
     def kept_speed(self) -> Array:
         """The rates of the freedoms (freedom,) without what joints at rest do not allow."""
@@ -157,7 +157,7 @@ class Loaded:
         free = self._free - self._through @ array(bound) if sticking else self._free
         first, holding = brake.forces(self._change(free))
         acceleration = brake.released(free, holding)
-        least = brake.least(holding, pushed.mass)
+        least = brake.least(holding, pushed.mass) if sticking else []
         at_rest = [x * mask + limit for x, mask, limit in zip(least, holds, bound, strict=True)]
         friction = [drag.force for drag in self._drags]
         for k, tau in zip(sticking, at_rest, strict=True):

@@ -29,8 +29,8 @@ NOTHING = 1e-300
 class Brake:
     """What joints that hold do: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
 
-    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0. The mass matrix is asked
-    for only where there are any: that of a tree takes much longer to trace than its motion.
+    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0. The mass matrix is
+    asked for only where there are any: that of a tree takes much longer to trace than its motion.
     """
 
     factors: Callable[[], Factors]

@@ -137,6 +137,15 @@ def read_designs(
     return DesignAxis(family, fixed, axis)
 
 
+def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]) -> None:
+    """Refuse labels of designs that are called like what friction, trajectories or a simulation sweep."""
+    own = () if design is None else (*GRAVITY, *(parameter.name for parameter in design.family.parameters))
+    for name in () if design is None else design.axis.names:
+        if name not in own and name.casefold() in map(str.casefold, swept):
+            rule = "a name that nothing else has which is swept"
+            report(("design", "labels"), name, rule, "Rename the column.")
+
+
 def _choose_robot(
     report: Report, robots: Mapping[str, RobotSection] | None, robot: str | None, families: Mapping[str, Family]
 ) -> tuple[str | None, RobotSection]:

@@ -23,6 +23,7 @@ def weighed(text: str) -> str:
 ROWS = (
     changed("C150 the same trajectory twice", "phase: 1", "radius: {values: [0.1, 0.1]}", "trajectories.turn.radius.values[1]: got 0.1 twice; expected values that differ"),
     changed("C151 no list", "phase: 1", "radius: {values: 0.1}", "trajectories.turn.radius.values: got 0.1; expected a list of values"),
+    changed("C151b too many values", "phase: 1", "radius: {values: [" + "0.1, " * 10_001 + "0.1]}", "trajectories.turn.radius.values: got 10,002 values; expected at most 10,000 trajectories"),
     changed("C152 values beside a range", "phase: 1", "radius: {values: [0.1], num: 2}", "trajectories.turn.radius.num: got num beside values; expected either values or start, stop, num"),
     changed("C153 a range without num", "phase: 1", "radius: {start: 0.1, stop: 0.2}", "trajectories.turn.radius: got num of None; expected a whole number of 2 to 10,000"),
     changed("C154 a range of one number", "phase: 1", "radius: {start: 0.1, stop: 0.1, num: 2}", "trajectories.turn.radius: got from 0.1 to 0.1; expected start and stop, two numbers that differ"),

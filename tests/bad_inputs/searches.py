@@ -42,4 +42,5 @@ ROWS = (
     searched("C167 one objective in directions", f"{FORCE} --method nsga3", "study method: got nsga3 for one objective; expected two objectives or more"),
     searched("C168 a case that is no parameter", f"{FORCE} --cases rod_length", "cases.rod_length: got no such parameter; expected a parameter that is swept under design"),
     searched("C169 a condition that is none", f"{FORCE} --where condition", "study.where[0]: got a number; expected a condition"),
+    searched("C170 several robots", FORCE, "study sweep: got a file with several robots; expected one with a single robot. Name the robot under robot.", sweep=edit("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr]")),
 )  # fmt: skip

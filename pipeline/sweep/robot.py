@@ -130,7 +130,8 @@ def read_designs(
     fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
     design, path = section.design or file.design, _section_path("design", robot, section)
     field = {} if file.simulation is not None or file.base is not None else gravity_parameters(file.gravity)
-    axis = AxisReader(report, {**field, **table}, fixed, file.seed, files, labelled=True).axis(design, path)
+    known = table | {name: parameter for name, parameter in field.items() if name not in table}
+    axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path)
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
     if all(part is None for part in parts):
         report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")

@@ -41,7 +41,7 @@ def _few_files(patch: pytest.MonkeyPatch) -> None:
 ROWS: tuple[Row, ...] = (
     changed("C01", "time: {stop: 1.0, step", "time: {stop: 1.0, stepp", "16:19 time.stepp: got an unknown key", "'step'?"),
     changed("C01 deep", "stop: 0.3", "stpo: 0.3", "7:29 design.grid.upper_arm.stpo", "Did you mean 'stop'?"),
-    branch("C96 a branch of nothing", "{}", "branch: got nothing; expected joints, or a pose of the platform"),
+    branch("C96 a branch of nothing", "{}", "branch: got nothing; expected joints, a pose of the platform, or another mode"),
     branch("C97 an unknown limb", '{joints: {limb_9: {"1": 1}}}', "branch.joints.limb_9: got 'limb_9'; expected a limb of the robot. Did you mean"),
     branch("C98 an unknown joint", '{joints: {limb1: {"11": 1}}}', "branch.joints.limb1.11: got '11'; expected a joint of its tree"),
     branch("C99 a joint in words", '{joints: {limb1: {"1": up}}}', "branch.joints.limb1.1: got 'up'; expected a number"),

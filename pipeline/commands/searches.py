@@ -206,8 +206,8 @@ def _place(ds: xr.Dataset, number: int) -> int:
     """The place among the designs of one by its number in the store, under whatever case. Raises InputError."""
     import numpy as np
 
-    from pipeline.study.cases import STORED
     from pipeline.study.columns import refuse
+    from pipeline.sweep.axes.columns import STORED
 
     if STORED not in ds.coords:
         return number

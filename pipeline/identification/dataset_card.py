@@ -37,7 +37,10 @@ def lines(sweep: Sweep, data: Dataset) -> Iterator[str]:
     yield ""
     yield f"- robots: {sizes['design']:,}, friction sets: {sizes['friction']:,}"
     yield f"- trajectories: {sizes['trajectory']:,} of {sizes['time']:,} samples, one every {sweep.grid.step:g} s"
-    yield f"- gravity: {', '.join(f'{x:g}' for x in sweep.gravity)} m/s^2"
+    if sweep.gravities(0, 1) is None:
+        yield f"- gravity: {', '.join(f'{x:g}' for x in sweep.gravity)} m/s^2"
+    else:
+        yield "- gravity: that of each robot"
     yield f"- bytes before compression: {size(data.nbytes)}"
     yield f"- fingerprint of the sweep: `{sweep.fingerprint}`, seed of the measurement: {_seed(sweep)}"
     yield f"- samples that could not be computed: {int(data['failed_samples'].sum())} (they hold NaN)"

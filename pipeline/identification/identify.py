@@ -23,7 +23,7 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.executor import reason, results
 from pipeline.execution.graph import job_graph
 from pipeline.identification.identify_job import IdentifyJob, robot_of
-from pipeline.identification.recordings import SOURCES, MotionSource, refuse_loads, require
+from pipeline.identification.recordings import SOURCES, MotionSource, refuse_unmodelled, require
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
 from robots.parameters import nearest
@@ -156,7 +156,7 @@ def identify(
             "a section measurement: {} has no errors but those of differences"
         )
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
-    refuse_loads(sweep, str(place))
+    refuse_unmodelled(sweep, str(place))
     count = sweep.design.size
     chosen = range(count) if designs is None else designs
     if wrong := [design for design in chosen if not 0 <= design < count]:

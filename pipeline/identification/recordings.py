@@ -14,6 +14,7 @@ import numpy as np
 
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
+from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
@@ -52,8 +53,13 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
         )
 
 
-def refuse_loads(sweep: Sweep, store: str) -> None:
-    """Refuse recordings with loads on the platform, which regressors do not know. Raises StoreError."""
+def refuse_unmodelled(sweep: Sweep, store: str) -> None:
+    """Refuse recordings with what regressors do not know: a base that moves, loads, a sharing. Raises StoreError."""
+    if sweep.sharing != EVEN_SHARING:
+        raise StoreError(
+            f"{store}: the section sharing says how actuators share forces, and regressors take least squares of "
+            "equal weights; expected a sweep without it; run it without"
+        )
     if sweep.base is not None:
         raise StoreError(
             f"{store}: the base of the robot moves, which regressors do not know; expected a base that stands"

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.reader import DIMS
 from robots.parameters import nearest
-
-CASE = "case"
-STORED = "stored_design"
-"""The coordinate (design, case) with the numbers that designs have in the store."""
 
 INCOMPLETE = "designs_without_all_cases"
 """The attribute that counts designs which lack a case, and are left out."""

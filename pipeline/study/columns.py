@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from pipeline.study.cases import CASE
-from pipeline.sweep.axes.columns import LABEL
+from pipeline.sweep.axes.columns import CASE, LABEL
 from pipeline.sweep.question.reader import WEIGHTED, split_objective
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.parameters import nearest

@@ -94,9 +94,14 @@ def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
     return rewritten(text, functools.partial(_replace_designs, section=section), comment)
 
 
-def _replace_designs(data: dict[str, Any], section: Mapping[str, Any]) -> None:
+def require_single_robot(data: Mapping[str, Any], hint: str = "Write the file by hand.") -> None:
+    """See that a sweep file has one section of designs. Raises InputError where it has several robots."""
     if "robots" in data:
-        raise refuse("sweep", "a file with several robots", "one with a single robot", "Write the file by hand.")
+        raise refuse("sweep", "a file with several robots", "one with a single robot", hint)
+
+
+def _replace_designs(data: dict[str, Any], section: Mapping[str, Any]) -> None:
+    require_single_robot(data)
     data["design"] = _with_rules(section, data.get("design"))
     data.pop("subset", None)
     data.pop("subsets", None)

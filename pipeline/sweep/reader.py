@@ -26,7 +26,7 @@ from pipeline.sweep.loads import reader as loads
 from pipeline.sweep.measurement import read_measurement, read_split
 from pipeline.sweep.outputs.selection import read_selection
 from pipeline.sweep.question.reader import read_question
-from pipeline.sweep.robot import families, inline, read_description, read_designs
+from pipeline.sweep.robot import check_labels, families, inline, read_description, read_designs
 from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
@@ -97,6 +97,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     split = read_split(report, file.split)
     further = () if friction is None else friction.axis.names
     further += tuple(row.coordinate for trajectory in trajectories for row in trajectory.swept)
+    check_labels(report, design, (*further, *(simulation.names if simulation else ())))
     question = read_question(report, file.study, design.axis.names if design else None, file.metrics, further)
     measurement = (
         read_measurement(report, file, grid, len(mechanism.actuators) if mechanism else None) if grid else None

@@ -130,12 +130,21 @@ def read_designs(
     fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
     design, path = section.design or file.design, _section_path("design", robot, section)
     field = {} if file.simulation is not None or file.base is not None else gravity_parameters(file.gravity)
-    others = {name: parameter for name, parameter in field.items() if name not in table}
-    axis = AxisReader(report, table | others, fixed, file.seed, files, labelled=True).axis(design, path)
+    known = table | {name: parameter for name, parameter in field.items() if name not in table}
+    axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path)
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
     if all(part is None for part in parts):
         report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")
     return DesignAxis(family, fixed, axis)
+
+
+def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]) -> None:
+    """Refuse labels of designs that are called like what friction, trajectories or a simulation sweep."""
+    own = () if design is None else (*GRAVITY, *(parameter.name for parameter in design.family.parameters))
+    for name in () if design is None else design.axis.names:
+        if name not in own and name.casefold() in map(str.casefold, swept):
+            rule = "a name that nothing else has which is swept"
+            report(("design", "labels"), name, rule, "Rename the column.")
 
 
 def _choose_robot(

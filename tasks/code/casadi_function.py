@@ -98,6 +98,8 @@ def _evaluated(
     status = casadi.if_else(unsettled, float(Status.NOT_CONVERGED), status)
     results = []
     for quantity, key in function.results.items():
+        finite = casadi.sum1(casadi.fabs(values[key]) < np.inf) > quantity.size - 0.5
+        status = casadi.if_else(casadi.logic_or(status > 0.5, finite), status, float(Status.NONFINITE))
         rows, columns = _sized(quantity)
         results.append(casadi.reshape(values[key], columns, rows).T)
     return results, status

@@ -121,13 +121,7 @@ def _fit_coupled(
     model = MachineModel(friction="none", offset=False, joints=friction, gravity=(x, y, z))
     coupled = model.coupled(robot)
     assert coupled is not None, "friction was found to be loaded by reactions"
-    planned = [recording.planned for recording in training]
-    if planned and all(map(_is_slow, planned)):
-        rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]
-        whole = np.concatenate([part[finite(part)].reshape(-1, part.shape[2]) for part in rows])
-        base = from_matrix(whole, [column.name for column in coupled.columns])
-    else:
-        base = base_of(robot, model, lambda moving: actuator_motion(robot, moving))
+    base = _coupled_base(robot, model, [recording.planned for recording in training])
     inertial = own_values(nominal)
     guess = np.concatenate([inertial, np.zeros(len(coupled.columns) - len(inertial))])
     data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal)
@@ -163,6 +157,17 @@ def _fit_coupled(
         noise=found.noise,
         validation=unused,
     )
+
+
+def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) -> BaseParameters:
+    """Base parameters of a model whose friction reactions load; of motions without acceleration what these tell."""
+    if not planned or not all(map(_is_slow, planned)):
+        return base_of(robot, model, lambda moving: actuator_motion(robot, moving))
+    rows = [model.matrix(robot, motion, actuator_motion(robot, motion)) for motion in planned]
+    whole = np.concatenate([part[finite(part)].reshape(-1, part.shape[2]) for part in rows])
+    coupled = model.coupled(robot)
+    assert coupled is not None, "friction was found to be loaded by reactions"
+    return from_matrix(whole, [column.name for column in coupled.columns])
 
 
 def _is_slow(motion: Moving) -> bool:

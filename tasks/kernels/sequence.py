@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -96,9 +97,10 @@ Slots = Mapping[Any, Slot]
 
 
 class Sequence:
-    """Programs in turn; calls must not be made from several threads at once."""
+    """Programs in turn. Calls from several threads wait for each other, as local arrays are those of all calls."""
 
     def __init__(self) -> None:
+        self._calling = threading.Lock()
         self._bases: list[int] = []
         self._moves: list[int] = []
         self._alive: list[np.ndarray] = []
@@ -108,6 +110,7 @@ class Sequence:
         self._slots: list[int] = []
         self._offsets: list[int] = []
         self._fixed: dict[int, Slot] = {}
+        self._groups: set[int] = set()
         self._frozen: tuple[np.ndarray, ...] | None = None
 
     def _slot(self, rows: int, base: int, move: int) -> Slot:
@@ -131,6 +134,7 @@ class Sequence:
         """An array (groups of lanes, rows, LANES) that is the same in all calls."""
         if id(array) not in self._fixed:
             self._alive.append(array)
+            self._groups.add(len(array))
             self._fixed[id(array)] = self._slot(array.shape[1], _address(array), array.shape[1] * LANES * NUMBER)
         return self._fixed[id(array)]
 
@@ -156,7 +160,15 @@ class Sequence:
         return results
 
     def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
-        """All programs for all groups of lanes; `arrays` (rows, samples): the wide ones, rows contiguous."""
+        """All programs for all groups of lanes; `arrays` (rows, samples): the wide ones, rows contiguous.
+
+        Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
+        arrays have.
+        """
+        groups, left = divmod(samples, LANES)
+        if left or self._groups - {groups}:
+            fixed = f", {max(self._groups) * LANES} as of fixed arrays" if self._groups else ""
+            raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
         if self._frozen is None:
             self._frozen = self._tables()
         functions, starts, slots, offsets, which, moves = self._frozen
@@ -171,9 +183,12 @@ class Sequence:
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
         tables = (functions, starts, pointers, strides)
-        _driver().call(
-            samples // LANES, len(functions), *map(_address, tables), len(which), _address(which), _address(moves)
-        )
+        with self._calling:
+            _driver().call(groups, len(functions), *map(_address, tables), len(which), _address(which), _address(moves))
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies: addresses are those of this process and of these arrays."""
+        raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
 
     def _tables(self) -> tuple[np.ndarray, ...]:
         slots = np.array(self._slots, dtype=np.int64)

@@ -28,10 +28,9 @@ from tasks.mechanics.structure import structure_of
 from tasks.motion import parallel
 from tasks.motion.cases import STILL, BaseMotion, Cases, Timed, begun, opened
 from tasks.motion.chains import ChainMotion, collected
-from tasks.motion.events import Moment
 from tasks.motion.platforms import Simulation
 from tasks.motion.pushes import Acting, Pushes
-from tasks.motion.system import Modes, MotionSystem, Rates
+from tasks.motion.system import Modes, Moment, MotionSystem, Rates
 
 SHORT = 1e-14
 """Share of the whole time below which an adaptive step is stuck."""

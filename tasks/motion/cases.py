@@ -18,11 +18,11 @@ from tasks.kernels import batches
 from tasks.kernels.batches import Batch, checked, common_batch
 from tasks.mathematics import quaternions
 from tasks.mechanics.field import MOVING
-from tasks.motion.events import Moment, Stepper, forced
+from tasks.motion.events import Stepper, forced
 from tasks.motion.instant.layout import POSE
 from tasks.motion.pushes import Acting, Held, OfTime, Push, Pushes, Source, arguments, first_shape
 from tasks.motion.steps import METHODS
-from tasks.motion.system import MotionSystem
+from tasks.motion.system import Moment, MotionSystem
 
 Timed = ArrayLike | OfTime
 """An array with any leading batch dims, or a function of time [s] that gives one."""

@@ -21,9 +21,8 @@ from tasks.friction.given import Friction
 from tasks.kernels.batches import Batch
 from tasks.motion.accelerate import accelerations
 from tasks.motion.cases import STILL, BaseMotion, opened, over_time, series
-from tasks.motion.events import Moment
 from tasks.motion.pushes import Acting
-from tasks.motion.system import MotionSystem
+from tasks.motion.system import Moment, MotionSystem
 
 
 class ChainMotion(NamedTuple):

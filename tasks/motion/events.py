@@ -6,7 +6,6 @@ the end. A sample that needs too many steps has come to its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from tasks.kernels.kernel import padded
 from tasks.motion.pushes import Push
 from tasks.motion.steps import Step
-from tasks.motion.system import Modes, MotionSystem, Rates
+from tasks.motion.system import Moment, MotionSystem
 
 MOST = 200
 """Steps that one step may be cut into."""
@@ -29,36 +28,6 @@ TRIES = 60
 
 SATURATED = 1e-11
 """Margin that does not tell how far the event is: a joint may be at its limit long before those beside it are."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """Where a batch is: its state, modes, and rates there."""
-
-    state: np.ndarray
-    modes: Modes
-    rates: Rates
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All of it."""
-        r = self.rates
-        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
-
-    def like(self, arrays: Iterable[np.ndarray]) -> Moment:
-        """A moment of the same system from its arrays."""
-        state, modes, *rates = arrays
-        return Moment(state, Modes(modes), Rates(self.rates.layout, *rates))
-
-    def of(self, columns: np.ndarray) -> Moment:
-        """That of some samples."""
-        return self.like(each.take(columns, axis=-1) for each in self.arrays())
-
-    def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
-        """The same with other values for some samples."""
-        result = self.like(each.copy() for each in self.arrays())
-        for target, source in zip(result.arrays(), part.arrays(), strict=True):
-            target[..., columns] = source
-        return result
 
 
 def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:

@@ -21,10 +21,9 @@ from tasks.friction.given import Friction
 from tasks.kernels.batches import Batch
 from tasks.mathematics import quaternions
 from tasks.motion.cases import STILL, BaseMotion, Timed, opened, over_time, series
-from tasks.motion.events import Moment
 from tasks.motion.platforms import Simulation
 from tasks.motion.pushes import Acting
-from tasks.motion.system import MotionSystem
+from tasks.motion.system import Moment, MotionSystem
 
 
 def simulate_platform(

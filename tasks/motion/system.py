@@ -9,7 +9,7 @@ designs and friction of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +84,36 @@ class Rates:
     def __getattr__(self, name: str) -> np.ndarray:
         """One of OF_JOINTS, (joint, samples)."""
         return self.joints[self.layout.of_joints[name]]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a batch is: its state, modes, and rates there."""
+
+    state: np.ndarray
+    modes: Modes
+    rates: Rates
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All of it."""
+        r = self.rates
+        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
+
+    def like(self, arrays: Iterable[np.ndarray]) -> Moment:
+        """A moment of the same system from its arrays."""
+        state, modes, *rates = arrays
+        return Moment(state, Modes(modes), Rates(self.rates.layout, *rates))
+
+    def of(self, columns: np.ndarray) -> Moment:
+        """That of some samples."""
+        return self.like(each.take(columns, axis=-1) for each in self.arrays())
+
+    def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
+        """The same with other values for some samples."""
+        result = self.like(each.copy() for each in self.arrays())
+        for target, source in zip(result.arrays(), part.arrays(), strict=True):
+            target[..., columns] = source
+        return result
 
 
 class MotionSystem:

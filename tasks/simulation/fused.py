@@ -23,11 +23,10 @@ from tasks.kernels.sequence import Sequence, Slot, Slots, empty
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import either, sqrt, where
 from tasks.mechanics.structure import structure_of
-from tasks.motion.events import Moment
 from tasks.motion.instant.layout import layout
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import ROUGH, STILL
-from tasks.motion.system import ROUNDING, UNIT, MotionSystem, Rates
+from tasks.motion.system import ROUNDING, UNIT, Moment, MotionSystem, Rates
 
 KEPT = ("rate", "joints", "kept_speed", "dependent", "status")
 """Outputs of the end of a step that the next one, or its events, need."""

@@ -8,10 +8,10 @@ from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
 from tasks.mathematics import quaternions
-from tasks.motion.events import Moment, Stepper, forced, whole_lanes
+from tasks.motion.events import Stepper, forced, whole_lanes
 from tasks.motion.pushes import Parabola
 from tasks.motion.steps import METHODS
-from tasks.motion.system import MotionSystem
+from tasks.motion.system import Moment, MotionSystem
 from tasks.simulation.drives import ForceSource, StepForces
 from tasks.simulation.fused import fused_step
 

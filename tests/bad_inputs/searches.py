@@ -23,6 +23,7 @@ def weighed(text: str) -> str:
 ROWS = (
     changed("C150 the same trajectory twice", "phase: 1", "radius: {values: [0.1, 0.1]}", "trajectories.turn.radius.values[1]: got 0.1 twice; expected values that differ"),
     changed("C151 no list", "phase: 1", "radius: {values: 0.1}", "trajectories.turn.radius.values: got 0.1; expected a list of values"),
+    changed("C151b too many values", "phase: 1", "radius: {values: [" + "0.1, " * 10_001 + "0.1]}", "trajectories.turn.radius.values: got 10,002 values; expected at most 10,000 trajectories"),
     changed("C152 values beside a range", "phase: 1", "radius: {values: [0.1], num: 2}", "trajectories.turn.radius.num: got num beside values; expected either values or start, stop, num"),
     changed("C153 a range without num", "phase: 1", "radius: {start: 0.1, stop: 0.2}", "trajectories.turn.radius: got num of None; expected a whole number of 2 to 10,000"),
     changed("C154 a range of one number", "phase: 1", "radius: {start: 0.1, stop: 0.1, num: 2}", "trajectories.turn.radius: got from 0.1 to 0.1; expected start and stop, two numbers that differ"),
@@ -41,4 +42,5 @@ ROWS = (
     searched("C167 one objective in directions", f"{FORCE} --method nsga3", "study method: got nsga3 for one objective; expected two objectives or more"),
     searched("C168 a case that is no parameter", f"{FORCE} --cases rod_length", "cases.rod_length: got no such parameter; expected a parameter that is swept under design"),
     searched("C169 a condition that is none", f"{FORCE} --where condition", "study.where[0]: got a number; expected a condition"),
+    searched("C170 several robots", FORCE, "study sweep: got a file with several robots; expected one with a single robot. Name the robot under robot.", sweep=edit("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr]")),
 )  # fmt: skip

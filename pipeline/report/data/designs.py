@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.data.display import DisplayUnit, unit_of
-from pipeline.study.cases import CASE, STORED
 from pipeline.study.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
 from pipeline.study.pareto import front
 from pipeline.study.sensitivity import PER_BIN, Explained, from_samples
+from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.study.columns import Array, Objective, by_case, condition, costs, judges_failures
+from pipeline.sweep.axes.columns import CASE
 
 EDGE = 1e-12
 """The least violation of a condition that does not hold, also at its very edge."""
@@ -33,4 +34,4 @@ def violation(ds: xr.Dataset, text: str) -> Array:
     values = {name: by_case(ds, name) for name in expression.names}
     holds, margin = np.asarray(expression(values), dtype=bool), np.asarray(expression.margin(values), dtype=float)
     amount = np.where(holds, 0.0, np.where(np.isnan(margin), 1.0, np.maximum(-margin, EDGE)))
-    return np.broadcast_to(amount, (ds.sizes["design"], max(1, amount.shape[1]))).max(axis=1)
+    return np.broadcast_to(amount, (ds.sizes["design"], ds.sizes.get(CASE, 1))).max(axis=1)

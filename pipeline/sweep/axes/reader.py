@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.axes.kinds import (
     MAX_DRAWN,
@@ -31,13 +32,18 @@ from pipeline.sweep.axes.kinds import (
     repeated_rows,
 )
 from pipeline.sweep.axes.samples import SamplingMethod
+from pipeline.sweep.measurement import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.parameters import LARGEST, Parameter, nearest
-from robots.quantities import QUANTITIES, SIMULATED
+from robots.quantities import PLACED, QUANTITIES, SIMULATED
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
-"""What a label may be called: as names in expressions."""
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
+"""What a label may be called: as coordinates of a store."""
+
+_DIMS = {dim for row in (*QUANTITIES.values(), *SIMULATED.values()) for dim in row.dims} | {*PLACED.values(), CASE}
+_TAKEN = {*QUANTITIES, *SIMULATED, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
+"""Names of a dataset that no label may have."""
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {
     "latin_hypercube": ("latin_hypercube", False),
@@ -152,10 +158,11 @@ class AxisReader:
         """Whether a column may be a label; where not, it is reported."""
         if not self.labelled:
             self.report(path, name, "no labels: designs alone have them", "Remove it.")
-        elif name in self.parameters:
+        elif name.casefold() in map(str.casefold, self.parameters):
             self.report(path, Got(f"the parameter {name}"), "columns that are no parameters", "Remove it here.")
-        elif name in QUANTITIES or name in SIMULATED or not NAME.fullmatch(name):
-            self.report(path, name, "a name of letters, digits and underscores that no output or metric has")
+        elif name.casefold() in _TAKEN or not NAME.fullmatch(name):
+            rule = "a name of letters, digits and underscores that no output or metric has, nor a dim"
+            self.report(path, name, rule, "Rename the column.")
         else:
             return True
         return False

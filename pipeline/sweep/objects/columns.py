@@ -47,7 +47,7 @@ def columns_of(value: object, key: str, names: Container[str]) -> Table:
     if _is_dataset(value):
         return table(_dataset(value, names), key)
     if isinstance(value, Mapping):
-        return table(_spread(value), key)
+        return table(_spread(value, key), key)
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
         return table(_records(value, key), key)
     if isinstance(value, np.ndarray) and value.dtype.names:
@@ -91,9 +91,9 @@ def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, 
         yield _header(name, variable.attrs.get("units")), whole.to_numpy().reshape(-1)
 
 
-def _spread(columns: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, object]]:
     """Columns of a dict; single numbers go with every row."""
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    arrays = {name: _array(values, name, key) for name, values in columns.items()}
     length = max((len(values) for values in arrays.values() if values.ndim), default=1)
     for name, values in arrays.items():
         yield str(name), values if values.ndim else np.broadcast_to(values, (length,))
@@ -108,7 +108,15 @@ def _records(rows: list[Any], key: str) -> Iterator[tuple[str, object]]:
             rule = f"a dict with the names of row 0: {', '.join(map(str, names))}"
             raise InputError([Problem(key, 0, 0, "", got, rule, "Give every row all names.")])
     for name in names:
-        yield str(name), np.array([row[name] for row in rows])
+        yield str(name), _array([row[name] for row in rows], name, key)
+
+
+def _array(values: object, name: object, key: str) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of different lengths
+        got, rule = f"lists of different lengths in the column {show(name)}", "a number in each row"
+        raise InputError([Problem(key, 0, 0, "", got, rule, "Give every row one number.")]) from None
 
 
 def _header(name: object, unit: object) -> str:

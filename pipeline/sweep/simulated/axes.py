@@ -37,6 +37,11 @@ class SimulationAxes:
         return {dim: axis.size for dim, axis in axes.items() if axis.names}
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters of the controller and of the start that are swept."""
+        return (*self.gains.names, *self.state.names)
+
+    @property
     def is_release(self) -> bool:
         """Whether neither a controller nor forces act, so that the initial state alone decides the motion."""
         return self.simulation.controller is None and not self.simulation.profiles

@@ -91,6 +91,9 @@ def _values(report: Report, entry: Mapping[str, Any], path: KeyPath) -> Sequence
         if not isinstance(listed, list) or not listed:
             report((*path, "values"), listed, "a list of values", "values: [0.1, 0.2]")
             return ()
+        if len(listed) > MOST:
+            report((*path, "values"), Got(f"{len(listed):,} values"), f"at most {MOST:,} trajectories", "Take fewer.")
+            return ()
         for index, value in enumerate(listed):
             if value in listed[:index]:
                 hint = "Equal values are one and the same trajectory, computed twice."

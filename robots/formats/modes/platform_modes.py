@@ -37,7 +37,7 @@ class _Forward:
         self.limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
         self.free = [[k for k, link in enumerate(limb.links) if link.joint not in _driven(limb)] for limb in self.limbs]
         lengths = [np.array(instance.base.position, dtype=float) for instance in mechanism.instances]
-        self.size = max(float(np.linalg.norm(np.array(self.home.position, dtype=float) - at)) for at in lengths)
+        self.size = max(float(np.linalg.norm(np.array(self.home.position, dtype=float) - at)) for at in lengths) or 1.0
         turning = [limb.links[k].joint_kind.turns for limb, own in zip(self.limbs, self.free, strict=True) for k in own]
         self.unit = np.array([1.0 if name[0] == "w" else self.size for name in self.freedoms])
         self.units = np.concatenate([self.unit, np.where(turning, 1.0, self.size)])

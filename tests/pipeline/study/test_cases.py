@@ -14,10 +14,11 @@ from pipeline.cli import cli
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.study.cases import STORED, by_cases
+from pipeline.study.cases import by_cases
 from pipeline.study.columns import column, feasible, objective, swept, value_of
 from pipeline.study.optimisation import Limit, optimise
 from pipeline.study.problem import DesignProblem
+from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.reader import split_objective, stored_question
 

@@ -241,6 +241,7 @@ def _twins(values: Any) -> Mechanism:
         ({"design": pd.DataFrame({"uper_arm": np.full(99, 0.2)})}, "sweep design.file: got a column 'uper_arm'; expected columns that are parameters. Did you mean 'upper_arm'? Choose others with columns."),
         ({"design": pd.DataFrame({"upper_arm": [0.2, 0.3]}, index=[1, 1])}, "design: got a DataFrame whose index has 1 twice; expected an index without duplicates. Use frame.reset_index(drop=True)."),
         ({"design": pd.DataFrame([[0.2, 0.3]], columns=["upper_arm", "upper_arm"])}, "design: got the column 'upper_arm' twice; expected every column once. Rename or drop one."),
+        ({"design": [{"upper_arm": [0.2, 0.3]}, {"upper_arm": [0.2]}]}, "design: got lists of different lengths in the column 'upper_arm'; expected a number in each row. Give every row one number."),
         ({"design": np.ones((3, 2))}, "design: got an object of type ndarray of shape (3, 2); expected columns with names: a dict, a DataFrame, a Dataset, a structured array or a list of dicts. Name its columns: {'upper_arm': array[:, 0], ...}, or a DataFrame."),
         ({"design": {"upper_arm": [0.2, 0.3], "base_radius": [0.1]}}, "design: got columns of several lengths (upper_arm with 2, base_radius with 1); expected columns of one length."),
         ({"design": [{"upper_arm": 0.2}, {"base_radius": 0.1}]}, "design: got row 1 with 'base_radius'; expected a dict with the names of row 0: upper_arm. Give every row all names."),

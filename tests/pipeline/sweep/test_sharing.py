@@ -9,6 +9,8 @@ from scipy.optimize import linprog
 
 from pipeline import Sweep, run
 from pipeline.errors import InputError
+from pipeline.identification.recordings import refuse_unmodelled
+from storage.errors import StoreError
 from tests.pipeline.runs import SYNCHRONOUS
 
 TEXT = """\
@@ -100,3 +102,9 @@ def test_the_least_maximum_is_that_of_a_linear_programme(
 def test_what_cannot_be_shared_is_refused(robot: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match="(?s).*" + message.replace("{", "\\{")):
         Sweep.from_text(TEXT.replace("delta_4rr2rrr", robot) + text)
+
+
+def test_recordings_of_forces_shared_in_another_way_are_not_fitted() -> None:
+    sweep = Sweep.from_text(TEXT + "sharing: {preload: {all: 1}}")
+    with pytest.raises(StoreError, match="the section sharing says how actuators share forces, and regressors"):
+        refuse_unmodelled(sweep, "s.zarr")

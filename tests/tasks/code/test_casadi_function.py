@@ -36,6 +36,9 @@ def test_a_tree_with_the_derivatives_of_its_torques() -> None:
         np.testing.assert_allclose(by_acceleration(*motion).full(), inertia, rtol=0, atol=1e-12 * np.abs(inertia).max())
         change, _ = accelerated(*motion[:2], expected[k])
         np.testing.assert_allclose(change.full().ravel(), states["qdd"][k], rtol=1e-9)
+    force, status = torque(states["q"][0], states["qd"][0], [np.nan, 0.0, 0.0, 0.0, 0.0])
+    assert int(status) == Status.NONFINITE
+    assert np.isnan(force.full()).all()
 
 
 def test_a_platform_on_loops_with_the_derivatives_of_its_angles() -> None:

@@ -11,9 +11,10 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
+from tasks.kernels.emission.emitter import source
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import Arrays
-from tasks.kernels.llvm import OPTIMISATION, source
+from tasks.kernels.llvm import OPTIMISATION
 from tasks.kernels.program import Program
 from tasks.kernels.rows import LANES, padded
 

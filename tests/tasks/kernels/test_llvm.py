@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tasks.kernels.llvm import literal, source
+from tasks.kernels.emission.emitter import source
+from tasks.kernels.emission.formats import literal
 from tasks.kernels.program import Node, Program, trace
 from tests.tasks.kernels.random_programs import Recipe, recipes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,18 @@ def test_what_does_not_fit_is_refused() -> None:
     sequence.add(second(), {"y": start}, {})
     with pytest.raises(ValueError, match=r"got \(2, 4\); expected float64 \(2, 8\) in rows"):
         sequence({start: np.zeros((2, 4))}, LANES)
+    with pytest.raises(ValueError, match="samples: got 4; expected whole groups of 8"):
+        sequence({start: np.zeros((2, 4))}, 4)
+
+
+def test_samples_are_those_of_the_cases() -> None:
+    sequence, bound = Sequence(), BoundKernel(first(), {"size": np.ones((SAMPLES, 1))})
+    x = sequence.wide(2)
+    bound.add_to(sequence, {"x": x})
+    with pytest.raises(ValueError, match="samples: got 8; expected whole groups of 8, 24 as of fixed arrays"):
+        sequence({x: np.zeros((2, LANES))}, LANES)
+
+
+def test_a_sequence_is_not_copied() -> None:
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copy.deepcopy(Sequence())

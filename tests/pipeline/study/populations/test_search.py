@@ -199,8 +199,9 @@ def test_designs_that_fail_violate_and_cost_nothing_that_is_compared(whole: tupl
     ds = whole[1].designs.copy(deep=True)
     ds["failed_samples"].values[3, 1] = 2
     ds["peak_force"].values[4] = np.nan
-    costs, violations = costs_and_violations(ds, [objective("peak_force")], ["condition < 4"])
-    assert violations.shape == (24, 2)
+    costs, violations = costs_and_violations(ds, [objective("peak_force")], ["condition < 4", "1 < 2", "2 < 1"])
+    assert violations.shape == (24, 4)
+    assert (violations[:, 2:] == [0.0, 1.0 / 3.0]).all()
     assert violations[3, 0] == pytest.approx(2 / 3)
     assert violations[4, 0] == 1.0
     assert np.isnan(costs[4, 0])
@@ -271,8 +272,13 @@ def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None
     assert "rated_torque" not in swept(outcome.designs)
     sweep = Sweep.from_text(text, folder=tmp_path)
     assert "rated_torque" not in DesignProblem.of(sweep, cases=["payload_mass"]).names
-    for label, message in (("resistance", "the parameter resistance"), ("peak_force", "that no output or metric has")):
+    for label, message in (
+        ("resistance", "the parameter resistance"), ("peak_force", "that no output or metric has"),
+        ("Time", "got 'Time'; expected a name .* that no output or metric has, nor a dim"),
+        ("Coulomb", "got 'Coulomb'; expected a name that nothing else has which is swept"),
+    ):  # fmt: skip
         changed = text.replace("[rated_torque]", f"[{label}]")
+        changed += "friction: {law: coulomb_viscous, grid: {coulomb: [0.1, 0.2]}}\n"
         (tmp_path / "motors.csv").write_text(rows.replace("rated_torque [N mm]", label), encoding="utf-8")
         if label == "resistance":
             (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")

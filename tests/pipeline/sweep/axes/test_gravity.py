@@ -7,7 +7,8 @@ import pytest
 
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError
-from pipeline.execution.run import run
+from pipeline.execution.run import compute, run
+from pipeline.identification.dataset_card import lines
 from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 
@@ -86,3 +87,11 @@ def test_gravity_is_not_differentiated() -> None:
     assert problem.values([[-9.81]], ["peak_force"])["peak_force"][0] > 0.0
     with pytest.raises(InputError, match="not differentiated"):
         problem.rates([-9.81], ["peak_force"])
+
+
+def test_the_card_of_a_dataset_says_whose_gravity_is_meant() -> None:
+    sweep = Sweep.from_text(TEXT.format(**SWEPT))
+    data = compute(sweep)
+    assert "- gravity: that of each robot" in list(lines(sweep, data))
+    alone = [*lines(Sweep.from_text(TEXT.format(**SWEPT | {"design": "{grid: {proximal_length: [0.5]}}"})), data)]
+    assert "- gravity: 0, 0, -9.81 m/s^2" in alone

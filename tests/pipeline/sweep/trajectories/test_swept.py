@@ -10,9 +10,10 @@ from pipeline.errors import InputError
 from pipeline.execution.run import run
 from pipeline.report.data.answer import question_words
 from pipeline.report.data.results import results_of
-from pipeline.study.cases import STORED, by_cases
+from pipeline.study.cases import by_cases
 from pipeline.study.columns import feasible, value_of
 from pipeline.study.problem import DesignProblem
+from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 
 TEXT = """\

@@ -1,0 +1,1 @@
+"""Programs as text of LLVM: `emitter` writes it, with the types and constants of `formats`."""

@@ -1,0 +1,65 @@
+"""Types, constants and operations in the language of LLVM."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.kernels.interpreter import BIASED
+from tasks.kernels.rows import LANES
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A floating-point type: its name, that of whole numbers as long, and where IEEE 754 puts the exponent."""
+
+    element: str
+    whole: str
+    suffix: str
+    mantissa: int
+    exponents: int
+    placed: int
+    """The bits of 2^mantissa: with n in the lowest bits it is 2^mantissa + n."""
+    biased: float
+    """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
+
+
+DOUBLE = FloatFormat("double", "i64", "f64", 52, 0x7FF, 0x4330000000000000, BIASED)
+SINGLE = FloatFormat("float", "i32", "f32", 23, 0xFF, 0x4B000000, 2.0**23 + 127.0)
+
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
+INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "rint": "roundeven", "floor": "floor"}
+FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False)}
+
+
+def literal(value: float) -> str:
+    """A double as LLVM writes it without loss; one that a float can hold is written so as a float too."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def constant(kind: str, value: float) -> str:
+    """A constant of a scalar kind, or in all lanes of a vector kind."""
+    element = kind.split()[-1].rstrip(">")
+    if element == "float":
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
+    text = str(value) if element.startswith("i") else literal(value)
+    return f"splat ({element} {text})" if kind.startswith("<") else text
+
+
+def picks(start: int, count: int) -> str:
+    """A pattern that takes neighbouring elements."""
+    return f"<{count} x i32> <{', '.join(f'i32 {start + k}' for k in range(count))}>"
+
+
+def declarations() -> list[str]:
+    """Lines that declare the intrinsic functions in use."""
+    lines = []
+    kinds = {"f64": "double", f"v{LANES}f64": f"<{LANES} x double>", f"v{2 * LANES}f32": f"<{2 * LANES} x float>"}
+    for suffix, kind in kinds.items():
+        lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
+        lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in INTRINSIC.values()]
+    return lines

@@ -22,12 +22,18 @@ SECTIONS = (
     ("Clusters", "clusters/*.yaml", "[Cluster files](clusters.md); `limbsweep cluster FILE` shows what it starts."),
 )
 
+HEAD = """\
+<!-- written by docs/make_examples.py from the files themselves -->
+
+Each file says at its top what it is about; [the gallery](gallery.md) shows what sweeps and scripts draw.
+"""
+
 _SENTENCE = re.compile(r"(.*?[.?!])(?= [A-Z`]| limbsweep| $)")
 
 
 def page() -> str:
     """The text of the page."""
-    head = "# Examples\n\nWritten by `docs/make_examples.py` from the files themselves.\n"
+    head = f"# Examples\n\n{HEAD}"
     return "\n".join([head, *(line for each in SECTIONS for line in section(*each))])
 
 

@@ -42,9 +42,10 @@ DRAWN = {
 HEAD = """\
 # Gallery
 
-Written by `docs/make_gallery.py`. Every picture leads to the file that it was made from: a sweep is drawn as the
-mechanism of its middle design at some times of its first motion, a script as what it draws itself.
-[Examples](examples.md) lists them in words.
+<!-- written by docs/make_gallery.py -->
+
+Every picture leads to the file that it was made from: a sweep is drawn as the mechanism of its middle design at some
+times of its first motion, a script as what it draws itself. [Examples](examples.md) lists them in words.
 """
 
 

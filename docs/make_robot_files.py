@@ -187,7 +187,7 @@ under `ratings`; they change nothing by themselves, but `limbsweep new` writes t
 nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
 its encoding is read as Latin-1.
 
-Files with macros of xacro are expanded where it is installed (`pip install limbsweep[xacro]`); messages then tell lines
+Files with macros of xacro are expanded where it is installed (`pip install 'limbsweep[xacro]'`); messages then tell lines
 of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are told and
 passed over.
 
@@ -198,7 +198,7 @@ closed numerically. A joint whose child is nearer to the base is turned round, i
 joints become two, ball joints three; gearboxes are refused, springs and plugins left out and told. A link without
 `<inertial>` has the 1 kg of the specification, which is told.
 
-A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install limbsweep[mujoco]`),
+A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install 'limbsweep[mujoco]'`),
 with its defaults, includes and meshes. Joints count from the pose that the file has its bodies in, as `qpos - qpos0`
 does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and forces of actuators are taken; ball
 joints become three, free ones are held or with `--base floating` become six; `connect` and `weld` are loops, a linear

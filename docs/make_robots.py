@@ -39,7 +39,7 @@ PICTURES = HERE / "pictures"
 HEAD = """\
 # The robots of the catalogue
 
-Written by `docs/make_robots.py` from the models in `robots/catalog`; change those, and run it again.
+<!-- written by docs/make_robots.py from the models in robots/catalog; change those, and run it again -->
 
 `limbsweep robots NAME` prints the parameters, `limbsweep show NAME` draws the picture, also with other parameters, and
 `limbsweep new NAME` writes a first sweep. Joint variables count from the reference pose, which is that of the picture.

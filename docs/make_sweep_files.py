@@ -177,7 +177,7 @@ design:
   list: {gravity_x: [0, 9.81, 0], gravity_z: [-9.81, 0, 9.81]}   # standing, on a wall, hanging
 ```
 
-Not in simulations, and not with a base that moves.
+Simulations and sweeps with a base that moves refuse a swept gravity.
 
 ## The question of a study
 
@@ -192,9 +192,10 @@ study:
   cases: [payload_mass]
 ```
 
-`cases` are swept parameters that are operating conditions, such as a payload: a design has to do all of them and is
-never chosen for one. Conditions have to hold in every case, and an objective counts in its worst case unless it ends
-in `, mean over cases`, `, max over cases`, `, min over cases` or `, quantile 0.9 over cases`.
+`cases` are swept parameters that are operating conditions, such as a payload ([what may be a
+case](studies.md#operating-cases)): a design has to do all of them and is never chosen for one. Conditions have to hold
+in every case, and an objective counts in its worst case unless it ends in `, mean over cases`, `, sum over cases`,
+`, max over cases`, `, min over cases` or `, quantile 0.9 over cases`.
 
 ## Simulations
 

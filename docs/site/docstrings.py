@@ -11,11 +11,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
 from sphinx.application import Sphinx
+from sphinx.util.typing import stringify_annotation
 
 import limbsweep
 
 _ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
+_ARRAY = re.compile(r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[([~\w.]+)\]\]")
+_ARRAY_LIKE = stringify_annotation(ArrayLike, "smart")
 _MARKUP = re.compile(r"([\\*|]|(?<=\w)_(?!\w))")
 
 
@@ -74,7 +78,13 @@ def _added(function: Any) -> str:
         return ""
     known, parameters = inspect.signature(function.__wrapped__).parameters, inspect.signature(function).parameters
     rows = (row for name, row in parameters.items() if name not in known)
-    return ", ".join(f"{row.name}: {row.annotation} = {row.default}" for row in rows)
+    return ", ".join(_argument(row) for row in rows)
+
+
+def _argument(row: inspect.Parameter) -> str:
+    if row.annotation is row.empty:
+        return f"{row.name}={row.default}"
+    return f"{row.name}: {row.annotation} = {row.default}"
 
 
 def _signature(
@@ -83,4 +93,10 @@ def _signature(
     """Arguments and result of a function, names of types as the code has them: Sphinx wraps those beside a `|`."""
     if arguments and hasattr(obj, "__added__"):
         arguments = f"{arguments.removesuffix(')')}, {obj.__added__})"
-    return arguments and _ALIAS.sub(r"\1", arguments), result and _ALIAS.sub(r"\1", result)
+    return arguments and _spelled(arguments), result and _spelled(result)
+
+
+def _spelled(text: str) -> str:
+    """Names of types as the code has them: those of arrays in place of what they stand for."""
+    text = _ALIAS.sub(r"\1", text).replace(_ARRAY_LIKE, "ArrayLike")
+    return _ARRAY.sub(r"NDArray[\1]", text).replace("<factory>", "...")  # a text that Python does not read stays raw

@@ -29,7 +29,8 @@ def robot_html(robot: Robot) -> str:
     title = f"{robot.name}: {len(mechanism.freedoms)} freedoms, {len(mechanism.actuators)} actuators"
     image = f'<img alt="{robot.name} at its reference pose" width="{WIDTH}" src="data:image/png;base64,{data}">'
     parameters = table(title, rows, ("parameter", "value", "unit", ""))
-    return f'<div style="display:flex;gap:16px;align-items:flex-start">{image}{parameters}</div>'
+    beside = f'<div style="flex:1 1 24em">{parameters}</div>'  # below the picture where there is no room beside it
+    return f'<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:flex-start">{image}{beside}</div>'
 
 
 HEIGHT = 720

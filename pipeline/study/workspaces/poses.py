@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from pipeline.plan.plan import plan
 from pipeline.study.columns import Array, Mask, condition, refuse
 from pipeline.sweep.model import Sweep
 from robots.expressions.expression import Expression
+from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.status import Status
 from robots.types import TWIST
@@ -22,7 +24,7 @@ from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.rows import empty_rows, padded
 from tasks.mechanics.structure import structure_of
 from tasks.metrics.poses import METRICS, UNREACHED
-from tasks.programs.stages import stages
+from tasks.programs.stages import Stage, stages
 
 FORCE = "peak_force"
 """The largest force of an actuator that holds the pose, without friction [N or N m]."""
@@ -75,16 +77,33 @@ class RestPoses:
         home = np.array(block.family.reference.platform.home.rotation, dtype=float)[None]
         return cls(replace(block, parameters=row, metrics=asked, gravities=gravities), tuple(where), home)
 
-    @property
+    @cached_property
     def axes(self) -> list[int]:
         """Axes of the base along which the platform moves freely."""
-        return [k for k, name in enumerate(TWIST[3:]) if name in self.block.family.reference.platform.mobility]
+        return [k for k, name in enumerate(TWIST[3:]) if name in self._mechanism.platform.mobility]
 
-    @property
+    @cached_property
     def home(self) -> Array:
         """The position of the reference pose (3,) [m] of this design."""
         values = {p.name: float(x) for p, x in zip(self.block.family.parameters, self.block.parameters[0], strict=True)}
         return np.array(self.block.family.assemble(values).platform.home.position, dtype=float)
+
+    @cached_property
+    def _stages(self) -> tuple[Stage, ...]:
+        return tuple(stages(self.block.request))
+
+    @cached_property
+    def _constants(self) -> Values:
+        """Inputs of the stages that are the same for all poses."""
+        return self.block.case_values()
+
+    @cached_property
+    def _motion_size(self) -> int:
+        return structure_of(self.block.family).motion_size
+
+    @cached_property
+    def _mechanism(self) -> Mechanism:
+        return self.block.family.reference
 
     def states(self, positions: Array) -> tuple[Mask, Mask]:
         """Of positions (n, 3): whether all conditions hold in all orientations, and whether limbs reach any of them."""
@@ -102,7 +121,7 @@ class RestPoses:
         block, count = self.block, len(positions)
         cases, samples = (count, 1) if block.metrics else (1, count)
         width = padded(samples)
-        columns = np.zeros((structure_of(block.family).motion_size, count))
+        columns = np.zeros((self._motion_size, count))
         columns[:3] = positions.T
         if len(columns) > len(TWIST) + 3:
             columns[3:12] = rotation.reshape(9, 1)
@@ -111,17 +130,17 @@ class RestPoses:
             motion[...] = columns.T[:, :, None]
         else:
             motion[0, :, :count], motion[0, :, count:] = columns, columns[:, -1:]
-        values: Values = block.case_values() | {"motion": motion, "weight": np.ones((1, 1, width))}
+        values: Values = self._constants | {"motion": motion, "weight": np.ones((1, 1, width))}
         values["held"] = np.zeros((cases, 0, width))  # a platform gives its own
-        for stage in stages(block.request):
+        for stage in self._stages:
             values |= stage.run(kernel, values, samples)
         status = values["status"][:, 0, :samples].ravel()
         reached = ~np.isin(status, [float(code) for code in UNREACHED])
-        for k in range(len(block.family.reference.instances)):
+        for k in range(len(self._mechanism.instances)):
             margin = values.get(Indexed("margin", k))  # of joints with a range
             reached &= True if margin is None else margin[:, 0, :samples].ravel() >= 0.0
         good = status == Status.OK
-        freedoms = len(block.family.reference.platform.mobility)
+        freedoms = len(self._mechanism.platform.mobility)
         numbers = {name: METRICS[name].finish(values[name].ravel(), 1, freedoms) for name in block.metrics}
         forces = np.moveaxis(values["force"][..., :samples], 1, 0).reshape(values["force"].shape[1], count)
         numbers[FORCE] = np.abs(forces).max(axis=0)

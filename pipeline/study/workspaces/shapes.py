@@ -15,15 +15,19 @@ from pipeline.study.columns import Array
 class RegularShape:
     """A convex shape that is symmetric about its centre, in coordinates along the free axes.
 
-    `gauge` gives of points (n, axis) the size at which the shape reaches them (n,), `slope` the gradients (n, axis);
+    `gauge` gives of points (n, axis) the size at which the shape reaches them (n,), `slope` the gradients (n, axis),
+    `support` of directions (n, axis) how far the shape of size 1 goes along them (n,);
     `reaches` is how far the shape of size 1 goes along each axis, `volume` the volume that it has.
     """
 
     kind: str
     gauge: Callable[[Array], Array]
     slope: Callable[[Array], Array]
+    support: Callable[[Array], Array]
     reaches: Array
     volume: float
+    edges: bool = True
+    """Whether it has edges, at which the gauge has no gradient."""
 
     def surface(self, count: int) -> Array:
         """Points (n, axis) all over the surface of the shape of size 1, corners of its box included."""
@@ -46,8 +50,11 @@ def ball(axes: int) -> RegularShape:
     def slope(points: Array) -> Array:
         return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1), 1e-300)[:, None])
 
+    def lengths(points: Array) -> Array:
+        return np.asarray(np.linalg.norm(points, axis=1))
+
     volume = (2.0, np.pi, 4.0 / 3.0 * np.pi)[axes - 1]
-    return RegularShape("ball", lambda points: np.linalg.norm(points, axis=1), slope, np.ones(axes), float(volume))
+    return RegularShape("ball", lengths, slope, lengths, np.ones(axes), float(volume), edges=False)
 
 
 def box(halves: Array) -> RegularShape:
@@ -60,13 +67,18 @@ def box(halves: Array) -> RegularShape:
         return result
 
     return RegularShape(
-        "box", lambda points: np.abs(points / halves).max(axis=1), slope, halves, float(np.prod(2.0 * halves))
+        "box",
+        lambda points: np.abs(points / halves).max(axis=1),
+        slope,
+        lambda ways: np.abs(ways) @ halves,
+        halves,
+        float(np.prod(2.0 * halves)),
     )
 
 
 def cylinder(axis: int, radius: float, half: float) -> RegularShape:
     """A cylinder about one of three axes."""
-    across = [k for k in range(3) if k != axis]
+    across = np.array([k for k in range(3) if k != axis])
 
     def parts(points: Array) -> tuple[Array, Array]:
         return np.linalg.norm(points[:, across], axis=1) / radius, np.abs(points[:, axis]) / half
@@ -74,12 +86,16 @@ def cylinder(axis: int, radius: float, half: float) -> RegularShape:
     def slope(points: Array) -> Array:
         result, (round_, flat) = np.zeros_like(points), parts(points)
         side = round_ >= flat
-        lengths = np.maximum(round_[side] * radius, 1e-300)
-        result[np.ix_(side, across)] = points[np.ix_(side, across)] / (lengths * radius)[:, None]
+        rows = np.ix_(np.flatnonzero(side), across)
+        result[rows] = points[rows] / np.maximum(round_[side] * radius * radius, 1e-300)[:, None]
         result[~side, axis] = np.sign(points[~side, axis]) / half
         return result
 
     reaches = np.full(3, radius)
     reaches[axis] = half
     volume = 2.0 * np.pi * radius * radius * half
-    return RegularShape("cylinder", lambda points: np.maximum(*parts(points)), slope, reaches, float(volume))
+
+    def support(ways: Array) -> Array:
+        return np.asarray(radius * np.linalg.norm(ways[:, across], axis=1) + half * np.abs(ways[:, axis]))
+
+    return RegularShape("cylinder", lambda points: np.maximum(*parts(points)), slope, support, reaches, float(volume))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from pipeline.study.columns import Array, Mask, refuse
 from pipeline.study.workspaces import shapes
 from pipeline.study.workspaces.cells import CellTree, boundary, refined
-from pipeline.study.workspaces.largest import LargestShape, largest
+from pipeline.study.workspaces.largest import LargestShape, largest, polished
 from pipeline.study.workspaces.poses import FORCE, RestPoses, conditions
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.objects.sweep import RobotLike, sweep
@@ -34,7 +34,7 @@ SHRINKINGS, SHRUNK = 12, 0.7
 """Times that it is drawn in again, while an edge is shorter than this share of what it was."""
 COARSE = (33, 17, 9)
 """Points along each axis by which that is decided."""
-STARTS = 4
+STARTS = 3
 """Centres from which the largest shape is looked for."""
 APART = 0.25
 """How far starts are from each other, relative to the size of the shape there."""
@@ -94,7 +94,7 @@ def workspace(
     any metric of a pose; in each of the orientations `rotation` (3, 3) or (orientation, 3, 3), by default that of the
     reference pose. proportions: half edges of a box along the axes that the platform moves along, or radius and half
     height of a cylinder about `axis`; one each by default. centre (3,) [m]: where the shape has to be; else the best
-    place is looked for. within (2, 3) [m]: the box that counts, by default one around all that limbs reach. levels: how
+    place is looked for, from several starts. within (2, 3) [m]: the box that counts, by default one around all that limbs reach. levels: how
     often cells on the boundary are halved. tolerance: of the size, relative. `robot` may be a sweep, with its limits,
     criteria and gravity and its first design; else these are dicts as in a sweep file. Raises InputError.
 
@@ -303,7 +303,7 @@ def _best(
     cells = np.argwhere(inner & (tree.share == 1.0))
     if not len(cells):
         return nothing
-    middles = tree.place(cells[:: max(1, len(cells) // CANDIDATES)] + 0.5)
+    middles = tree.place(np.asarray(cells[:: max(1, len(cells) // CANDIDATES)] + 0.5, dtype=np.float64))
     middles = middles[room(middles)[0]]
     sizes = np.array([form.gauge(_faces(room, beyond, middle) - middle).min() for middle in middles])
     found: list[LargestShape] = []
@@ -315,6 +315,8 @@ def _best(
         near = form.gauge(middles - middles[k]) < APART * sizes[k]
         left &= ~near & (form.gauge(middles - found[-1].centre) >= APART * found[-1].size)
     best = max(found, key=lambda shape: shape.size)
+    if form.edges:
+        return polished(room, form, best, tolerance)
     if tolerance >= ROUGH:
         return best
     points = np.concatenate([_faces(room, beyond, best.centre), best.contacts])

@@ -35,6 +35,11 @@ CONDITION = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(\S+)\s*")
 """Of a sweep: a search ends at a limit, whether or not the limit itself is allowed."""
 
 
+CASE = click.option(
+    "--case", "values", multiple=True, metavar="NAME=VALUE", help="Under this operating case alone: payload_mass=3."
+)
+
+
 @click.command(name="one-at-a-time")
 @STORE
 @click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
@@ -73,13 +78,16 @@ def one_at_a_time(
 @click.option("--count", type=click.IntRange(2), default=256, show_default=True, help="Samples, a power of two.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples.")
 @CASES
+@CASE
 @CSV
-def sobol(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], file: Path | None) -> None:
+def sobol(
+    store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
+) -> None:
     """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
     from pipeline.study import sensitivity
 
     (wanted,) = read_objectives((text,))
-    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases)
+    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases, values)
     indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
     for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
@@ -95,13 +103,16 @@ def sobol(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], 
 @click.option("--count", type=click.IntRange(2), default=20, show_default=True, help="Walks through the box.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the walks.")
 @CASES
+@CASE
 @CSV
-def morris(store: str, text: str, count: int, seed: int, cases: tuple[str, ...], file: Path | None) -> None:
+def morris(
+    store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
+) -> None:
     """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
     from pipeline.study import screening
 
     (wanted,) = read_objectives((text,))
-    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases)
+    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases, values)
     effects = screening.morris(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
     for i in sorted(range(len(effects.names)), key=lambda i: -effects.mean_size[i]):
@@ -217,12 +228,23 @@ def _place(ds: xr.Dataset, number: int) -> int:
     return int(places[0])
 
 
-def _problem(store: str, cases: Sequence[str] = ()) -> DesignProblem:
-    """Open the sweep of a store as functions of its parameters, under its operating cases."""
+def _problem(store: str, cases: Sequence[str] = (), values: Sequence[str] = ()) -> DesignProblem:
+    """Open the sweep of a store as functions of its parameters, under its operating cases, or those of some values."""
     from pipeline.stores.recompute import stored_sweep
     from pipeline.study.problem import DesignProblem
 
-    return DesignProblem.of(stored_sweep(store, plain=True), cases=cases)
+    return DesignProblem.of(stored_sweep(store, plain=True), cases=cases).under(dict(map(_value, values)))
+
+
+def _value(text: str) -> tuple[str, float]:
+    """A parameter and its value, from NAME=VALUE. Raises InputError."""
+    from pipeline.study.columns import refuse
+
+    name, _, number = text.partition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise refuse("case", repr(text), "a name, =, and a number", "Such as payload_mass=3.") from None
 
 
 def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, float]:

@@ -12,6 +12,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
 - `populations`: search by NSGA-II, NSGA-III or Parzen estimators, generations computed on a cluster into a store
+- `workspaces`: what a robot reaches under conditions, and its largest regular part
 - `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
 """
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pipeline.study.refinement import refine
     from pipeline.study.screening import derivative_measures, morris, morris_designs
     from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
+    from pipeline.study.workspaces.workspace import Workspace, workspace
 
 __all__ = [
     "DesignProblem",
@@ -41,6 +43,7 @@ __all__ = [
     "RollingBearing",
     "SearchSettings",
     "SearchSpace",
+    "Workspace",
     "ask_and_tell",
     "bearing_life",
     "by_cases",
@@ -63,6 +66,7 @@ __all__ = [
     "search",
     "sobol",
     "value_of",
+    "workspace",
 ]
 
 _HOMES = {
@@ -71,6 +75,7 @@ _HOMES = {
     "RollingBearing": "pipeline.study.bearings",
     "SearchSettings": "pipeline.study.populations.methods",
     "SearchSpace": "pipeline.study.populations.space",
+    "Workspace": "pipeline.study.workspaces.workspace",
     "ask_and_tell": "pipeline.study.populations.methods",
     "bearing_life": "pipeline.study.bearings",
     "by_cases": "pipeline.study.cases",
@@ -93,6 +98,7 @@ _HOMES = {
     "search": "pipeline.study.populations.search",
     "sobol": "pipeline.study.sensitivity",
     "value_of": "pipeline.study.columns",
+    "workspace": "pipeline.study.workspaces.workspace",
 }
 
 if not TYPE_CHECKING:  # for which there are no other names

@@ -89,6 +89,28 @@ class DesignProblem:
             raise refuse("constant", "all parameters that vary", "some of them", "Leave one out.")
         return DesignProblem(self.sweep, bounds, self.cases, {**self.constant, **constant})
 
+    def under(self, case: Mapping[str, float]) -> DesignProblem:
+        """The problem under those of its cases alone that have these values. Raises InputError for what is none.
+
+        Sensitivities of it are conditional on the case.
+
+            >>> sweep = ls.sweep("five_bar", design={"payload_mass": [0.0, 1.0], "distal_length": [0.5, 0.56]},
+            ...     trajectories={"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}}, time=(1, 0.1),
+            ...     metrics="peak_force")
+            >>> ls.study.DesignProblem.of(sweep, cases=["payload_mass"]).under({"payload_mass": 1.0}).case_count
+            1
+        """
+        kept = np.ones(self.case_count, bool)
+        for name, value in case.items():
+            if name not in self.cases:
+                hint = sentence(nearest(name, self.cases)) or "Name it as a case of the problem, too."
+                raise refuse(f"case.{name}", "no such case", f"one of {', '.join(self.cases) or 'none'}", hint)
+            kept &= np.isclose(self.cases[name], value, rtol=1e-9, atol=0.0)
+            if not kept.any():
+                known = ", ".join(f"{x:g}" for x in np.unique(self.cases[name]))
+                raise refuse(f"case.{name}", f"{value:g}", f"one of {known}")
+        return replace(self, cases={name: values[kept] for name, values in self.cases.items()})
+
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that vary."""

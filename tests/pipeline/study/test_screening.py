@@ -91,3 +91,41 @@ def test_what_has_no_value_is_refused() -> None:
         morris(lambda x: np.full(len(x), np.nan), BOUNDS, 4, seed=1)
     with pytest.raises(InputError, match="at least 2"):
         morris_designs(BOUNDS, 1, seed=1)
+
+
+def test_indices_under_a_case_are_those_of_a_sweep_with_it_alone() -> None:
+    text = (
+        "limbsweep: 1\nrobot: five_bar\ndesign: {grid: {payload_mass: PAYLOADS, distal_length: [0.5, 0.56]}}\n"
+        "trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}\n"
+        "time: {stop: 1, step: 0.1}\nmetrics: [rms_force]\n"
+    )
+    bounds = {"proximal_length": (0.5, 0.56), "distal_length": (0.5, 0.56)}
+    both = DesignProblem.of(Sweep.from_text(text.replace("PAYLOADS", "[0, 2]")), bounds, cases=["payload_mass"])
+    designs = np.array([[0.51, 0.52], [0.55, 0.5]])
+    for payload in (0.0, 2.0):
+        alone = DesignProblem.of(Sweep.from_text(text.replace("PAYLOADS", f"[{payload:g}]")), bounds)
+        case = both.under({"payload_mass": payload})
+        assert case.case_count == 1
+        assert (
+            case.values(designs, ["rms_force"])["rms_force"] == alone.values(designs, ["rms_force"])["rms_force"]
+        ).all()
+        mean = derivative_measures(case, "rms_force", 4, seed=1).mean_square
+        assert (mean == derivative_measures(alone, "rms_force", 4, seed=1).mean_square).all()
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ({"payload_mass": 1.0}, "study case.payload_mass: got 1; expected one of 0, 2"),
+        ({"payload_mas": 0.0}, "study case.payload_mas: got no such case; expected one of payload_mass"),
+    ],
+)
+def test_a_case_that_is_none_is_refused(case: dict[str, float], said: str) -> None:
+    sweep = Sweep.from_text(
+        "limbsweep: 1\nrobot: five_bar\ndesign: {grid: {payload_mass: [0, 2], distal_length: [0.5, 0.56]}}\n"
+        "trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}\n"
+        "time: {stop: 1, step: 0.1}\nmetrics: [rms_force]\n"
+    )
+    with pytest.raises(InputError, match="case") as error:
+        DesignProblem.of(sweep, cases=["payload_mass"]).under(case)
+    assert said in str(error.value)

@@ -187,9 +187,9 @@ under `ratings`; they change nothing by themselves, but `limbsweep new` writes t
 nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
 its encoding is read as Latin-1.
 
-Files with macros of xacro are expanded where it is installed (`pip install 'limbsweep[xacro]'`); messages then tell lines
-of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are told and
-passed over.
+Files with macros of xacro are expanded where it is installed (`pip install 'limbsweep[xacro]'`); messages then tell
+lines of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are
+told and passed over.
 
 SDF files are imported by the same command: one model with its links, joints, frames and models inside it, axes and
 poses as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A

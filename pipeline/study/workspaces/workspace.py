@@ -56,6 +56,10 @@ class Workspace:
     found outside, to the tolerance, when the search ended. `volume` is that where conditions hold, to about
     +- `uncertainty`, `reached` that which limbs reach in any of the orientations, `share` their ratio. `boundary`
     (n, 3) are points of the boundary of what hangs together with the reference pose, in which the shape is.
+
+        >>> space = ls.study.workspace("five_bar", centre=[0.0, 0.0, 0.5], levels=0)
+        >>> bool(space.volume <= space.reached), space.boundary.shape[1]
+        (True, 3)
     """
 
     size: float
@@ -94,12 +98,13 @@ def workspace(
     any metric of a pose; in each of the orientations `rotation` (3, 3) or (orientation, 3, 3), by default that of the
     reference pose. proportions: half edges of a box along the axes that the platform moves along, or radius and half
     height of a cylinder about `axis`; one each by default. centre (3,) [m]: where the shape has to be; else the best
-    place is looked for, from several starts. within (2, 3) [m]: the box that counts, by default one around all that limbs reach. levels: how
-    often cells on the boundary are halved. tolerance: of the size, relative. `robot` may be a sweep, with its limits,
-    criteria and gravity and its first design; else these are dicts as in a sweep file. Raises InputError.
+    place is looked for, from several starts. within (2, 3) [m]: the box that counts, by default one around all that
+    limbs reach. levels: how often cells on the boundary are halved. tolerance: of the size, relative. `robot` may be a
+    sweep, with its limits, criteria and gravity and its first design; else these are dicts as in a sweep file. Raises
+    InputError.
 
         >>> space = ls.study.workspace("five_bar", where=["condition <= 4"])
-        >>> space.settled, bool(0.1 < space.size < 0.3), bool(0.0 < space.share < 1.0)
+        >>> space.settled, bool(0.3 < space.size < 0.4), bool(0.0 < space.share < 1.0)
         (True, True, True)
     """
     if shape not in KINDS:

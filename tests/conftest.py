@@ -16,8 +16,9 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# What submitted runs print goes into no folder of whoever runs the tests.
-os.environ["XDG_STATE_HOME"] = str(Path(tempfile.gettempdir()) / f"limbsweep-tests-{os.getuid()}")
+# Submitted runs queue, and print, in a folder of each process of the tests: others would have to wait for each other.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limbsweep-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # Machine code is kept for the processes of this run of the tests, and for no other.
 if "LIMBSWEEP_CACHE" not in os.environ:

@@ -4,22 +4,50 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import limbsweep
+from packing.metadata import PublishedHook
 from packing.one_name import PACKAGES, OneNameError, modules, rewritten, write_package
 from tests.conftest import OF_THE_REPOSITORY
 from tests.pages import ROOT, blocks, prepare
 
 FOREIGN = "raise RuntimeError('a foreign {name} was imported')\n"
 README = (ROOT / "README.md").read_text("utf-8")
+
+
+# what a package index is told
+
+
+def published(home: str) -> dict[str, Any]:
+    """Fields that the hook writes, with the settings of pyproject.toml but this home."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    config = project["tool"]["hatch"]["metadata"]["hooks"]["custom"]
+    metadata = {"version": project["project"]["version"]}
+    PublishedHook(str(ROOT), config | {"home": home}).update(metadata)
+    return metadata
+
+
+def test_addresses_follow_from_where_the_project_is_published() -> None:
+    assert published("") == {"version": "0.1.0", "readme": {"content-type": "text/markdown", "text": README}}
+    fields = published("https://example.org/limbsweep/")
+    assert set(fields["urls"]) == {"Homepage", "Issues", "Documentation", "Changelog"}
+    assert fields["urls"]["Changelog"] == "https://example.org/limbsweep/blob/v0.1.0/CHANGELOG.md"
+    before, after = (re.findall(r"\]\(([^)]+)\)", text) for text in (README, fields["readme"]["text"]))
+    assert all(target.startswith("https://") for target in after)
+    assert "https://example.org/limbsweep/raw/v0.1.0/docs/pictures/sweep.png" in after
+    paths = [re.sub(r"https://example.org/limbsweep/(blob|raw)/v0.1.0/", "", target) for target in after]
+    assert paths == before  # what had an address keeps it
 
 
 # the face

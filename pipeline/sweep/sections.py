@@ -364,7 +364,8 @@ class SweepFile(Section):
         default="double", description="of the computation; single takes half the time and has six digits"
     )
     outputs: tuple[OutputEntry, ...] = Field(
-        default=(), description="time series to store; `joint_reaction: [elbow]` is that of some joints or links alone"
+        default=(),
+        description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone",
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")

@@ -129,6 +129,7 @@ class SubsetSection(Section):
 
 
 Positive = Annotated[Number, Field(gt=0)]
+Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 
 class JointSection(Section):
@@ -162,6 +163,10 @@ class SharingSection(Section):
     preload: dict[Text, Number] = Field(
         default_factory=dict,
         description="forces that they would have against each other [N m or N], by names and patterns; default: none",
+    )
+    off: dict[Text, Annotated[tuple[Interval, ...], Field(min_length=1, max_length=1000)]] = Field(
+        default_factory=dict,
+        description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
     )
 
 

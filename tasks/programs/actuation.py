@@ -33,7 +33,11 @@ PARTS = frozenset(("normal_load_part", "joint_friction_part"))
 
 @functools.cache
 def actuation_program(
-    family: Family, groups: tuple[FrictionGroup, ...], series: tuple[Key, ...], metrics: tuple[str, ...]
+    family: Family,
+    groups: tuple[FrictionGroup, ...],
+    series: tuple[Key, ...],
+    metrics: tuple[str, ...],
+    switched: bool = False,
 ) -> Program:
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
@@ -42,7 +46,8 @@ def actuation_program(
 
     Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
     (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
-    what `coupled_friction.inputs` lists.
+    what `coupled_friction.inputs` lists; and where friction of passive joints is shared by more actuators than freedoms
+    `weights`, a case input, or where actuators are off for a time (`switched`) a sample input.
     """
     kinds, structure, actuators = joint_kinds(family), structure_of(family), len(family.reference.actuators)
     electric, limited = (any_needs((*series, *metrics), need) for need in ("motors", "actuator limits"))
@@ -89,7 +94,9 @@ def actuation_program(
     shares = coupled_friction.inputs(family, groups)
     sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,), **shares}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
-    case |= {name: value.shape[1:] for name, value in even_weights(family).items() if shares}
+    (sample if switched else case).update(
+        {name: value.shape[1:] for name, value in even_weights(family).items() if shares}
+    )
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     case |= {"capacity": (3 * actuators,)} if limited else {}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"

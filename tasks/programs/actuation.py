@@ -13,7 +13,6 @@ from robots.joint_places import MOTOR, JointPlace, places
 from robots.limits import Capacity
 from robots.model import Family
 from robots.quantities import any_needs, reduction
-from robots.status import Status
 from tasks.friction import joints as joint_friction
 from tasks.kernels.keys import Indexed, Key
 from tasks.kernels.program import Program, trace
@@ -66,7 +65,7 @@ def actuation_program(
         apart = not PARTS.isdisjoint(series)
         solution = coupled_friction.solve(family, groups, joints, force, velocity, shares, apart)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solution.unsettled > 0.5, np.nan, 0.0)
-        outcome = where(status[0] > 0.5, status[0], solution.unsettled * float(Status.FRICTION_NOT_CONVERGED))
+        outcome = where(status[0] > 0.5, status[0], solution.unsettled * solution.status)
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
         numbers = np.reshape(capacity, (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
         capacities = [Capacity(*row) for row in numbers]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from robots.joint_places import matches
 from robots.model import Mechanism
@@ -102,23 +103,49 @@ LEAST_SQUARES, LEAST_MAXIMUM = "least_squares", "least_maximum"
 RULES = (LEAST_SQUARES, LEAST_MAXIMUM)
 
 
+class SharingForm(NamedTuple):
+    """What programs depend on: the rule, whether there is a preload, and whether actuators are off for a time."""
+
+    rule: str = LEAST_SQUARES
+    preload: bool = False
+    switched: bool = False
+
+
+class OffTime(NamedTuple):
+    """An actuator that gives no force from `start` until before `stop` [s]."""
+
+    actuator: int
+    start: float
+    stop: float
+
+
 @dataclass(frozen=True)
 class ActuatorSharing:
     """How actuators of a robot with more of them than freedoms share what its motion takes; forces are not unique.
 
     Rules: the least sum of weight times the square of what a force differs from its preload, or the least maximum of
     weight times the size of a force, without preload. weights (actuator,): above zero, empty for one each; preload
-    (actuator,) [N m or N]: empty for none.
+    (actuator,) [N m or N]: empty for none. Actuators that are off give no force, nor preload, and the rule is for the
+    others.
     """
 
     rule: str = LEAST_SQUARES
     weights: tuple[float, ...] = ()
     preload: tuple[float, ...] = ()
+    off: tuple[OffTime, ...] = ()
 
     @property
-    def form(self) -> tuple[str, bool]:
-        """What programs depend on: the rule, and whether there is a preload."""
-        return self.rule, bool(self.preload)
+    def form(self) -> SharingForm:
+        """What programs depend on."""
+        return SharingForm(self.rule, bool(self.preload), bool(self.off))
+
+    def most_off(self) -> int:
+        """How many actuators are off at once, at most."""
+        return max((len(self.off_at(time.start)) for time in self.off), default=0)
+
+    def off_at(self, time: float) -> frozenset[int]:
+        """The actuators that are off at a time."""
+        return frozenset(k for k, start, stop in self.off if start <= time < stop)
 
 
 EVEN_SHARING = ActuatorSharing()

@@ -15,7 +15,7 @@ from typing import Literal
 from robots.model import Mechanism
 
 Kind = Literal["series", "metric", "motion", "status"]
-Stage = Literal["trajectory", "limb", "assembly", "actuation", "reactions", "sensors", "simulation", "user"]
+Stage = Literal["trajectory", "limb", "assembly", "linear", "actuation", "reactions", "sensors", "simulation", "user"]
 Need = Literal[
     "motors",
     "actuator limits",
@@ -101,6 +101,7 @@ _POSE = ("design", "trajectory")
 _JACOBIAN = (*_DRIVEN, "freedom")
 _FREEDOM = (*_DESIGN, "freedom")
 _MATRIX = (*_FREEDOM, "freedom_column")
+_DEVIATION = (*_DESIGN, "deviation")
 _DRIVE = "actuator axis"
 _AXIS = "joint axis"
 
@@ -186,6 +187,11 @@ _ROWS = (
     Quantity("momentum", (*_DESIGN, "wrench"), "N m s, N s",
              "angular momentum about the origin of the world, then linear momentum, of all bodies without rotors",
              "assembly", frame="world", needs=("momentum",)),
+    Quantity("state_matrix", (*_DEVIATION, "deviation_column"), "1, 1/s, 1/s^2",
+             "A of x' = A x + B u for small deviations from the motion, forces as it takes them, without friction",
+             "linear", frame="world", needs=("mass matrix",)),
+    Quantity("input_matrix", (*_DEVIATION, "actuator"), "1/kg, 1/(kg m), 1/(kg m^2)",
+             "B of x' = A x + B u, see state_matrix", "linear", frame="world", needs=("mass matrix",)),
     Quantity("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "trajectory", frame="world"),
     Quantity("platform_rotation", (*_TRAJECTORY, "axis", "platform_axis"), "1",
              "rotation from the axes of the platform to those of the world", "trajectory", frame="world"),
@@ -392,11 +398,14 @@ def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
         "freedom_column": freedoms,
         "freedom_layer": freedoms,
         "actuator_column": actuators,
+        "deviation": 2 * freedoms,
+        "deviation_column": 2 * freedoms,
     }
 
 
-PLACED: Mapping[str, str] = {"joint": "selected_joint", "link": "selected_link"}
-"""Dims of joints and links within a limb, and what stands for limb and them where some of all are stored."""
+PLACED: Mapping[str, str] = {"joint": "selected_joint", "link": "selected_link", "deviation": "selected_deviation"}
+"""Dims of joints and links within a limb, and what stands for limb and them where some of all are stored; deviations
+are those of the robot, and only what stands for them differs."""
 
 
 def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:

@@ -53,18 +53,20 @@ ADVICE: dict[Status, str] = {
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "
     "its side, or put the reference pose on this one",
     Status.DIVERGED: "the motion ran away; lower the gains, or use a smaller step or sample time",
-    Status.FRICTION_NO_SOLUTION: "no motion fits the friction, whose loads it makes itself (Painleve); lower the "
-    "coefficients, or lengthen guides and arms of bearings",
-    Status.FRICTION_SEVERAL_SOLUTIONS: "several motions fit the friction, whose loads it makes itself (Painleve); "
-    "lower the coefficients, or lengthen guides and arms of bearings",
+    Status.FRICTION_NO_SOLUTION: "no forces or motion fit the friction, whose loads it makes itself (Painleve); lower "
+    "the coefficients, or lengthen guides and arms of bearings",
+    Status.FRICTION_SEVERAL_SOLUTIONS: "several forces or motions fit the friction, whose loads it makes itself "
+    "(Painleve); lower the coefficients, or lengthen guides and arms of bearings",
 }
 """What a user can do about each status."""
 
 
-OF_SIMULATIONS = (Status.DIVERGED, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
-"""What only simulations give."""
+OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
+"""What only friction gives that depends on reactions of passive joints, and simulations."""
 
 
-def flags(*, simulated: bool = False) -> dict[str, int]:
-    """Names and codes, for the attributes of a stored status."""
-    return {status.name: int(status) for status in Status if simulated or status not in OF_SIMULATIONS}
+def flags(*, simulated: bool = False, settling: bool = False) -> dict[str, int]:
+    """Names and codes, for the attributes of a stored status; `settling`: where friction depends on reactions."""
+    beyond = {Status.DIVERGED} if not simulated else set()
+    beyond |= {*OF_FRICTION} if not (simulated or settling) else set()
+    return {status.name: int(status) for status in Status if status not in beyond}

@@ -88,10 +88,10 @@ def states_of(name: str, count: int, seed: int = 5) -> States:
     numbers = rest.setting(robot, joints, count, seed)
     force, kinematics = rest.forces(numbers, 3.0), inverse_kinematics(robot, **numbers.state)
     arms = cast(Any, {parameter.name: parameter.default for parameter in LOADS["reaction"]})
-    slides = np.array([_kind(mechanism, other) == "prismatic" for other in joints])
+    slides = np.array([kind_of(mechanism, other) == "prismatic" for other in joints])
     bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
     closed = np.isfinite(kinematics.position).all(axis=(1, 2))
-    bodies = [_bodies(numbers, kinematics, k) if closed[k] else None for k in range(count)]
+    bodies = [free_bodies(numbers, kinematics, k) if closed[k] else None for k in range(count)]
     ordered, driven = names_of(mechanism, joints), list(mechanism.actuators)
     responses = [
         body.response(ordered, driven, push) if body is not None else None
@@ -144,19 +144,21 @@ def without_friction(numbers: rest.Setting, force: Array) -> Array:
     names = [link.joint for link in first] if mechanism.is_chain else []
     result = []
     for k, push in enumerate(force):
-        bodies = _bodies(numbers, kinematics, k)
+        bodies = free_bodies(numbers, kinematics, k)
         response = bodies.response(names or bodies.names[:1], list(mechanism.actuators), push)
         none = np.zeros(len(response.acceleration.start))
         result.append(_accelerations(response, bodies, mechanism, none))
     return np.stack(result)
 
 
-def _kind(mechanism: Any, name: str) -> str:
+def kind_of(mechanism: Any, name: str) -> str:
+    """The kind of a joint, by name."""
     place = places(mechanism)[name][0]
     return mechanism.limbs[mechanism.instances[place.limb].limb].joint_kinds[place.joint].name
 
 
-def _bodies(numbers: rest.Setting, kinematics: Any, k: int) -> FreeBodies:
+def free_bodies(numbers: rest.Setting, kinematics: Any, k: int) -> FreeBodies:
+    """A state of a robot as free bodies."""
     mechanism, state = numbers.robot.mechanism, numbers.state
     sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
     q, qd = (

@@ -11,6 +11,7 @@ from pipeline.plan.coordinates import coordinates
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
+from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import flags
@@ -66,7 +67,7 @@ def contents(plan: Plan) -> dict[str, Any]:
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
         "attributes": attributes(plan.sweep) | _uniqueness(plan),
         "units": {name: unit for name, unit in spellings.items() if name in plan.layout.variables},
-        "flags": flags(simulated=plan.sweep.simulation is not None),
+        "flags": flags(simulated=plan.sweep.simulation is not None, settling=settles(plan.sweep.friction.groups)),
         "sources": plan.sweep.sources,
     }
 

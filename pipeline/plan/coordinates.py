@@ -11,6 +11,7 @@ from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
 from pipeline.sweep.measurement import part_name
 from pipeline.sweep.robot import gravity_parameters
 from pipeline.sweep.trajectories.swept import COORDINATE
+from robots.criteria.selection import deviation_names
 from robots.quantities import GAINS, PLACED, STATE
 
 
@@ -46,6 +47,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
     freedoms = ("freedom", "freedom_column", "freedom_layer")
     named = {"actuator_column": mechanism.actuators} | dict.fromkeys(freedoms, mechanism.freedoms)
+    named |= dict.fromkeys(("deviation", "deviation_column"), deviation_names(mechanism))
     for dim, labels in named.items():
         if dim in plan.layout.sizes:
             yield dim, dim, list(labels), "", dim.replace("_", " ")

@@ -116,7 +116,15 @@ class Memory:
             for dims in series
             if not sizes.keys().isdisjoint(dims)
         )
-        return DOUBLE * (sum(numbers(stage.shapes) for stage in steps) + actuation)
+        return DOUBLE * (sum(numbers(stage.shapes) for stage in steps) + actuation + self._linear)
+
+    @property
+    def _linear(self) -> int:
+        """Numbers of one sample that a linearisation works on: its matrices, and rates of forces and of J_IK."""
+        if not self.request.of("linear"):
+            return 0
+        free, actuators = self.request.structure.freedoms, len(self.request.structure.mechanism.actuators)
+        return 2 * free * (2 * free + actuators) + 4 * free * (1 + actuators)
 
     def shared(self, lengths: Lengths) -> int:
         """Bytes that a block has for all its life: motions, parameters of designs and of friction."""

@@ -242,7 +242,9 @@ class Sweep:
     @property
     def _selected(self) -> dict[str, list[str]]:
         parts = {"joints": [name for name, _ in self.selection.joints], "outputs": list(self.selection.series)}
-        return parts | {"links": [name for name, _ in self.selection.links]}
+        parts |= {"links": [name for name, _ in self.selection.links]}
+        rows = [name for name, _ in self.selection.deviations]
+        return parts | ({"deviations": rows} if rows else {})
 
     @property
     def fingerprint(self) -> str:

@@ -129,6 +129,7 @@ class SubsetSection(Section):
 
 
 Positive = Annotated[Number, Field(gt=0)]
+Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 
 class JointSection(Section):
@@ -162,6 +163,10 @@ class SharingSection(Section):
     preload: dict[Text, Number] = Field(
         default_factory=dict,
         description="forces that they would have against each other [N m or N], by names and patterns; default: none",
+    )
+    off: dict[Text, Annotated[tuple[Interval, ...], Field(min_length=1, max_length=1000)]] = Field(
+        default_factory=dict,
+        description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
     )
 
 
@@ -364,7 +369,8 @@ class SweepFile(Section):
         default="double", description="of the computation; single takes half the time and has six digits"
     )
     outputs: tuple[OutputEntry, ...] = Field(
-        default=(), description="time series to store; `joint_reaction: [elbow]` is that of some joints or links alone"
+        default=(),
+        description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone",
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
     limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")

@@ -1,4 +1,4 @@
-"""Links and joints of a robot by name: keys of what is said of them, in the words of friction groups."""
+"""Links, joints and freedoms of a robot by name: keys of what is said of them, in the words of friction groups."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from robots.parameters import ParameterError, nearest
 
 @dataclass(frozen=True)
 class SeriesSelection:
-    """Of which joints and links some series are stored: their names and places, each in the order of the robot."""
+    """Of which joints, links and freedoms some series are stored: names and places, each in the order of the robot."""
 
     joints: tuple[tuple[str, Place], ...] = ()
     links: tuple[tuple[str, Place], ...] = ()
     series: tuple[str, ...] = ()
+    deviations: tuple[tuple[str, Place], ...] = ()
+    """Those of the state whose rows are stored; their limb does not count."""
 
     def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
-        """Those of the dim `joint` or `link`."""
-        return self.joints if dim == "joint" else self.links
+        """Those of the dim `joint`, `link` or `deviation`."""
+        return {"joint": self.joints, "link": self.links, "deviation": self.deviations}[dim]
 
 
 EVERYTHING = SeriesSelection()
@@ -45,8 +47,24 @@ def _named(mechanism: Mechanism, names: list[list[str]]) -> dict[str, Place]:
     return result
 
 
+def freedom_names(mechanism: Mechanism) -> dict[str, Place]:
+    """Every freedom by name: of a chain its independent joints, of a platform the free components of its twist."""
+    return {name: (0, i) for i, name in enumerate(mechanism.freedoms)}
+
+
+def deviation_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the deviations of a state: of the freedoms, then of their rates.
+
+    Of a platform displacements `x` and small turns `rx`, then `vx` and `wx`; of a chain `joint`, then `joint_rate`.
+    """
+    freedoms = mechanism.freedoms
+    if mechanism.is_chain:
+        return (*freedoms, *(f"{name}_rate" for name in freedoms))
+    return (*(name.replace("w", "r").replace("v", "") for name in freedoms), *freedoms)
+
+
 def select(names: dict[str, Place], pattern: str, what: str) -> tuple[Place, ...]:
-    """The links or joints that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
+    """The links, joints or freedoms that are meant: `all`, or a name or pattern. Raises ParameterError for no hit."""
     hits = tuple(place for name, place in names.items() if pattern == EVERY or matches(name, pattern))
     if not hits:
         raise ParameterError(f"no {what} is called {pattern!r}; {nearest(pattern, (EVERY, *names))}")

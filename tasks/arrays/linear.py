@@ -18,6 +18,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Rate, Values, indexed
 from tasks.kernels.program import Program
 from tasks.kernels.pushforward import pushforward
+from tasks.mechanics.structure import Structure
 from tasks.programs import equations
 from tasks.programs.terms import PLATFORM
 
@@ -57,9 +58,9 @@ def linearisation(
     pushed = {"force": rows(forces, batch)[None], "load": model.unloaded(motion)[None]}
     state = np.zeros((width, 2 * free, 2 * free))
     state[:, :free, free:] = np.eye(free)
-    state[:, :free, :free] = _turning(model, motion)
+    state[:, :free, :free] = turning(model.structure, motion)
     parts: Values = {}
-    for column, change in enumerate(_deviations(model, motion)):
+    for column, change in enumerate(deviations(model.structure, motion)):
         parts = _shares(model, motion, change)
         state[:, free:, column] = _acceleration(model, {**parts, **pushed, "motion": motion, Rate("motion"): change}).T
     plain = {key: values for key, values in parts.items() if not isinstance(key, Rate)}
@@ -78,13 +79,13 @@ def linearisation(
     return Linearisation(shaped[0], shaped[1], shaped[2], status[:samples].astype(np.int8).reshape(batch))
 
 
-def _deviations(model: Model, motion: np.ndarray) -> Iterator[np.ndarray]:
-    """How the motion input changes with each number of a state."""
-    free, size = len(model.freedoms), motion.shape[1]
-    chain = model.structure.mechanism.is_chain
+def deviations(structure: Structure, motion: np.ndarray) -> Iterator[np.ndarray]:
+    """How a motion input (1, size, samples) changes with each number of a state, accelerations held."""
+    free, size = structure.freedoms, motion.shape[1]
+    chain = structure.mechanism.is_chain
     for part in range(2):
         for k in range(free):
-            change, place = np.zeros_like(motion), model.freedoms[k]
+            change, place = np.zeros_like(motion), structure.positions[k]
             if chain:
                 change[0, part * free + k] = 1.0
             elif size == 9:
@@ -95,21 +96,22 @@ def _deviations(model: Model, motion: np.ndarray) -> Iterator[np.ndarray]:
                 change[0, place - 3] = 1.0
             else:
                 rotation = motion[0, 3:12].reshape(3, 3, -1)
-                change[0, 3:12] = np.einsum("ij,jks->iks", _skew(np.eye(3)[place]), rotation).reshape(9, -1)
+                change[0, 3:12] = np.einsum("ij,jks->iks", skew(np.eye(3)[place]), rotation).reshape(9, -1)
             yield change
 
 
-def _turning(model: Model, motion: np.ndarray) -> np.ndarray:
+def turning(structure: Structure, motion: np.ndarray) -> np.ndarray:
     """How a deviation of the orientation turns with the platform, (samples, freedom, freedom)."""
-    free = len(model.freedoms)
-    if model.structure.mechanism.is_chain or motion.shape[1] == 9:
+    free = structure.freedoms
+    if structure.mechanism.is_chain or motion.shape[1] == 9:
         return np.zeros((motion.shape[-1], free, free))
     whole = np.zeros((motion.shape[-1], 6, 6))
-    whole[:, :3, :3] = np.stack([_skew(omega) for omega in motion[0, 12:15].T])
-    return whole[:, model.freedoms][:, :, model.freedoms]
+    whole[:, :3, :3] = np.stack([skew(omega) for omega in motion[0, 12:15].T])
+    return whole[:, structure.positions][:, :, structure.positions]
 
 
-def _skew(v: np.ndarray) -> np.ndarray:
+def skew(v: np.ndarray) -> np.ndarray:
+    """The matrix of a cross product from the left."""
     x, y, z = v
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 

@@ -15,6 +15,7 @@ from tasks.blocks import friction_history
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
+from tasks.blocks.linear import Linear
 from tasks.blocks.shares import OnDemand, Precomputed, Share
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Key, Values
@@ -55,6 +56,7 @@ class Assembly:
         self.assembly = stages.assembly(self.request)
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
         self.balance = stages.balance(self.request) if self.request.reactions else None
+        self.linear = Linear(block) if self.request.of("linear") else None
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.out = self._allocate()
@@ -81,7 +83,7 @@ class Assembly:
         What actuation gives has an axis of friction sets here, whether friction changes it or not.
         """
         out: Arrays = {}
-        for name in (*self.request.of("limb"), *self.request.of("assembly")):
+        for name in (*self.request.of("limb"), *self.request.of("assembly"), *self.request.of("linear")):
             dtype = np.float64 if QUANTITIES[name].reduction else QUANTITIES[name].dtype
             out[name] = empty(self.block.shape(self.block.dims(name)), dtype)
         for name in self.request.of("actuation"):
@@ -136,6 +138,8 @@ class Assembly:
         out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
         values |= self.assembly.run(self.block.kernel, values, self.samples, out)
         self._store_series(j, designs, values)
+        if self.linear is not None:
+            self._store_linear(j, designs, values)
         if self.balance and not self.loads_by_set:
             self._keep_loads(0, j, designs, values)
         if self.actuation is not None:
@@ -218,6 +222,15 @@ class Assembly:
                 numbers = time_first(values[name], self.samples)
                 out[name][designs, j] = numbers.reshape(out[name][designs, j].shape)
             out[name][designs, j][status != Status.OK] = np.nan
+
+    def _store_linear(self, j: int, designs: slice, values: Values) -> None:
+        """Matrices of deviations from the motion; NaN where a sample failed."""
+        assert self.linear is not None
+        failed = values["status"][:, 0, : self.samples] != Status.OK
+        matrices = self.linear.strip(j, values)
+        for name in self.request.of("linear"):
+            self.out[name][designs, j] = matrices[name]
+            self.out[name][designs, j][failed] = np.nan
 
     def _finished(self) -> Arrays:
         """The variables with their metrics finished, in their dims and types."""

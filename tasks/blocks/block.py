@@ -168,11 +168,29 @@ class Block:
         if self.gravities is not None:
             values["gravity"] = self.gravities
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
-        shared = {"weights": self.sharing.weights, "preload": self.sharing.preload}
-        values |= {name: np.array([numbers]) for name, numbers in shared.items() if numbers}
+        values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
         return values | (case_values(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
+
+    @property
+    def _shared(self) -> dict[str, tuple[float, ...]]:
+        return {"weights": self.sharing.weights, "preload": self.sharing.preload}
+
+    def switched_values(self, stamps: np.ndarray) -> dict[str, np.ndarray]:
+        """Weights and preload of actuators (actuator, sample) that are off at times: infinite and none while they are.
+
+        Nothing where no actuator is ever off; then they are among `case_values`.
+        """
+        if not self.sharing.off:
+            return {}
+        count = len(self.family.reference.actuators)
+        active = np.ones((count, len(stamps)), dtype=bool)
+        for k, start, stop in self.sharing.off:
+            active[k, (start <= stamps) & (stamps < stop)] = False
+        weights = np.array(self.sharing.weights or (1.0,) * count)[:, None]
+        values = {"weights": np.where(active, weights, np.inf)}
+        return values | ({"preload": active * np.array(preload)[:, None]} if (preload := self.sharing.preload) else {})
 
     def named_parameters(self) -> Arrays:
         """Parameters by name, (design,) each."""

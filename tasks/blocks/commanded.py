@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ class Motions:
     load: np.ndarray | None = None
     signals: np.ndarray | None = None
     field: np.ndarray | None = None
+    shared: Mapping[str, np.ndarray] | None = None
+    """How actuators share forces, see `Block.switched_values`."""
 
     def __len__(self) -> int:
         return len(self.motion)
@@ -41,7 +43,8 @@ class Motions:
         """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
         load = None if self.load is None else self.load[trajectory]
         others = {"load": load, "signals": self.signals, "gravity": self.field}
-        known = {name: values[None] for name, values in others.items() if values is not None}
+        known: Values = {name: values[None] for name, values in others.items() if values is not None}
+        known |= {name: values[None] for name, values in (self.shared or {}).items()}
         return {"motion": self.motion[trajectory][None], **known}
 
 
@@ -51,14 +54,15 @@ def motions(block: Block) -> Motions:
         [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
     )
     signals = signal_values(block.family, closed_forms.padded_times(block.times)) if block.family.signals else None
-    field = base_field(block.base, block.gravity, block.times) if block.base is not None else None
+    felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
+    shared = block.switched_values(closed_forms.padded_times(block.times))
     if not block.request.loaded:
-        return Motions(motion, signals=signals, field=field)
+        return Motions(motion, signals=signals, field=felt, shared=shared)
     acting = [
         loads.along(trajectory.load, _rotation(block.family, rows), block.times)
         for trajectory, rows in zip(block.trajectories, motion, strict=True)
     ]
-    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, field)
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, felt, shared)
 
 
 def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:

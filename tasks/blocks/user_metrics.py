@@ -50,8 +50,11 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
 
 def selected(block: Block, name: str, array: np.ndarray) -> np.ndarray:
-    """A series of the joints or links that are stored of it: one axis in place of those of limb and joint or link."""
+    """A series of what is stored of it: one axis in place of limb and joint or link, or some rows of a state."""
     dims = block.dims(name)
+    if "deviation" in dims:
+        rows = [row for _, (_, row) in block.selection.deviations]
+        return np.take(array, rows, axis=dims.index("deviation"))
     axis, dim = dims.index("limb"), dims[dims.index("limb") + 1]
     limbs, numbers = zip(*(place for _, place in block.selection.of(dim)), strict=True)
     first = np.moveaxis(array, (axis, axis + 1), (0, 1))

@@ -24,7 +24,8 @@ NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to
 def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None) -> list[Scalar]:
     """u with J_IK^T u = wrench; where there are more actuators than freedoms, that of the least sum of weights u^2.
 
-    jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given.
+    jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given; infinite
+    ones are those of actuators that give no force.
     """
     j, w = array(jacobian), array(wrench)
     if j.shape[0] == j.shape[1]:
@@ -39,13 +40,28 @@ def preloaded_forces(jacobian: Array, wrench: Array, weights: Array, preload: Ar
     return list(wished + array(actuator_forces(j, array(wrench) - j.T @ wished, weights)))
 
 
-def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array) -> list[Scalar]:
+def acting_rows(jacobian: Array, weights: Array) -> Array:
+    """J_IK with rows of zeros for actuators that give no force, whose weights are infinite."""
+    largest = sys.float_info.max
+    return array([[where(w <= largest, x, 0.0) for x in row] for row, w in zip(jacobian, weights, strict=True)])
+
+
+def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, switched: bool = False) -> list[Scalar]:
     """u with J_IK^T u = wrench and the least maximum of weights |u|, for one actuator more than there are freedoms.
+
+    With `switched`, weights may be infinite: where one is, that actuator gives no force, and the others have no choice.
 
     All solutions are u + N s with one number s, so that the maximum is a convex function of s made of straight lines:
     its least value is where two of them meet. They are all tried.
     """
     j = array(jacobian)
+    if switched:
+        unique = actuator_forces(j, wrench, weights)
+        finite = [w <= sys.float_info.max for w in weights]
+        all_act = every(finite)
+        numbers = array([where(mask, w, 1.0) for mask, w in zip(finite, weights, strict=True)])
+        chosen = least_maximum_forces(j, wrench, numbers)
+        return [where(all_act, least, alone) for least, alone in zip(chosen, unique, strict=True)]
     free = np.eye(len(j)) - j @ (inverse(j.T @ j) @ j.T)  # N N^T for a unit N: every column is a multiple of N
     longest, direction = free[0, 0], free[:, 0]
     for k in range(1, len(j)):

@@ -13,7 +13,6 @@ from robots.joint_places import MOTOR, JointPlace, places
 from robots.limits import Capacity
 from robots.model import Family
 from robots.quantities import any_needs, reduction
-from robots.status import Status
 from tasks.friction import joints as joint_friction
 from tasks.kernels.keys import Indexed, Key
 from tasks.kernels.program import Program, trace
@@ -33,7 +32,11 @@ PARTS = frozenset(("normal_load_part", "joint_friction_part"))
 
 @functools.cache
 def actuation_program(
-    family: Family, groups: tuple[FrictionGroup, ...], series: tuple[Key, ...], metrics: tuple[str, ...]
+    family: Family,
+    groups: tuple[FrictionGroup, ...],
+    series: tuple[Key, ...],
+    metrics: tuple[str, ...],
+    switched: bool = False,
 ) -> Program:
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
@@ -42,7 +45,8 @@ def actuation_program(
 
     Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
     (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
-    what `coupled_friction.inputs` lists.
+    what `coupled_friction.inputs` lists; and where friction of passive joints is shared by more actuators than freedoms
+    `weights`, a case input, or where actuators are off for a time (`switched`) a sample input.
     """
     kinds, structure, actuators = joint_kinds(family), structure_of(family), len(family.reference.actuators)
     electric, limited = (any_needs((*series, *metrics), need) for need in ("motors", "actuator limits"))
@@ -61,7 +65,7 @@ def actuation_program(
         apart = not PARTS.isdisjoint(series)
         solution = coupled_friction.solve(family, groups, joints, force, velocity, shares, apart)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solution.unsettled > 0.5, np.nan, 0.0)
-        outcome = where(status[0] > 0.5, status[0], solution.unsettled * float(Status.FRICTION_NOT_CONVERGED))
+        outcome = where(status[0] > 0.5, status[0], solution.unsettled * solution.status)
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
         numbers = np.reshape(capacity, (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
         capacities = [Capacity(*row) for row in numbers]
@@ -89,7 +93,9 @@ def actuation_program(
     shares = coupled_friction.inputs(family, groups)
     sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,), **shares}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
-    case |= {name: value.shape[1:] for name, value in even_weights(family).items() if shares}
+    (sample if switched else case).update(
+        {name: value.shape[1:] for name, value in even_weights(family).items() if shares}
+    )
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     case |= {"capacity": (3 * actuators,)} if limited else {}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"

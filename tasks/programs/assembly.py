@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.limits import EVEN_SHARING, LEAST_MAXIMUM
+from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, SharingForm
 from robots.model import Family
 from robots.quantities import any_needs, reduction
 from robots.types import TWIST
@@ -50,7 +50,7 @@ def assembly_program(
     limits: tuple[LimbLimits, ...] = (),
     series: tuple[str, ...] = (),
     design: RobotCriteria = NO_CRITERIA,
-    sharing: tuple[str, bool] = EVEN_SHARING.form,
+    sharing: SharingForm = EVEN_SHARING.form,
 ) -> Program:
     """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -61,8 +61,8 @@ def assembly_program(
     JOINT_LIMIT. Case inputs: of a robot with a platform, or with coordinates of one, the `parameters` and the `mount`
     of each limb, from which J_IK of the reference pose follows; of one with more actuators than freedoms alone
     `weights` (actuator,), see `even_weights`, and with a `sharing` that says so `preload` (actuator,), see
-    `robots.limits.ActuatorSharing`; for criteria of design `test_load` or `capsules`, see
-    `tasks.programs.criteria`.
+    `robots.limits.ActuatorSharing`, which are sample inputs where actuators are off for a time; for criteria of design
+    `test_load` or `capsules`, see `tasks.programs.criteria`.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
@@ -105,12 +105,15 @@ def assembly_program(
     ) -> dict[str, Any]:
         rows = known if known is not None else np.vstack([jacobian[k] for k in limbs])
         taken = platform_wrench + sum(wrench[k] for k in limbs)
-        if weights is None or sharing == EVEN_SHARING.form:
+        acting = rows
+        if weights is None or not (sharing.preload or sharing.rule == LEAST_MAXIMUM):
             forces = assembly.actuator_forces(rows, taken, weights)
-        elif sharing[0] == LEAST_MAXIMUM:
-            forces = assembly.least_maximum_forces(rows, taken, weights)
+        elif sharing.rule == LEAST_MAXIMUM:
+            forces = assembly.least_maximum_forces(rows, taken, weights, switched=sharing.switched)
         else:
             forces = assembly.preloaded_forces(rows, taken, weights, preload)
+        if weights is not None and sharing.switched:
+            acting = assembly.acting_rows(rows, weights)
         speed = structure.speed(motion)
         velocity = rows @ speed
         home = home_rows(structure, parameters, mount) if mount else None
@@ -121,7 +124,7 @@ def assembly_program(
                 array(np.vstack([x[k] for k in limbs])[:, holding]) for x in (constraint_rows, home_constraint_rows)
             )
             held, loose = assembly.regularity(now, first), assembly.constraints_lost(now, first)
-        solved = assembly.combined_status([status[k][0] for k in limbs], rows, forces, home, loose)
+        solved = assembly.combined_status([status[k][0] for k in limbs], acting, forces, home, loose)
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))
@@ -149,8 +152,10 @@ def assembly_program(
         return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
 
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)}
-    case: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
-    case |= {"preload": case["weights"]} if sharing[1] else {}
+    case: dict[Any, Shape] = {}
+    shared: dict[Any, Shape] = {name: value.shape[1:] for name, value in even_weights(family).items()}
+    shared |= {"preload": shared["weights"]} if sharing.preload else {}
+    (sample if sharing.switched else case).update(shared)
     if not structure.mechanism.is_chain:
         sample |= platform_shapes(structure, asked=wanted)
     if structure.compared:

@@ -2,12 +2,12 @@
 
 u = u_0 + A tau with A = J_IK^-T G^T: what friction tau in passive joints, whose rates are G V, asks of the actuators.
 Their own friction is added to that. The loads of bearings are affine in u, tau and the free multipliers of redundant
-rows, see `tasks.friction.joints`; they are iterated with the laws until nothing changes.
+rows, see `tasks.friction.joints`; they are iterated with the laws until nothing changes, see `tasks.friction.rounds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,21 +17,17 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.joint_places import JointPlace
 from robots.model import Family
+from robots.status import Status
 from tasks.friction import joints as joint_friction
+from tasks.friction import rounds
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
-from tasks.kernels.expression import Dual
 from tasks.kernels.keys import Shape, indexed
-from tasks.kernels.types import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, iterate, opposite, total, where
+from tasks.kernels.types import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
 from tasks.programs import reactions as reaction_programs
-
-ITERATIONS = 300
-SETTLED = Dual(1e-13, 1e-5)  # change of all friction in a step, relative to its size, at which the iteration ends
-ACCURATE = 1e-9  # the same above which it has not settled
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,8 @@ class FrictionSolution:
 
     forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; friction: of
     every joint in the order of the groups; passive: of the passive joints of each limb; residual: how far friction is
-    from settled [N m and N]; unsettled: 1 where that is too far. Where they are asked for:
+    from settled [N m and N]; unsettled: 1 where that is too far, or where there are several solutions; status: that of
+    such a sample. Where they are asked for:
     load_parts, friction_parts, of every joint in the order of the groups, see `tasks.friction.joints.JointFriction`.
     """
 
@@ -50,6 +47,7 @@ class FrictionSolution:
     passive: Sequence[Array]
     residual: Scalar
     unsettled: Scalar
+    status: Scalar
     load_parts: Sequence[Scalars] = ()
     friction_parts: Sequence[Scalars] = ()
 
@@ -119,11 +117,10 @@ def solve(
     tau = friction_of(still) if passive else still
     residual: Scalar = 0.0
     unsettled: Scalar = 0.0
+    status: Scalar = float(Status.FRICTION_NOT_CONVERGED)
     if any(joint.group.load == "reaction" for joint in passive):
-        tau = array(_settled(friction_of, tau))
-        last = friction_of(tau)
-        residual = total(last - tau)
-        unsettled = where(opposite(residual <= ACCURATE * total(last) + TINY), 1.0, 0.0)
+        around = rounds.settled(friction_of, tau)
+        tau, residual, unsettled, status = around.tau, around.residual, around.unsettled, around.status
     net = robot.forces(tau)
     forces = list(net)
     at = dict(zip(robot.places, tau, strict=True))
@@ -132,22 +129,12 @@ def solve(
             at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
             forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
     friction = [at[joint.place] for joint in joints]
-    solution = FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled)
+    solution = FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled, status)
     if not parts:
         return solution
     loads = [joint.load_parts(carried(joint, tau)) for joint in joints]
     shown = [joint.parts(rates[joint.place], load, at[joint.place]) for joint, load in zip(joints, loads, strict=True)]
     return replace(solution, load_parts=loads, friction_parts=shown)
-
-
-def _settled(friction_of: Callable[[Array], Array], start: Array) -> Sequence[Scalar]:
-    def step(tau: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        following = friction_of(array(tau))
-        # NaN counts as done: it will not get better
-        moving = total(following - array(tau)) > SETTLED * total(following) + TINY
-        return list(following), opposite(moving)
-
-    return iterate(step, list(start), ITERATIONS, newton=False)
 
 
 class PassiveFriction:

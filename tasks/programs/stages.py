@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.friction.groups import FrictionGroup, settles
-from robots.limits import EVEN_SHARING
+from robots.limits import EVEN_SHARING, SharingForm
 from robots.model import Family
 from robots.quantities import QUANTITIES, any_needs, names
 from robots.quantities import Stage as StageName
@@ -132,7 +132,7 @@ class Request:
     """Whether something acts on the platform."""
     design: RobotCriteria = NO_CRITERIA
     """What is known for criteria of design, whether or not it is wanted."""
-    sharing: tuple[str, bool] = EVEN_SHARING.form
+    sharing: SharingForm = EVEN_SHARING.form
     """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
 
     @functools.cached_property
@@ -263,7 +263,9 @@ def actuation(request: Request) -> Stage:
     return Stage(
         "actuation",
         {key: sizes[key] for key in series if key in sizes},
-        functools.partial(actuation_program, request.family, request.groups, series, metrics),
+        functools.partial(
+            actuation_program, request.family, request.groups, series, metrics, switched=request.sharing.switched
+        ),
         {"velocity": VELOCITY},
     )
 

@@ -30,6 +30,7 @@ OUTPUTS = (
     "actuator_mass", "kinetic_energy", "potential_energy", "forward_jacobian", "actuator_coriolis_force",
     "actuator_gravity_force", "centre_of_mass", "momentum",
     "link_position", "link_rotation", "link_twist", "link_acceleration", "link_wrench",
+    "state_matrix", "input_matrix",
 )  # fmt: skip
 METRICS = (
     "peak_force", "rms_force", "peak_power", "energy", "regenerated_energy", "peak_velocity", "condition",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.sections import SweepFile
-from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, ActuatorSharing, select_actuators
+from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, ActuatorSharing, OffTime, select_actuators
 from robots.model import Mechanism
 from robots.parameters import ParameterError
 
@@ -38,7 +38,33 @@ def read_sharing(
             if wrong:
                 report((KEY, "rule"), Got(f"least_maximum with {got}"), "what this rule is for", hint)
     weights = _of_actuators(report, section.weights, mechanism, "weights", 1.0)
-    return ActuatorSharing(section.rule, weights, _of_actuators(report, section.preload, mechanism, "preload", 0.0))
+    preload = _of_actuators(report, section.preload, mechanism, "preload", 0.0)
+    sharing = ActuatorSharing(section.rule, weights, preload, tuple(_off(report, section.off, mechanism)))
+    if (most := sharing.most_off()) > spare:
+        hint = "With fewer than freedoms nothing holds the robot."
+        report((KEY, "off"), Got(f"{most} actuators off at once"), f"at most {spare}, the spare ones", hint)
+    switched = {time.actuator for time in sharing.off}
+    if friction is not None and any(at.actuator in switched for group in friction.groups for at in group.places):
+        hint = "The others would have to overcome it, which is not modelled. Name other joints."
+        report((KEY, "off"), Got("friction in an actuator that is off"), "actuators without friction", hint)
+    return sharing
+
+
+def _off(report: Report, entries: Mapping[str, Sequence[Sequence[float]]], mechanism: Mechanism) -> Iterator[OffTime]:
+    """Times in which actuators give no force."""
+    for name, times in entries.items():
+        try:
+            hits = select_actuators(mechanism, name)
+        except ParameterError as error:
+            report((KEY, "off", name), name, "actuators of the robot", sentence(str(error)), key=True)
+            continue
+        for index, (start, stop) in enumerate(times):
+            if not 0.0 <= start < stop:
+                hint = "Write when the actuator is switched off, and when on again."
+                report(
+                    (KEY, "off", name, index), [start, stop], "two times, the first from 0 and before the other", hint
+                )
+            yield from (OffTime(hit, start, stop) for hit in hits)
 
 
 def _of_actuators(
@@ -61,4 +87,5 @@ def _of_actuators(
 
 def describe_sharing(sharing: ActuatorSharing) -> dict[str, Any]:
     """Describe a sharing in types of JSON."""
-    return {"rule": sharing.rule, "weights": list(sharing.weights), "preload": list(sharing.preload)}
+    off = {"off": [list(time) for time in sharing.off]} if sharing.off else {}
+    return {"rule": sharing.rule, "weights": list(sharing.weights), "preload": list(sharing.preload)} | off

@@ -60,7 +60,7 @@ def sweep(
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     loads: by name, dicts as in a file, or records such as `limbsweep.robots.SpringLoad`; tables over time are arrays.
     base: how the base moves in the world, a dict as in a file or points as those of a trajectory.
-    sharing: how more actuators than freedoms share forces, a dict as in a file, with `rule`, `weights` and `preload`.
+    sharing: how more actuators than freedoms share forces, a dict as in a file: `rule`, `weights`, `preload`, `off`.
     study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.

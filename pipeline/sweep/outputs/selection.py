@@ -1,20 +1,29 @@
-"""Outputs of some joints or links alone: entries `joint_reaction: [elbow]` of the list `outputs` of a sweep file."""
+"""Outputs of some joints, links or freedoms: entries `joint_reaction: [elbow]` of `outputs` in a sweep file."""
 
 from __future__ import annotations
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.sections import SelectedOutput, SweepFile
-from robots.criteria.selection import SeriesSelection, joint_names, link_names, select
+from robots.criteria.selection import (
+    SeriesSelection,
+    deviation_names,
+    freedom_names,
+    joint_names,
+    link_names,
+    select,
+)
 from robots.limits import Place
 from robots.model import Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import PLACED, QUANTITIES
 
-NAMES = {"joint": joint_names, "link": link_names}
+NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names}
+WORDS = {"deviation": "freedom"}
+"""What is selected, where that is not called as its dim."""
 
 
 def read_selection(report: Report, file: SweepFile, mechanism: Mechanism | None) -> SeriesSelection:
-    """Read which joints and links are stored of which outputs; what is wrong goes to `report`."""
+    """Read which joints, links and freedoms are stored of which outputs; what is wrong goes to `report`."""
     chosen: dict[str, tuple[tuple[str, Place], ...]] = {}
     series: list[str] = []
     for index, entry in enumerate(file.outputs):
@@ -24,19 +33,24 @@ def read_selection(report: Report, file: SweepFile, mechanism: Mechanism | None)
         path = ("outputs", index, name)
         kind = next((dim for dim in PLACED if dim in QUANTITIES[name].dims), None)
         if kind is None or file.simulation is not None:
+            hint = "Write its name alone."
             where = "a simulation" if file.simulation is not None else name
-            report(path, Got(f"joints or links of {where}"), "an output of joints or links", "Write its name alone.")
+            report(path, Got(f"joints or links of {where}"), "an output of joints, links or freedoms", hint)
             continue
-        known = NAMES[kind](mechanism)
+        known, what = NAMES[kind](mechanism), WORDS.get(kind, kind)
         places: list[Place] = []
         for number, text in enumerate(entry.places):
             try:
-                places += [place for place in select(known, text, kind) if place not in places]
+                places += [place for place in select(known, text, what) if place not in places]
             except ParameterError as error:
-                report((*path, number), text, f"a {kind} of the robot", sentence(str(error)))
+                report((*path, number), text, f"a {what} of the robot", sentence(str(error)))
+        if kind == "deviation":  # a freedom has a row, and its rate another
+            known = {name: (0, row) for row, name in enumerate(deviation_names(mechanism))}
+            places += [(0, row + len(mechanism.freedoms)) for _, row in places]
         found = tuple((label, place) for label, place in known.items() if place in places)
         if chosen.setdefault(kind, found) != found:
-            hint = f"All outputs of {kind}s that are selected share one dim; write the same list."
-            report(path, Got(f"other {kind}s than those of another output"), f"the same {kind}s everywhere", hint)
+            hint = f"All outputs of {what}s that are selected share one dim; write the same list."
+            report(path, Got(f"other {what}s than those of another output"), f"the same {what}s everywhere", hint)
         series.append(name)
-    return SeriesSelection(chosen.get("joint", ()), chosen.get("link", ()), tuple(series))
+    joints, links, deviations = (chosen.get(kind, ()) for kind in NAMES)
+    return SeriesSelection(joints, links, tuple(series), deviations)

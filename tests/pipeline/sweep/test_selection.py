@@ -72,7 +72,10 @@ def test_a_sweep_of_objects_takes_them_too() -> None:
     ("outputs", "message"),
     [
         ("link_position: [armm]", r"outputs\[0\].link_position\[0\]: got 'armm'; expected a link of the robot"),
-        ("actuator_force: [limb1.1]", "got joints or links of actuator_force; expected an output of joints or links"),
+        (
+            "actuator_force: [limb1.1]",
+            "got joints or links of actuator_force; expected an output of joints, links or freedoms",
+        ),
         ("link_positon: [arm]", r"outputs\[0\]: got 'link_positon'; expected one of the outputs. Did you mean"),
         ("link_position: []", r"outputs\[0\]: got .* expected a name, or a name with a list of joints or links"),
         (

@@ -10,7 +10,9 @@ from scipy.optimize import linprog
 from pipeline import Sweep, run
 from pipeline.errors import InputError
 from pipeline.identification.recordings import refuse_unmodelled
+from robots.status import Status
 from storage.errors import StoreError
+from tasks.mechanics import assembly
 from tests.pipeline.runs import SYNCHRONOUS
 
 TEXT = """\
@@ -79,9 +81,67 @@ def test_the_least_maximum_is_that_of_a_linear_programme(
     np.testing.assert_array_equal(least["peak_force"], np.abs(found).max(axis=0))
 
 
+def test_actuators_that_are_off_leave_all_to_the_others(even: tuple[np.ndarray, np.ndarray, xarray.Dataset]) -> None:
+    force, jacobian, part = even
+    names, times = [str(name) for name in part["actuator"].values], part["time"].values
+    off = f"off: {{{names[3]}: [[0.0, 0.2], [0.5, 0.9]], {names[0]}: [[0.2, 0.4]]}}"
+    active = np.ones(force.shape, dtype=bool)
+    active[(times < 0.2 - 1e-9) | ((times > 0.5 - 1e-9) & (times < 0.9 - 1e-9)), 3] = False
+    active[(times > 0.2 - 1e-9) & (times < 0.4 - 1e-9), 0] = False
+    assert sorted(active.sum(axis=1)) == [3] * 8 + [4] * 2
+    found, _, _ = forces(f"sharing: {{{off}}}\n")
+    root = np.sqrt(WEIGHTS)
+    weights = f"weights: {{{', '.join(f'{n}: {w}' for n, w in zip(names, WEIGHTS, strict=True))}}}"
+    weighted, _, _ = forces(f"sharing: {{{weights}, preload: {{all: 1.5}}, {off}}}\n")
+    least, _, _ = forces(f"sharing: {{rule: least_maximum, {off}}}\n")
+    smallest, _, _ = forces("sharing: {rule: least_maximum}\n")
+    for k, rows in enumerate(jacobian):
+        wrench, on = rows.T @ force[k], active[k]
+        wished = 1.5 * on
+        expected = np.linalg.lstsq((rows.T / root)[:, on], wrench - rows.T @ wished, rcond=None)[0] / root[on]
+        alone = np.linalg.lstsq(rows.T[:, on], wrench, rcond=None)[0]
+        fewest = smallest[k] if on.all() else alone
+        for mine, theirs in ((weighted[k], expected + 1.5), (found[k], alone), (least[k], fewest)):
+            np.testing.assert_allclose(mine[on], theirs, rtol=0, atol=1e-11 * np.abs(force).max())
+            assert not mine[~on].any()
+
+
+def test_a_platform_that_those_that_are_on_cannot_hold_has_a_status() -> None:
+    rows, weights = np.array([[1.0, 0.0], [0.5, 1.0], [2.0, 0.0]]), np.array([1.0, np.inf, 1.0])
+    with np.errstate(all="ignore"):
+        for numbers, expected in ((weights, Status.PLATFORM_SINGULAR), (weights[::-1][[1, 0, 2]], Status.OK)):
+            acting = assembly.acting_rows(rows, numbers)
+            forces = assembly.actuator_forces(rows, np.array([1.0, 0.0]), numbers)
+            assert assembly.combined_status([0.0], acting, forces, home=rows) == expected
+
+
+def test_friction_of_passive_joints_is_overcome_by_those_that_are_on() -> None:
+    friction = "friction: {law: viscous, joints: passive, parameters: {viscous: 0.3}}\n"
+    bare, _, _ = forces()
+    even, jacobian, part = forces(friction)
+    found, _, _ = forces(f"{friction}sharing: {{off: {{{part['actuator'].values[1]}: [[0, 2]]}}}}\n")
+    assert not found[:, 1].any()
+    assert np.abs(even - bare).max() > 0.05
+    apart = np.einsum("taf,ta->tf", jacobian, found - even)
+    assert np.abs(apart).max() < 1e-11 * np.abs(even).max()
+
+
 @pytest.mark.parametrize(
     ("robot", "text", "message"),
     [
+        ("delta_4rr2rrr", "sharing: {off: {elbow: [[0, 1]]}}", "No actuator is called 'elbow'"),
+        ("delta_4rr2rrr", "sharing: {off: {limb1.1: [[1, 0.5]]}}", "expected two times, the first from 0 and before"),
+        ("delta_4rr2rrr", "sharing: {off: {limb1.1: [[0.5]]}}", "off.limb1.1"),
+        (
+            "delta_4rr2rrr",
+            "sharing: {off: {limb1.1: [[0, 0.5]], limb2.1: [[0.4, 0.6]]}}",
+            "sharing.off: got 2 actuators off at once; expected at most 1",
+        ),
+        (
+            "delta_4rr2rrr",
+            "sharing: {off: {limb1.1: [[0, 0.5]]}}\nfriction: {law: viscous}",
+            "sharing.off: got friction in an actuator that is off",
+        ),
         ("five_bar", "sharing: {rule: least_maximum}", "sharing: got a robot with 2 actuators for as many freedoms"),
         ("delta_4rr2rrr", "sharing: {weights: {elbow: 2}}", "No actuator is called 'elbow'"),
         ("delta_4rr2rrr", "sharing: {weights: {all: 2, '*': 1}}", "actuators that no other key selects"),

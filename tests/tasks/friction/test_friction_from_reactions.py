@@ -19,6 +19,7 @@ ARMS = {"friction_arm": 0.01, "pin_radius": 0.012, "bending_arm": 0.06, "preload
 LAW = {"coulomb": 0.05, "static": 0.09, "viscous": 0.01, "stribeck_velocity": 0.1}
 FRICTION = {"law": "stribeck", "joints": "all", "load": "reaction", **LAW, **ARMS}
 GRAVITY = (0.4, -3.0, -9.0)
+UNSETTLED = {Status.FRICTION_NOT_CONVERGED, Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS}
 ROBOTS = ("delta_3rr2rrr", "hexapod_6rrrprr", "three_loop_leg")
 
 
@@ -89,7 +90,7 @@ def test_friction_that_does_not_settle_is_told(name: str) -> None:
     huge = {**FRICTION, "coulomb": 400.0, "static": 900.0}
     done = inverse_dynamics(robot, **states, gravity=GRAVITY, friction=huge, full=True)
     good = done.status == Status.OK
-    assert (done.status[~good] == Status.FRICTION_NOT_CONVERGED).all()
+    assert {*done.status[~good]} <= UNSETTLED
     assert (~good).any()
     assert np.isfinite(done.force[good]).all()
     assert np.isnan(done.force[~good]).all()

@@ -1,0 +1,96 @@
+"""Linear equations of motion near the motions of a block: A and B of x' = A x + B u for small deviations.
+
+Inverse dynamics gives the forces W(x, V') that a state x and its accelerations V' take along the freedoms, and
+
+    W(x, V') = J_IK(x)^T u,  so that  M dV' = dJ_IK^T u - dW + J_IK^T du
+
+with dW at V' held. dW and dJ_IK are exact: the programs of the limbs and of the platform, differentiated along each
+number of the state. u are the forces that the motion takes without friction, so that friction has no part in A and B.
+Loads over time and a base that moves are where they are at the time of the sample.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+
+from robots.quantities import names
+from robots.types import TWIST
+from tasks.arrays.linear import deviations, skew, turning
+from tasks.blocks.block import Block, time_first
+from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
+from tasks.programs import stages
+from tasks.programs.linear import answer_program
+from tasks.programs.terms import PLATFORM
+
+SERIES = names("linear")
+
+
+class Linear:
+    """Rows of A and B of a block, a strip of designs on one trajectory at a time."""
+
+    def __init__(self, block: Block) -> None:
+        self.block, self.structure, self.samples = block, block.request.structure, len(block.times)
+        self.limbs = range(len(self.structure.mechanism.instances))
+        bare = replace(block.request, wanted=(), groups=(), limits=())
+        own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
+        self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)
+        self.owners = (*self.limbs, PLATFORM) if own else self.limbs
+
+    def strip(self, trajectory: int, values: Arrays) -> dict[str, np.ndarray]:
+        """A (design, time, deviation, deviation) and B (design, time, deviation, actuator), NaN without an answer.
+
+        `values` are those of the stages up to the assembly, among them the mass matrix of limbs and platform.
+        """
+        mass = functools.reduce(np.add, (values[Indexed("mass", owner)] for owner in self.owners))
+        rows = np.concatenate([values[Indexed("jacobian", k)] for k in self.limbs], axis=1)
+        free, designs = self.structure.freedoms, len(mass)
+        actuators, width = rows.shape[1] // free, rows.shape[2]
+        motion = values["motion"]
+        state = np.zeros((designs, self.samples, 2 * free, 2 * free))
+        acting = np.zeros((designs, self.samples, 2 * free, actuators))
+        state[:, :, :free, free:] = np.eye(free)
+        state[:, :, :free, :free] = turning(self.structure, motion)[: self.samples]
+        for column, change in enumerate(deviations(self.structure, motion)):
+            asked = self._asked(values, change, self._load_rate(trajectory, column, values))
+            state[:, :, free:, column] = self._answer(mass, asked)
+        for column, row in enumerate(np.split(rows.reshape(designs, actuators, free, width), actuators, axis=1)):
+            acting[:, :, free:, column] = self._answer(mass, row[:, 0])
+        for matrix in (state, acting):
+            matrix[~np.isfinite(matrix).all(axis=(2, 3))] = np.nan
+        return dict(zip(SERIES, (state, acting), strict=True))
+
+    def _asked(self, values: Arrays, change: np.ndarray, load: Values) -> np.ndarray:
+        """Forces along the freedoms (design, freedom, padded time) that a change of the motion leaves to the masses."""
+        moved = {**values, Rate("motion"): change, **load}
+        rates: dict[Key, np.ndarray] = {}
+        for stage in self.stages:
+            rates |= stage.run_rates(self.block.kernel, moved, self.samples)
+        turned = np.concatenate([rates[Rate(Indexed("jacobian", k))] for k in self.limbs], axis=1)
+        force = values["force"]
+        shape = (len(turned), force.shape[1], self.structure.freedoms, turned.shape[2])
+        pushed = np.einsum(
+            "nafs,nas->nfs", turned.reshape(shape), np.broadcast_to(force, (len(turned), *force.shape[1:]))
+        )
+        own = rates.get(Rate("platform_wrench"), 0.0)
+        return np.asarray(pushed - own - sum(rates[Rate(Indexed("wrench", k))] for k in self.limbs))
+
+    def _load_rate(self, trajectory: int, column: int, values: Arrays) -> Values:
+        """How a load on the platform that is given in its axes turns with it."""
+        load = self.block.trajectories[trajectory].load
+        if load is None or load.axes == "world" or column >= self.structure.freedoms:
+            return {}
+        place = self.structure.positions[column]
+        if TWIST[place] not in TWIST[:3]:
+            return {}
+        turn, acting = skew(np.eye(3)[place]), values["load"]
+        turned = [np.einsum("ij,njs->nis", turn, acting[:, part]) for part in (slice(0, 3), slice(3, 6))]
+        return {Rate("load"): np.concatenate(turned, axis=1)}
+
+    def _answer(self, mass: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """Accelerations (design, time, freedom) that forces along the freedoms make."""
+        run = self.block.kernel(answer_program(self.structure.freedoms))
+        forces = np.ascontiguousarray(forces)
+        return time_first(run({"mass": mass, "forces": forces}, self.samples)["answer"], self.samples)

@@ -20,7 +20,7 @@ from tasks.kernels.types import Array
 LAGS = 20
 """Lags of the whiteness test."""
 SIGNIFICANT = 1e-3
-"""Chance below which a test speaks."""
+"""Chance below which a test speaks, of several for each actuator."""
 BOOTSTRAPS = 400
 ORDERS = 12
 """Longest autoregressive process that is tried."""
@@ -264,27 +264,33 @@ def whiteness(residuals: Sequence[Array], actuator: int) -> Whiteness:
 class Extension:
     """Columns that a model lacks perhaps: what they stand for in words, and their part of every recording's rows.
 
-    columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's.
+    columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's. level: chance
+    below which they count.
     """
 
     text: str
     columns: tuple[np.ndarray, ...]
+    level: float = SIGNIFICANT
 
 
 @dataclass(frozen=True)
 class LackOfFit:
-    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance."""
+    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance.
+
+    level: the chance below which that is not by chance.
+    """
 
     text: str
     values: np.ndarray
     deviations: np.ndarray
     share: float
     chance: float
+    level: float = SIGNIFICANT
 
     @property
     def is_significant(self) -> bool:
         """Whether the model lacks it: not by chance, and not for a hundredth of the residuals only."""
-        return self.chance < SIGNIFICANT and self.share > 0.01
+        return self.chance < self.level and self.share > 0.01
 
 
 def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
@@ -316,4 +322,4 @@ def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
     ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(extra)
     deviations = np.sqrt(np.maximum(np.diag(spread), 0.0))
     share = 1.0 - after / before if before > 0 else 0.0
-    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)))
+    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)), extension.level)

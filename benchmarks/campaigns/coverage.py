@@ -1,9 +1,12 @@
 """How many 95 % intervals hold the true parameters, before (white noise assumed) and now, and whether warnings speak.
 
     python -m benchmarks.campaigns.coverage [--seeds 100] [--robots planar_3r five_bar] [--only white coarse] [--own]
+        [--keep SEEDS.jsonl]
 
 Forces are those of another engine: of Pinocchio for the chain, of MuJoCo around loops that are closed by other code for
-the parallel robots; with `--own` those of limbsweep.
+the parallel robots; with `--own` those of limbsweep. `--keep` writes every seed into a file as soon as it is there, and
+takes those that the file has: a table that was stopped goes on, or gets more seeds. A program that has changed wants a
+new file.
 
 Each case is one thing that goes wrong with recordings of a machine; the model is right in the first ones, wrong in the
 others, where no deviation can be right and a warning has to say so.
@@ -12,8 +15,11 @@ others, where no deviation can be right and a warning has to say so.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -204,8 +210,46 @@ class Covered:
         return f"| `{self.robot}` | {self.case.name} | {kind} | {self.seeds} | {shares} |"
 
 
-def coverage(name: str, seeds: int, own: bool = False, only: Sequence[str] = ()) -> Iterator[Covered]:
+@dataclass(frozen=True)
+class SeedOutcome:
+    """One fit: shares of intervals that hold the truth, before and now, and whether a warning says what is lacking."""
+
+    before: float
+    now: float
+    warned: bool
+
+
+@dataclass
+class Outcomes:
+    """Outcomes by robot, case, engine and seed; a file has one line for each as soon as it is there."""
+
+    path: Path | None = None
+    known: dict[str, SeedOutcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the file, whose last line may be cut off where the campaign was stopped."""
+        lines = self.path.read_text().splitlines(keepends=True) if self.path is not None and self.path.exists() else []
+        whole = [line for line in lines if line.endswith("\n")]
+        if self.path is not None and len(whole) < len(lines):
+            self.path.write_text("".join(whole))
+        for line in map(json.loads, whole):
+            self.known[line["key"]] = SeedOutcome(line["before"], line["now"], line["warned"])
+
+    def of(self, key: str, outcome: Callable[[], SeedOutcome]) -> SeedOutcome:
+        """The outcome of a key, taken where it is known."""
+        if key not in self.known:
+            self.known[key] = outcome()
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps({"key": key, **asdict(self.known[key])}) + "\n")
+        return self.known[key]
+
+
+def coverage(
+    name: str, seeds: int, own: bool = False, only: Sequence[str] = (), outcomes: Outcomes | None = None
+) -> Iterator[Covered]:
     """Rows of a robot; the regressor of its motion is computed once, but for encoders, which change the motion."""
+    outcomes = outcomes or Outcomes()
     truth = truth_of(name, own=own)
     options = Preparation(rest=0.0)  # the cutoff is that of `identify` where nothing is said
     time = np.arange(len(truth.force)) * STEP
@@ -215,28 +259,39 @@ def coverage(name: str, seeds: int, own: bool = False, only: Sequence[str] = ())
         if only and not any(case.name.startswith(part) for part in only):
             continue
         machine = machines.setdefault(case.model.offset, RecordedMachine(truth.robot, case.model, (clean,)))
-        exact = _exact(machine)
-        before, now, warned = [], [], []
-        for seed in range(seeds):
-            random = np.random.default_rng([seed, 77])
-            force = case.change(random, truth.force)
-            if case.name == "coarse encoders":
-                phase = random.random(truth.position.shape[1])
-                position = (np.round(truth.position / ENCODER + phase) - phase) * ENCODER
-                recording = prepare(Signals(name, "train", time, position, force), options)
-                trial = RecordedMachine(truth.robot, case.model, (recording,))
-                trial.__dict__["base"] = machine.base
-            else:
-                recording = prepare(Signals(name, "train", time, truth.position, force), options)
-                trial = _with_forces(machine, recording)
-            if case.name.endswith("taken out"):
-                trial = _with_forces(machine, with_delay(trial, "weighted")[0].recordings[0])
-            fit = fit_machine(trial)
-            error = np.abs(fit.values - exact[list(fit.kept)])
-            before.append(np.mean(error < INTERVAL * fit.plain))
-            now.append(np.mean(error < INTERVAL * fit.deviations))
-            warned.append(bool(list(lacking(judged(trial, fit)))))
-        yield Covered(name, case, seeds, float(np.mean(before)), float(np.mean(now)), float(np.mean(warned)))
+        fits = [
+            outcomes.of(
+                f"{name}, {case.name}, {'own' if own else 'other'}, {seed}",
+                partial(_outcome, machine, case, truth, seed),
+            )
+            for seed in range(seeds)
+        ]
+        shares = (float(np.mean([getattr(fit, key) for fit in fits])) for key in ("before", "now", "warned"))
+        yield Covered(name, case, seeds, *shares)
+
+
+def _outcome(machine: RecordedMachine, case: Case, truth: Truth, seed: int) -> SeedOutcome:
+    random = np.random.default_rng([seed, 77])
+    options, name = machine.recordings[0].used, machine.recordings[0].name
+    force = case.change(random, truth.force)
+    signals = Signals(name, "train", np.arange(len(force)) * STEP, truth.position, force)
+    if case.name == "coarse encoders":
+        phase = random.random(truth.position.shape[1])
+        position = (np.round(truth.position / ENCODER + phase) - phase) * ENCODER
+        recording = prepare(replace(signals, position=position), replace(options, cutoff=None))
+        trial = RecordedMachine(truth.robot, case.model, (recording,))
+        trial.__dict__["base"] = machine.base
+    else:
+        trial = _with_forces(machine, prepare(signals, options))
+    if case.name.endswith("taken out"):
+        trial = _with_forces(machine, with_delay(trial, "weighted")[0].recordings[0])
+    fit = fit_machine(trial)
+    error = np.abs(fit.values - _exact(machine)[list(fit.kept)])
+    return SeedOutcome(
+        before=float(np.mean(error < INTERVAL * fit.plain)),
+        now=float(np.mean(error < INTERVAL * fit.deviations)),
+        warned=bool(list(lacking(judged(trial, fit)))),
+    )
 
 
 def _exact(machine: RecordedMachine) -> np.ndarray:
@@ -265,12 +320,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--robots", nargs="*", default=list(SPREADS))
     parser.add_argument("--only", nargs="*", default=[], help="cases whose names begin so")
+    parser.add_argument("--keep", type=Path, help="a file of every seed, to go on with")
     parser.add_argument("--own", action="store_true", help="forces by limbsweep itself")
     arguments = parser.parse_args()
+    outcomes = Outcomes(arguments.keep)
     print("| robot | case | model | seeds | before | now | warned |")
     print("|---|---|---|---:|---:|---:|---:|")
     for name in arguments.robots:
-        for row in coverage(name, arguments.seeds, arguments.own, arguments.only):
+        for row in coverage(name, arguments.seeds, arguments.own, arguments.only, outcomes):
             print(row.text, flush=True)
 
 

@@ -182,6 +182,8 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| machine | preparation | rows | base | not explained | condition | s | MiB |")
     print("|---|---|---:|---:|---|---:|---:|---:|")
+    if arguments.reports:
+        arguments.reports.mkdir(parents=True, exist_ok=True)
     few: list[str] = []
     for name in (name for name in arguments.only if name in MACHINES):
         for text, preparation in (("limbsweep's", None), ("published", MACHINES[name].published)):

@@ -66,6 +66,10 @@ def dataset(
     help="least_squares, weighted (the default), reweighted (robust), total_least_squares, consistent, or separable.",
 )
 @click.option(
+    "--deviations",
+    help="Of recordings: largest (the default), hac, autoregressive, white, or bootstrap (of blocks).",
+)
+@click.option(
     "--motion",
     type=click.Choice(["measured", "commanded"]),
     help="Of a store: where motions come from; default: measured by the encoders, commanded with --clean.",
@@ -93,6 +97,7 @@ def identify(
     source: str,
     files: tuple[str, ...],
     method: str | None,
+    deviations: str | None,
     motion: MotionSource | None,
     clean: bool,
     designs: tuple[int, ...],
@@ -121,14 +126,15 @@ def identify(
     _refuse_tables(source)
     is_described = files or validation or test or source.lower().endswith((".yaml", ".yml"))
     if not is_described and not _is_recorded(source):
-        if any(option is not None for option in (robot_file, page, netcdf, columns, store)):
+        if any(option is not None for option in (robot_file, page, netcdf, columns, store, deviations)):
             raise Refused(
-                "--robot, --report, --dataset, --columns, --store: got a store of results; expected recordings"
+                "--robot, --report, --dataset, --columns, --store, --deviations: got a store of results; expected "
+                "recordings"
             )
         _identify_store(source, method or "weighted", motion, clean, designs, output, cluster)
         return
     roles = [(path, role) for role, paths in zip(ROLES, (files, validation, test), strict=True) for path in paths]
-    _identify_recordings(source, roles, method, columns, folder, output, robot_file, page, netcdf, store)
+    _identify_recordings(source, roles, method, deviations, columns, folder, output, robot_file, page, netcdf, store)
 
 
 def _refuse_tables(source: str) -> None:
@@ -177,6 +183,7 @@ def _identify_recordings(
     source: str,
     roles: list[tuple[str, str]],
     method: str | None,
+    deviations: str | None,
     columns: Path | None,
     folder: Path | None,
     output: Path | None,
@@ -200,11 +207,16 @@ def _identify_recordings(
     if robot_file is not None:
         results.checked_suffix(robot_file, results.ROBOTS)
     if not roles and recorded.is_recorded(source):
-        description = recorded.read_recordings(source, method)
+        description = recorded.read_recordings(source, method, deviations)
     else:
         described = columns if roles and columns is not None else Path(source)
         description = read_description(
-            described, robot=source if roles else None, files=roles, folder=folder, method=method
+            described,
+            robot=source if roles else None,
+            files=roles,
+            folder=folder,
+            method=method,
+            deviations=deviations,
         )
     result = identify_recordings(description)
     print_rows(result.rows())

@@ -47,6 +47,7 @@ class RecordingDescription:
     model: MachineModel
     estimates_stribeck: bool
     method: str
+    deviations: str
     eliminate: bool
     estimates_gains: bool
     payloads: tuple[Payload | None, ...]

@@ -36,6 +36,7 @@ from tasks.identification.machines.fitting import METHODS
 from tasks.identification.machines.machine import Payload
 from tasks.identification.machines.model import FADING, MachineModel, OwnColumn, actuator_kinds
 from tasks.identification.machines.preparation import Preparation
+from tasks.identification.machines.residuals import COVARIANCES, LARGEST
 
 CONSISTENT = "consistent"
 ESTIMATE = "estimate"
@@ -48,14 +49,16 @@ def read_description(
     files: Iterable[tuple[str, str]] = (),
     folder: str | os.PathLike[str] | None = None,
     method: str | None = None,
+    deviations: str | None = None,
 ) -> RecordingDescription:
     """Read a recording description. Raises InputError with all problems.
 
-    robot, files, method: in place of those of the description; files as (path, role). folder: where its files are, if
-    not beside it.
+    robot, files, method, deviations: in place of those of the description; files as (path, role). folder: where its
+    files are, if not beside it.
     """
     name = os.fspath(path)
-    return parse_description(read_text(name, MAX_BYTES), name, robot=robot, files=files, folder=folder, method=method)
+    text = read_text(name, MAX_BYTES)
+    return parse_description(text, name, robot=robot, files=files, folder=folder, method=method, deviations=deviations)
 
 
 def parse_description(
@@ -66,6 +69,7 @@ def parse_description(
     files: Iterable[tuple[str, str]] = (),
     folder: str | os.PathLike[str] | None = None,
     method: str | None = None,
+    deviations: str | None = None,
 ) -> RecordingDescription:
     """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
     report = Report(parse_yaml(text, name))
@@ -73,8 +77,8 @@ def parse_description(
     file, problems = validate_keys(DescriptionFile, report.document)
     report.take(problems)
     report.raise_if_any()
-    if method is not None:
-        file = file.model_copy(update={"estimate": file.estimate.model_copy(update={"method": method})})
+    asked = {key: value for key, value in (("method", method), ("deviations", deviations)) if value is not None}
+    file = file.model_copy(update={"estimate": file.estimate.model_copy(update=asked)})
     reader = _DescriptionReader(report, file, name, Path(folder) if folder is not None else None)
     description = reader.description(robot, list(files), text)
     report.raise_if_any()
@@ -119,6 +123,7 @@ class _DescriptionReader:
             model=model,
             estimates_stribeck=estimates_stribeck,
             method=self.file.estimate.method,
+            deviations=self.file.estimate.deviations,
             eliminate=self.file.estimate.eliminate,
             estimates_gains=self.file.estimate.gains,
             payloads=self._payloads(robot, files),
@@ -326,6 +331,9 @@ class _DescriptionReader:
             method = self.file.estimate.method
             hint = sentence(nearest(method, methods))
             self.report(("estimate", "method"), method, f"one of {', '.join(methods)}", hint)
+        if (deviations := self.file.estimate.deviations) not in (known := (LARGEST, *COVARIANCES)):
+            hint = sentence(nearest(deviations, known))
+            self.report(("estimate", "deviations"), deviations, f"one of {', '.join(known)}", hint)
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))

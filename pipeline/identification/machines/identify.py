@@ -33,6 +33,7 @@ from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import FADING
 from tasks.identification.machines.payloads import Gains, with_gains
 from tasks.identification.machines.preparation import Prepared, Signals, prepare
+from tasks.identification.machines.residuals import LARGEST
 from tasks.identification.machines.standard import Standard, identified_robot, standard_parameters_of
 from tasks.identification.machines.stribeck import with_stribeck
 
@@ -85,6 +86,8 @@ class MachineIdentification:
         if self.machine.model.friction == FADING:
             speeds = ", ".join(f"{x:.3g}" for x in self.machine.model.stribeck_velocity)
             yield "Stribeck velocities", speeds
+        if self.description.deviations != LARGEST:
+            yield "deviations", self.description.deviations
         yield "independent rows", f"{fit.independent:.0f} of {fit.rows}"
         yield "consistent bodies", "found" if self.standard.converged else f"not found: {self.standard.status}"
         yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
@@ -144,10 +147,12 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     machine = with_coupled_friction(machine, method)
     gains = None
     if description.estimates_gains:
-        gains = with_gains(machine, method, eliminate=description.eliminate)
+        gains = with_gains(machine, method, eliminate=description.eliminate, deviations=description.deviations)
         machine, fit = gains.machine, gains.fit
     else:
         machine, fit = _fitted(machine, method, description)
+        if description.deviations != LARGEST:
+            fit = fit.with_deviations(description.deviations)
     clock("fit")
     standard = standard_parameters_of(machine, fit)
     if description.method == CONSISTENT:

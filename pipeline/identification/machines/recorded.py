@@ -93,8 +93,10 @@ def _chosen(prepared: Prepared) -> dict[str, Any]:
     return {"step": prepared.step, **used, "outliers_replaced": prepared.replaced}
 
 
-def read_recordings(store: LocationLike, method: str | None = None) -> RecordingDescription:
-    """Read the description and the raw signals of a store of recordings; method: in place of that of the description.
+def read_recordings(
+    store: LocationLike, method: str | None = None, deviations: str | None = None
+) -> RecordingDescription:
+    """Read description and raw signals of a store of recordings; method, deviations: in place of the description's.
 
     Raises StoreError for a store that is damaged or of another kind, InputError.
     """
@@ -105,14 +107,14 @@ def read_recordings(store: LocationLike, method: str | None = None) -> Recording
             raise KeyError(f"format {record['format']}")
         signals = tuple(_signals(arrays, k, entry) for k, entry in enumerate(record["recordings"]))
         names = [RecordingFiles((), entry["role"], entry["name"]) for entry in record["recordings"]]
-        description = _described(record, names, method)
+        description = _described(record, names, method, deviations)
     except (KeyError, TypeError) as error:
         raise StoreError(f"{store}: is no store of recordings of this version: {error}") from None
     return replace(description, recordings=tuple(names), stored=signals, title=str(record["title"]))
 
 
 def _described(
-    record: Mapping[str, Any], recordings: Sequence[RecordingFiles], method: str | None
+    record: Mapping[str, Any], recordings: Sequence[RecordingFiles], method: str | None, deviations: str | None
 ) -> RecordingDescription:
     """The description, whose robot is read from the text of its file in a folder that goes again."""
     with tempfile.TemporaryDirectory() as folder:
@@ -121,7 +123,8 @@ def _described(
             robot = os.path.join(folder, Path(record["robot_file"]).name)
             Path(robot).write_text(record["robot_text"], encoding="utf-8")
         files = [(entry.name, entry.role) for entry in recordings]
-        return parse_description(record["description"], "description", robot=robot, files=files, method=method)
+        text = record["description"]
+        return parse_description(text, "description", robot=robot, files=files, method=method, deviations=deviations)
 
 
 def _signals(arrays: Mapping[str, np.ndarray], number: int, entry: Mapping[str, Any]) -> Signals:

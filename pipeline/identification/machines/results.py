@@ -67,6 +67,7 @@ def _write_json(result: MachineIdentification, file: IO[str]) -> None:
     content: dict[str, Any] = {
         "robot": result.machine.robot.name,
         "method": result.fit.method,
+        "deviations": result.description.deviations,
         "condition": number(result.fit.condition),
         "raw_condition": number(result.fit.raw_condition),
         "unexplained": {name: number(share) for name, share in result.fit.errors.items()},
@@ -176,6 +177,7 @@ def dataset(result: MachineIdentification) -> Dataset:
         "title": result.description.title,
         "robot": robot.name,
         "method": fit.method,
+        "deviations": result.description.deviations,
         "description": result.description.text,
         "warnings": "\n".join(result.warnings),
     }

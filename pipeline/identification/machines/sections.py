@@ -9,6 +9,7 @@ from pydantic import Field
 from pipeline.documents.section import Count, Integer, Number, Section, Text
 from tasks.identification.machines.model import USUAL, FrictionColumns
 from tasks.identification.machines.preparation import Preparation
+from tasks.identification.machines.residuals import LARGEST
 
 DEFAULTS = Preparation()
 Column = Annotated[int, Field(strict=True, ge=1)] | Text
@@ -110,9 +111,10 @@ class ControllerSection(Section):
 
 
 class EstimateSection(Section):
-    """The estimator, and whether parameters that the data do not tell are left out."""
+    """The estimator, that of its deviations, and whether parameters that the data do not tell are left out."""
 
     method: Text = "weighted"
+    deviations: Text = LARGEST
     eliminate: bool = False
     gains: bool = False
 

@@ -37,7 +37,8 @@ class MachineFit:
     tell them; values, deviations (kept,): deviations for correlated noise; plain: deviations as if noise were white;
     condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
     errors: by recording the residuals relative to the forces; whiteness by actuator; independent: of how many
-    independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack.
+    independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack; used: rows that
+    deviations are of, weighted as the estimate is.
     """
 
     base: BaseParameters
@@ -58,6 +59,7 @@ class MachineFit:
     method: str
     weights: np.ndarray
     runs: tuple[Run, ...] = field(repr=False, default=())
+    used: tuple[FitRows, ...] = field(repr=False, default=())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +76,10 @@ class MachineFit:
     def predicted(self, run: Run) -> np.ndarray:
         """Forces (samples, actuator) of a recording as the parameters have them."""
         return run.predicted(self.base, self.all_values)
+
+    def with_deviations(self, kind: str) -> MachineFit:
+        """The fit with another estimate of its standard deviations, see `residuals.deviations`."""
+        return replace(self, deviations=statistics.deviations(self.used, self.values, kind))
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -176,6 +182,7 @@ def fit_machine(
         method=method,
         weights=1.0 / noise,
         runs=machine.runs,
+        used=tuple(used),
     )
 
 

@@ -26,6 +26,8 @@ SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
 DELAYS = 6
+LATE = 5e-3
+"""Chance below which a delay is told: it is one test of all recordings, where others are several for each actuator."""
 SETTLED = 1e-3
 """Change of an estimated delay, relative to a sample, at which it is taken."""
 
@@ -34,7 +36,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
     """What a model may lack, as columns beside its own: of everything together, then of each actuator."""
     runs = machine.of("train")
     names = machine.robot.mechanism.actuators
-    yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs))
+    yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs), LATE)
     if (unshared := _unshared(machine, fit)) is not None:
         yield Extension(SHARED, unshared)
         yield Extension(MASSES, _masses(machine, fit))
@@ -56,9 +58,7 @@ def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
 
 def _rates(run: Run, fit: MachineFit) -> np.ndarray:
     """How forces change with a delay: minus their rate (samples, actuator, 1)."""
-    if len(run.time) < 3:
-        return np.zeros((*run.forces.shape, 1))
-    return -np.gradient(fit.predicted(run), run.time, axis=0)[:, :, None]
+    return -run.predicted_rate(fit.base, fit.all_values)[:, :, None]
 
 
 def _friction_shapes(run: Run, actuator: int) -> np.ndarray:

@@ -36,7 +36,13 @@ class Gains:
     fit: MachineFit
 
 
-def with_gains(machine: RecordedMachine, method: str = "weighted", *, eliminate: bool = False) -> Gains:
+def with_gains(
+    machine: RecordedMachine,
+    method: str = "weighted",
+    *,
+    eliminate: bool = False,
+    deviations: str = statistics.LARGEST,
+) -> Gains:
     """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
 
     For each trial of the factors parameters follow by least squares of the recorded forces. Raises ParameterError where
@@ -85,7 +91,7 @@ def with_gains(machine: RecordedMachine, method: str = "weighted", *, eliminate:
     if not is_seen.all():
         name = machine.robot.mechanism.actuators[int(np.argmin(is_seen))]
         raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
-    spread = statistics.deviations(joined, np.concatenate([fit.values, factors]))
+    spread = statistics.deviations(joined, np.concatenate([fit.values, factors]), deviations)
     return Gains(factors, spread[kept:], scaled, replace(fit, deviations=spread[:kept]))
 
 

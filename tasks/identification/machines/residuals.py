@@ -7,7 +7,7 @@ the number of independent samples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,12 @@ from tasks.kernels.types import Array
 LAGS = 20
 """Lags of the whiteness test."""
 SIGNIFICANT = 1e-3
-"""Chance below which a test speaks."""
+"""Chance below which a test speaks, of several for each actuator."""
+LARGEST = "largest"
+"""Deviations that are the largest of three estimates."""
 BOOTSTRAPS = 400
+DRAWN = 50
+"""Draws of a bootstrap whose series are in memory together."""
 ORDERS = 12
 """Longest autoregressive process that is tried."""
 NEW = 1e-3
@@ -131,15 +135,15 @@ def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None)
     return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
 
 
-def deviations(parts: Sequence[FitRows], values: Array) -> np.ndarray:
-    """Standard deviations (column,) of least squares: the largest of three estimates that share no assumption.
+def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> np.ndarray:
+    """Standard deviations (column,) of least squares by one of COVARIANCES, or the largest of three of them.
 
     One is HAC, which takes any correlation, within and between actuators, but from few samples; one takes the residuals
     of each actuator for an autoregressive process, which tells long correlations from short recordings; one takes them
     for white noise, which needs the fewest samples: by chance the others are too small where there are few.
     """
-    estimates = (covariance(parts, values), autoregressive_covariance(parts, values), white_covariance(parts, values))
-    return np.sqrt(np.max([np.diag(estimate) for estimate in estimates], axis=0))
+    kinds = THREE if kind == LARGEST else (kind,)
+    return np.sqrt(np.max([np.diag(COVARIANCES[name](parts, values)) for name in kinds], axis=0))
 
 
 def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
@@ -190,25 +194,45 @@ def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, fl
 
 
 def bootstrap(
-    parts: Sequence[FitRows], values: Array, block: int, count: int = BOOTSTRAPS, seed: int = 0
+    parts: Sequence[FitRows], values: Array, block: int | None = None, count: int = BOOTSTRAPS, seed: int = 0
 ) -> np.ndarray:
-    """Covariance (column, column) by a moving-block bootstrap of residuals, blocks of so many samples."""
+    """Covariance (column, column) by a moving-block bootstrap of residuals (Kunsch 1989).
+
+    block: samples of a block, None: as many as the bandwidth of the residuals. All actuators are drawn together, which
+    keeps what their noise has in common.
+    """
     random, matrix = np.random.default_rng(seed), stacked(parts)[0]
     inverse, sizes = _normal_inverse(matrix)
     residuals = [part.residuals(values) for part in parts]
-    draws = np.zeros((count, matrix.shape[1]))
-    for row in range(count):
-        gradient = np.zeros(matrix.shape[1])
-        for part, residual in zip(parts, residuals, strict=True):
-            samples = len(residual)
-            length = min(block, samples)
-            starts = random.integers(0, samples - length + 1, -(-samples // length))
-            taken = np.concatenate([np.arange(start, start + length) for start in starts])[:samples]
-            gradient += np.einsum("sac,sa->c", part.matrix / sizes, residual[taken])
-        draws[row] = inverse @ gradient / sizes
+    block = bandwidth(residuals) if block is None else block
+    gradients = np.zeros((matrix.shape[1], count))
+    for part, residual in zip(parts, residuals, strict=True):
+        samples = len(residual)
+        length = min(block, samples)
+        starts = random.integers(0, samples - length + 1, (count, -(-samples // length)))
+        rows = np.where(part.good[..., None], part.matrix, 0.0).reshape(-1, matrix.shape[1]) / sizes
+        # residuals of rows that are left out are zero, wherever they are drawn to
+        share = np.maximum(part.good.mean(axis=0), 1.0 / samples)
+        drawn = residual / np.sqrt(share)
+        for first in range(0, count, DRAWN):
+            taken = (starts[first : first + DRAWN, :, None] + np.arange(length)).reshape(-1, starts.shape[1] * length)
+            series = drawn[taken[:, :samples]].reshape(len(taken), -1)
+            gradients[:, first : first + DRAWN] += rows.T @ series.T
     free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
     grown = min((free + matrix.shape[1]) / free, 4.0)
-    return np.asarray(np.cov(draws.T, ddof=1) * grown).reshape((matrix.shape[1],) * 2)
+    draws = inverse @ gradients / sizes[:, None]
+    return np.asarray(np.cov(draws, ddof=1) * grown).reshape((matrix.shape[1],) * 2)
+
+
+COVARIANCES: Mapping[str, Callable[[Sequence[FitRows], Array], np.ndarray]] = {
+    "hac": covariance,
+    "autoregressive": autoregressive_covariance,
+    "white": white_covariance,
+    "bootstrap": bootstrap,
+}
+"""Estimates of the covariance of parameters, by name."""
+THREE = ("hac", "autoregressive", "white")
+"""Those that the largest deviations are of."""
 
 
 def _normal_inverse(matrix: Array) -> tuple[np.ndarray, np.ndarray]:
@@ -264,27 +288,33 @@ def whiteness(residuals: Sequence[Array], actuator: int) -> Whiteness:
 class Extension:
     """Columns that a model lacks perhaps: what they stand for in words, and their part of every recording's rows.
 
-    columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's.
+    columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's. level: chance
+    below which they count.
     """
 
     text: str
     columns: tuple[np.ndarray, ...]
+    level: float = SIGNIFICANT
 
 
 @dataclass(frozen=True)
 class LackOfFit:
-    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance."""
+    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance.
+
+    level: the chance below which that is not by chance.
+    """
 
     text: str
     values: np.ndarray
     deviations: np.ndarray
     share: float
     chance: float
+    level: float = SIGNIFICANT
 
     @property
     def is_significant(self) -> bool:
         """Whether the model lacks it: not by chance, and not for a hundredth of the residuals only."""
-        return self.chance < SIGNIFICANT and self.share > 0.01
+        return self.chance < self.level and self.share > 0.01
 
 
 def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
@@ -316,4 +346,4 @@ def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
     ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(extra)
     deviations = np.sqrt(np.maximum(np.diag(spread), 0.0))
     share = 1.0 - after / before if before > 0 else 0.0
-    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)))
+    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)), extension.level)

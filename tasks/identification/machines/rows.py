@@ -30,7 +30,7 @@ class Run:
     good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. remainder (samples,
     actuator): forces beside matrix @ parameters, where these are not linear in parameters and the matrix has their
     derivatives. thin: the recording at the samples that the regressor was computed at; numbers: those of them that are
-    rows.
+    rows. slopes: rates of matrix and remainder along time, at the step of `thin`, which is finer than that of the rows.
     """
 
     recording: Prepared
@@ -42,6 +42,7 @@ class Run:
     motion: ActuatorMotion
     thin: Prepared = field(repr=False)
     numbers: np.ndarray = field(repr=False)
+    slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
 
     def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
         """The columns beside those of bodies alone, of another model too, through the filter."""
@@ -60,6 +61,11 @@ class Run:
     def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
         """Forces (samples, actuator) as base parameters have them."""
         return np.asarray(base.reduced(self.matrix) @ values + self.remainder)
+
+    def predicted_rate(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
+        """Rates (samples, actuator) of the forces as base parameters have them [N m/s or N/s]."""
+        matrix, remainder = self.slopes
+        return np.asarray(base.reduced(matrix) @ values + remainder)
 
 
 def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
@@ -109,7 +115,15 @@ def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
         at_samples(part, numbers),
         thin,
         numbers,
+        (slope(matrix, numbers, thin.step), slope(remainder, numbers, thin.step)),
     )
+
+
+def slope(series: np.ndarray, numbers: np.ndarray, step: float) -> np.ndarray:
+    """Rates of a series along its first dim at some samples, by differences of the samples beside them."""
+    before, after = np.maximum(numbers - 1, 0), np.minimum(numbers + 1, len(series) - 1)
+    times = (after - before).reshape(-1, *[1] * (series.ndim - 1)) * step
+    return np.asarray((series[after] - series[before]) / times)
 
 
 def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:

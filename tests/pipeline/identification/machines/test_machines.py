@@ -160,14 +160,12 @@ def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> Non
     assert f"{prefix}velocity.a" not in found
 
 
-@pytest.mark.parametrize("plugin", ["SQLITE3", "MCAP"])
-def test_joint_states_of_a_bag_of_ros_2_are_columns(tmp_path: Path, plugin: str) -> None:
+def joint_states(bag: Path, table: np.ndarray, plugin: str = "SQLITE3") -> Path:
+    """The file of a new bag of ROS 2 with joint states."""
     rosbag2 = pytest.importorskip("rosbags.rosbag2")
     typesys = pytest.importorskip("rosbags.typesys")
     store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
     kinds, kind = store.types, "sensor_msgs/msg/JointState"
-    table = columns(1)[:20]
-    bag = tmp_path / "run"
     with rosbag2.Writer(bag, version=9, storage_plugin=rosbag2.StoragePlugin[plugin]) as writer:
         connection = writer.add_connection("/joint_states", kind, typestore=store)
         for row in table:
@@ -177,6 +175,28 @@ def test_joint_states_of_a_bag_of_ros_2_are_columns(tmp_path: Path, plugin: str)
             message = kinds[kind](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
             writer.write(connection, nanoseconds, store.serialize_cdr(message, kind))
     (part,) = [path for path in bag.iterdir() if path.suffix in (".db3", ".mcap")]
+    return part
+
+
+def test_a_machine_is_identified_from_a_bag(tmp_path: Path, identified: MachineIdentification) -> None:
+    part = joint_states(tmp_path / "run", columns(1))
+    text = DESCRIPTION.replace("  - {files: [two.csv], role: validation}\n", "")
+    for old, new in (("one.csv", f"run/{part.name}"), ("column: t", "column: time")):
+        text = text.replace(old, new)
+    text = text.replace("[q1, q2, q3]", "[position.a, position.b, position.c]")
+    (tmp_path / "machine.yaml").write_text(text.replace("[f1, f2, f3]", "[effort.a, effort.b, effort.c]"))
+    output = tmp_path / "found.json"
+    done = CliRunner().invoke(cli, ["identify", str(tmp_path / "machine.yaml"), "--output", str(output)])
+    assert done.exit_code == 0, done.output
+    rows = [row for row in json.loads(output.read_text())["parameters"] if row["kind"] == "base"]
+    off = np.array([row["value"] for row in rows]) - identified.fit.values
+    assert (np.abs(off) < 0.01 * identified.fit.deviations).all()
+
+
+@pytest.mark.parametrize("plugin", ["SQLITE3", "MCAP"])
+def test_joint_states_of_a_bag_of_ros_2_are_columns(tmp_path: Path, plugin: str) -> None:
+    table = columns(1)[:20]
+    part = joint_states(tmp_path / "run", table, plugin)
     found = read_table(part)
     np.testing.assert_allclose(found["time"], table[:, 0], atol=1e-7)
     np.testing.assert_array_equal(found["position.b"], table[:, 2])
@@ -284,6 +304,7 @@ def test_a_robot_with_loops_has_no_urdf() -> None:
         (("cutoff: 10", "cutof: 10"), "an unknown key"),
         (("one.csv", "on.csv"), "recordings[0].files[0]: got 'on.csv'; expected a file in"),
         (("rest: 0}", "rest: 0}\nestimate: {method: weigthed}"), "estimate.method: got 'weigthed'"),
+        (("rest: 0}", "rest: 0}\nestimate: {deviations: bootstap}"), "estimate.deviations: got 'bootstap'"),
         (("rest: 0}", "rest: 0}\naccept: [sing]"), "accept[0]: got 'sing'; expected one of"),
         (("rest: 0}", "rest: 0}\ngear: [[1, 0, 0], [1, 0, 0], [0, 0, 1]]"), "gear: got another shape or no inverse"),
         (
@@ -412,9 +433,12 @@ def test_the_command_takes_a_robot_and_files(tmp_path: Path) -> None:
     path = written(tmp_path, text)
     arguments = ["identify", "planar_3r", str(tmp_path / "one.csv"), "--validation", str(tmp_path / "two.csv")]
     outputs = ["--robot", str(tmp_path / "found.urdf"), "--report", str(tmp_path / "found.html")]
-    done = CliRunner().invoke(cli, [*arguments, "--columns", str(path), *outputs, "--method", "consistent"])
+    done = CliRunner().invoke(
+        cli, [*arguments, "--columns", str(path), *outputs, "--method", "consistent", "--deviations", "bootstrap"]
+    )
     assert done.exit_code == 0, done.output
     assert "validation two.csv" in done.output
+    assert ["deviations", "bootstrap"] in [line.split() for line in done.output.splitlines()]
     assert (tmp_path / "found.urdf").exists()
     assert (tmp_path / "found.html").exists()
     again = CliRunner().invoke(cli, [*arguments, "--columns", str(path), *outputs])

@@ -18,23 +18,28 @@ from tasks.identification.signals import coloured
 SAMPLES = 600
 
 
-def problem(time: float, seed: int) -> tuple[FitRows, np.ndarray]:
-    """Rows of two actuators with noise of that correlation time [samples], and the least squares of them."""
+def problem(time: float, seed: int, left_out: int = 0) -> tuple[FitRows, np.ndarray]:
+    """Rows of two actuators with noise of that correlation time [samples], and the least squares of them.
+
+    left_out: of the second actuator so many samples are no rows.
+    """
     t = np.arange(SAMPLES)[:, None] / SAMPLES
     columns = [np.ones_like(t), np.sin(9.0 * t), np.cos(23.0 * t)]
     matrix = np.stack([np.concatenate([x, x * (1.0 + t)], axis=1) for x in columns], axis=2)
     noise = coloured(np.random.default_rng(seed).normal(size=(SAMPLES, 2)), time, 1.0)
-    rows = FitRows(matrix, noise, np.ones((SAMPLES, 2), dtype=bool))
-    return rows, np.linalg.lstsq(matrix.reshape(-1, 3), noise.ravel(), rcond=None)[0]
+    good = np.ones((SAMPLES, 2), dtype=bool)
+    good[:left_out, 1] = False
+    return FitRows(matrix, noise, good), np.linalg.lstsq(matrix[good], noise[good], rcond=None)[0]
 
 
-@pytest.mark.parametrize(("time", "white"), [(0.0, True), (5.0, False)])
-def test_deviations_are_those_of_repeated_measurements(time: float, white: bool) -> None:
-    found = [problem(time, seed) for seed in range(150)]
+@pytest.mark.parametrize(("time", "white", "left_out"), [(0.0, True, 0), (5.0, False, 0), (5.0, False, 250)])
+def test_deviations_are_those_of_repeated_measurements(time: float, white: bool, left_out: int) -> None:
+    found = [problem(time, seed, left_out) for seed in range(150)]
     actual = np.std([values for _, values in found], axis=0)
     for estimate in (
         lambda rows, values: np.sqrt(np.diag(covariance([rows], values))),
         lambda rows, values: np.sqrt(np.diag(bootstrap([rows], values, 40, 100))),
+        lambda rows, values: deviations([rows], values, "bootstrap"),
         lambda rows, values: deviations([rows], values),
     ):
         told = np.mean([estimate(rows, values) for rows, values in found[:40]], axis=0)

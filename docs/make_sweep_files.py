@@ -155,16 +155,26 @@ depends on the design alone is computed once for all trajectories; all of them s
 
 ## A catalogue of motors
 
-A table under `design` may have columns that are no parameters, such as what a motor may do. Named under `labels` they
-are coordinates of designs, in SI, which conditions and objectives of the section `study` may use:
+A table under `design` may have columns that are no parameters, such as the name of a motor and what it may do. Named
+under `labels` they are coordinates of designs: numbers in SI, which conditions and objectives of the section `study`
+may use, or, in a CSV file, texts. Reports and tables call designs by them ("motor 400 W, gear ratio 40"), with what is
+used of a rated number ("rms force 59 % of rated torque"):
 
 ```text
 design:
-  file: motors.csv            # columns gearbox_inertia, torque_constant, resistance, rated_torque [N m]
-  labels: [rated_torque]
+  file: motors.csv            # motor,gear,gear_ratio,gearbox_inertia,torque_constant,resistance,rated_torque [N m]
+  labels: [motor, gear, rated_torque]
+metrics: [rms_force, largest_effective_inertia]
 study:
-  where: [rms_force < rated_torque]
+  where:
+    - rms_force < rated_torque
+    - largest_effective_inertia / gearbox_inertia - 1 < 10    # what moves, over what turns with the motor
 ```
+
+A motor that is offered with several gears is a row with each; a text is never a number in some rows only.
+`largest_effective_inertia` is what an actuator feels at most, its own rotor included, while the others stand still; so
+the last line bounds the ratio of inertias. Where a catalogue lists the rotor alone, take a label for it:
+`rotor_inertia [kg m^2]`.
 
 ## Gravity and mounting
 

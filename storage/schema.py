@@ -83,7 +83,11 @@ def lookup(name: str, *, simulated: bool = False) -> Quantity:
 def units(turning: bool) -> dict[str, str]:
     """Units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
     known = {**SIMULATED, **QUANTITIES}
-    rows = (variable for variable in known.values() if "actuator" in variable.dims or variable.units == "m/rad")
+    rows = (
+        variable
+        for variable in known.values()
+        if "actuator" in variable.dims or variable.units == "m/rad" or variable.name == "largest_effective_inertia"
+    )
     return {row.name: row.units if turning else _PRISMATIC.get(row.units, row.units) for row in rows}
 
 

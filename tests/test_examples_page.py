@@ -14,7 +14,7 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_every_file_is_listed() -> None:
-    data = {"pick_and_place.csv", "simulations/irb6_currents.csv", "waypoints.csv"}
+    data = {"pick_and_place.csv", "pick_and_place_motors.csv", "simulations/irb6_currents.csv", "waypoints.csv"}
     files = {path.relative_to(make_examples.EXAMPLES).as_posix() for path in make_examples.EXAMPLES.rglob("*.*")}
     text = make_examples.page()
     assert {name for name in files if "__pycache__" not in name and f"[{name}](" not in text} == data

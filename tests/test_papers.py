@@ -9,7 +9,7 @@ import pytest
 from benchmarks.papers.__main__ import RESULTS, told
 
 PAGE = (Path(__file__).parents[1] / "docs" / "papers.md").read_text(encoding="utf-8")
-TIMED, SLOW = ("limb-times", "inertia-elements"), ("hexapod", "friction-laws", "chains", "designs")
+TIMED, SLOW = ("limb-times", "inertia-elements"), ("hexapod", "friction-laws", "chains", "designs", "five-bars")
 
 
 @pytest.mark.parametrize("name", [name for name in RESULTS if name not in (*TIMED, *SLOW)])

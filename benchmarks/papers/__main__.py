@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.papers import designs, hexapod, hybrid_limbs, joint_friction, manipulators, trees
+from benchmarks.papers import designs, hexapod, hybrid_limbs, joint_friction, manipulators, platforms, trees
 from benchmarks.papers.results import Result
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS: dict[str, Result] = {
     result.name: result
-    for paper in (hybrid_limbs, hexapod, joint_friction, trees, manipulators, designs)
+    for paper in (hybrid_limbs, hexapod, joint_friction, trees, manipulators, designs, platforms)
     for result in paper.RESULTS
 }
 MARK = "<!-- written by python -m benchmarks.papers --page -->"

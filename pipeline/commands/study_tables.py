@@ -83,13 +83,14 @@ def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
-    from pipeline.study.cases import stored_number
+    from pipeline.study.cases import labels_of, stored_number
     from pipeline.study.columns import swept, unit, value_of
 
     columns: list[tuple[str, list[str]]] = [("design", [str(stored_number(ds, int(i))) for i in chosen])]
     columns += [more] if more else []
     for objective in wanted:
         columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
+    columns += [(name, [str(text) for text in ds[name].values[chosen]]) for name in labels_of(ds)]
     for name in swept(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]

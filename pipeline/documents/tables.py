@@ -6,11 +6,12 @@ bad cell is told, are read by `pipeline.documents.points`.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from pipeline.errors import InputError, Problem, show
 TABLE_BYTES = 1 << 30
 """Bytes of the largest table."""
 
+MAX_TEXT = 80
+"""Characters of a text in a table."""
+
 SUFFIXES = (".csv", ".npy", ".npz", ".parquet")
 
 _HEADER = re.compile(r"\s*([^\[\]]*?)\s*(?:\[\s*([^\[\]]*?)\s*\])?\s*")
@@ -31,22 +35,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of finite numbers by name, (row,) each, and the units of those that have one."""
+    """Columns of finite numbers by name, (row,) each, the units of those that have one, and columns of texts."""
 
     columns: Mapping[str, Array]
     units: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def parse_table(data: bytes, name: str, shown: str = "", positions: Sequence[str] = ()) -> Table:
+def parse_table(
+    data: bytes, name: str, shown: str = "", positions: Sequence[str] = (), labels: Sequence[str] = ()
+) -> Table:
     """Parse a table from the content of a file; the suffix of its `name` says what it is.
 
     `shown` is what messages call it, where that is another name; `positions` are the names of the columns of an array
-    without names. Raises InputError.
+    without names; columns of `labels` may be texts in a CSV file. Raises InputError.
     """
     shown = shown or name
     match next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), None):
         case ".csv":
-            return _csv(decode(data, shown), shown)
+            return _csv(decode(data, shown), shown, labels)
         case ".npy":
             return _npy(data, shown, positions)
         case ".npz":
@@ -107,7 +114,7 @@ def _is_number(entry: object) -> bool:
     return isinstance(entry, int | float)
 
 
-def _csv(text: str, name: str) -> Table:
+def _csv(text: str, name: str, labels: Sequence[str] = ()) -> Table:
     lines = text.rstrip().splitlines()
     if len(lines) < 2:
         raise _refusal(name, f"{len(lines)} lines", "a header and at least one row")
@@ -115,6 +122,8 @@ def _csv(text: str, name: str) -> Table:
     hint = "Use commas between cells and a point in numbers." if ";" in lines[0] else "The first row names the columns."
     if any(re.fullmatch(r"[-+.0-9eE ]*", header) for header in headers):
         raise InputError([Problem(name, 1, 1, "", show(lines[0]), "a header of names", hint)])
+    if named := [place for place, header in enumerate(headers) if split_header(header)[0] in labels]:
+        return _labelled(lines, headers, named, name)
     try:
         rows = np.loadtxt(io.StringIO("\n".join(lines[1:])), delimiter=",", ndmin=2, comments=None)
     except ValueError:
@@ -130,6 +139,30 @@ def _csv(text: str, name: str) -> Table:
                 got = show(cell) if cell else "an empty cell"
                 raise InputError([Problem(name, number, column + 1, headers[column], got, "a finite number")])
     raise _refusal(name, "text that is no table", "comma-separated numbers below a header")
+
+
+def _labelled(lines: Sequence[str], headers: Sequence[str], named: Sequence[int], name: str) -> Table:
+    """A table some of whose columns may be texts: these are, where any of their cells is no number."""
+    rows = list(csv.reader(lines[1:], skipinitialspace=True))
+    for number, row in enumerate(rows, 2):
+        if len(row) != len(headers):
+            hint = "Put a text with a comma between quotation marks."
+            raise InputError([Problem(name, number, 1, "", f"{len(row)} cells", f"{len(headers)} cells", hint)])
+    texts: dict[str, Sequence[str]] = {}
+    for place in named:
+        cells = [row[place].strip() for row in rows]
+        if all(map(_finite, cells)):
+            continue
+        for number, cell in enumerate(cells, 2):
+            if not cell or len(cell) > MAX_TEXT or not cell.isprintable() or _finite(cell):
+                got = f"{'the number ' * _finite(cell)}{show(cell)}" if cell else "an empty cell"
+                rule = f"a text of at most {MAX_TEXT} printable characters, as others here are no numbers"
+                raise InputError([Problem(name, number, place + 1, headers[place], got, rule)])
+        texts[split_header(headers[place])[0]] = cells
+        for row in rows:
+            row[place] = "0"  # so that other cells keep their places in messages
+    numbers = _csv("\n".join(",".join(row) for row in [headers, *rows]), name)
+    return replace(numbers, columns={key: x for key, x in numbers.columns.items() if key not in texts}, texts=texts)
 
 
 def _finite(cell: str) -> bool:

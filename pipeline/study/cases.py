@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from pipeline.sweep.axes.columns import CASE, STORED
+from pipeline.sweep.axes.columns import CASE, LABEL, STORED
 from pipeline.sweep.question.reader import DIMS
 from robots.parameters import nearest
 
@@ -68,7 +68,8 @@ def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) ->
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))
     chosen = {name: result[name].isel(design=0) for name in names}
-    chosen |= {name: result[name].isel({CASE: 0}) for name in _parameters(ds) if name not in names}
+    constant = [*_parameters(ds), *labels_of(ds)]
+    chosen |= {name: result[name].isel({CASE: 0}) for name in constant if name not in names}
     return result.assign_coords({**chosen, STORED: (("design", CASE), table)})
 
 
@@ -111,6 +112,12 @@ def _parameters(ds: xr.Dataset) -> list[str]:
     """Numbers that designs have as coordinates."""
     names = [str(name) for name, x in ds.coords.items() if x.dims == ("design",) and x.dtype.kind in "fiu"]
     return [name for name in names if name not in ("design", STORED)]
+
+
+def labels_of(ds: xr.Dataset) -> list[str]:
+    """Texts that designs have as coordinates, such as the name of a motor."""
+    named = [str(name) for name, x in ds.coords.items() if x.attrs.get("long_name") == LABEL]
+    return [name for name in named if ds[name].dims == ("design",) and ds[name].dtype.kind not in "fiu"]
 
 
 def _numbered(ds: xr.Dataset, names: Sequence[str], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -98,7 +98,7 @@ class AxesSection(Section):
     )
     labels: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None,
-        description="columns of the file that are no parameters, such as the rated torque of a motor, of designs alone",
+        description="columns of the file that are no parameters, such as the name of a motor, of designs alone",
     )
     sample: SampleSection | None = Field(default=None, description="a seeded random sample")
     derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(

@@ -116,7 +116,13 @@ class SideFiles:
         return self.contents[name]
 
     def table(
-        self, report: Report, name: str, path: KeyPath, limit: int = TABLE_BYTES, positions: Sequence[str] = ()
+        self,
+        report: Report,
+        name: str,
+        path: KeyPath,
+        limit: int = TABLE_BYTES,
+        positions: Sequence[str] = (),
+        labels: Sequence[str] = (),
     ) -> Table | None:
         """The table in a file that the key at `path` names; None where it is not sound, which is reported."""
         if not self.source.holds(name):
@@ -124,7 +130,7 @@ class SideFiles:
             report(path, name, "a file in the folder of the sweep or below", hint)
             return None
         try:
-            return parse_table(self.read(name, limit), name, self.source.shown(name), positions)
+            return parse_table(self.read(name, limit), name, self.source.shown(name), positions, labels)
         except InputError as error:
             report.problems += error.problems
             return None

@@ -256,6 +256,9 @@ METRICS: Mapping[str, PoseMetric] = {
     ),
     "least_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[0])),
     "largest_effective_mass": PoseMetric(lambda p: p.unless_failed(extremes(p.masses)[1])),
+    "largest_effective_inertia": PoseMetric(
+        lambda p: p.unless_failed(extremes(list(np.diagonal(p.equation.actuator_mass)))[1])
+    ),
     "least_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.translation)[1])),
     "largest_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.translation)[0])),
     "least_turning_stiffness": PoseMetric(lambda p: p.unless_failed(1.0 / extremes(p.stiffness.rotation)[1])),

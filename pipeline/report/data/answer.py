@@ -12,7 +12,7 @@ from pipeline.report.data.designs import ROUNDING, DesignColumn
 from pipeline.report.data.display import display_unit, rounded
 from pipeline.report.data.results import Results
 
-BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
+BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(?:([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)|([A-Za-z]\w*))\s*")
 MOST_NUMBERS = 6
 MOST_WORDS = 6
 """Key numbers, and parameters that the answer names."""
@@ -20,24 +20,33 @@ MOST_WORDS = 6
 
 @dataclass(frozen=True)
 class KeyNumber:
-    """A number of the chosen design: its column, and the bound that a condition sets, if any."""
+    """A number of the chosen design: its column, and the bound that a condition sets, if any.
+
+    The bound is a number, or that of another column `by`, such as the rated torque of a motor.
+    """
 
     column: DesignColumn
     bound: float | None = None
     least: bool = False
+    by: DesignColumn | None = None
+
+    def bound_of(self, design: int) -> float | None:
+        """The bound of a design, if there is one."""
+        return self.bound if self.by is None else float(self.by.values[design])
 
     def spare(self, design: int) -> float | None:
         """The share of the bound that is left; below 0 it is exceeded; None without a bound."""
-        if self.bound is None or not self.bound:
+        bound = self.bound_of(design)
+        if not bound:
             return None
         value = float(self.column.values[design])
-        return (value - self.bound if self.least else self.bound - value) / abs(self.bound)
+        return (value - bound if self.least else bound - value) / abs(bound)
 
     def note(self, results: Results, design: int) -> str:
         """What the number means: what is left to its bound, or its place among all designs."""
-        spare = self.spare(design)
-        if spare is not None and self.bound is not None:
-            limit = f"{self.column.shown_in.text(self.bound)} at {'least' if self.least else 'most'}"
+        spare, bound = self.spare(design), self.bound_of(design)
+        if spare is not None and bound is not None:
+            limit = f"{self.column.shown_in.text(bound)} at {'least' if self.least else 'most'}"
             return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
         values, sign = self.column.values, self.column.sign
         among = results.designs.meets
@@ -61,17 +70,22 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
     others = [column for column in table.objectives if column.name in bounds and column not in asked]
     further = [column for column in table.objectives if column not in asked and column not in others and column.varies]
     names = [*asked, *others, *further][:MOST_NUMBERS]
-    return tuple(KeyNumber(column, *bounds.get(column.name, (None, False))) for column in names)
+    return tuple(KeyNumber(column, *bounds.get(column.name, (None, False, None))) for column in names)
 
 
-def _bounds(results: Results) -> Iterator[tuple[str, tuple[float, bool]]]:
-    """Bounds on metrics by name, from conditions such as `condition < 6 and peak_force <= 40`."""
+def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, DesignColumn | None]]]:
+    """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`."""
+    known = {column.name: column for column in results.designs.columns if not column.objective}
     for text in results.question.where:
         if re.search(r"\b(or|not)\b", text):
             continue  # a bound of one branch is none of the whole
         for part in re.split(r"\band\b", text):
             if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
-                yield match[1], (float(match[3]), match[2].startswith(">"))
+                least = match[2].startswith(">")
+                if match[4] is None:
+                    yield match[1], (float(match[3]), least, None)
+                elif match[4] in known:
+                    yield match[1], (None, least, known[match[4]])
 
 
 def question_words(results: Results) -> str:
@@ -102,7 +116,7 @@ def _span(results: Results, name: str) -> str:
 def answer_words(results: Results) -> str:
     """The chosen design in a sentence: parameters, the first objective, and the case that decides."""
     table, place = results.designs, results.place
-    decide = [*table.causes.values()][:MOST_WORDS] or list(table.parameters[:MOST_WORDS])
+    decide = table.choices[:MOST_WORDS] or table.parameters[:MOST_WORDS]
     names = ", ".join(f"{column.words} {column.text_at(place)}" for column in decide)
     text = f"Design {results.name_of(results.design)}" + (f": {names}" if names else "")
     first = table.first
@@ -112,7 +126,12 @@ def answer_words(results: Results) -> str:
             text += f", reached with {results.case_words(results.worst_case(place))}"
         if table.count > 1 and not first.varies:
             text += ", as that of all designs"
-    return f"{text}."
+    used = [
+        f"{number.column.words} {rounded(100.0 * (1.0 - spare), 2)} % of {number.by.words}"
+        for number in key_numbers(results)
+        if number.by is not None and not number.least and (spare := number.spare(place)) is not None
+    ]
+    return f"{text}; {', '.join(used)}." if used else f"{text}."
 
 
 def verdict(results: Results) -> tuple[bool, str]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.data.display import DisplayUnit, unit_of
+from pipeline.study.cases import labels_of
 from pipeline.study.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
 from pipeline.study.pareto import front
 from pipeline.study.sensitivity import PER_BIN, Explained, from_samples
@@ -70,6 +71,8 @@ class DesignColumn:
     how: str = ""
     sign: float = 1.0
     """1 where small is good, -1 where large is."""
+    texts: tuple[str, ...] = ()
+    """Of a label such as the name of a motor: the texts among which its values are places."""
 
     @property
     def label(self) -> str:
@@ -87,7 +90,9 @@ class DesignColumn:
         return f"{self.words} [{self.shown_in.unit}]" if self.shown_in.unit else self.words
 
     def text_at(self, design: int) -> str:
-        """The number of a design, rounded, with its unit."""
+        """The number of a design, rounded, with its unit; of a label its text."""
+        if self.texts:
+            return self.texts[int(self.values[design])]
         return self.shown_in.text(float(self.values[design]))
 
     @property
@@ -124,6 +129,8 @@ class Designs:
     """Numbers in the store, (design, case)."""
     asked: tuple[str, ...] = ()
     """Names of the columns that are the objectives of the question, the first of which decides."""
+    labels: tuple[DesignColumn, ...] = ()
+    """Texts that designs have, such as the name of a motor."""
 
     @property
     def count(self) -> int:
@@ -204,7 +211,20 @@ class Designs:
                 groups.append([parameter])
             else:
                 group.append(parameter)
-        return {", ".join(parameter.words for parameter in group): group[0] for group in groups}
+        words = [", ".join(parameter.words for parameter in group) for group in groups]
+        for label in self.labels:  # what a label says is called by it
+            words = [
+                label.words if _together(label.values, group[0].values) else text
+                for text, group in zip(words, groups, strict=True)
+            ]
+        return {text: group[0] for text, group in zip(words, groups, strict=True)}
+
+    @cached_property
+    def choices(self) -> tuple[DesignColumn, ...]:
+        """What tells a design: labels that differ, then the parameters that vary and that no label says already."""
+        labels = [label for label in self.labels if len(label.texts) > 1]
+        parameters = [*self.causes.values()]
+        return (*labels, *(column for column in parameters if not any(_says(label, column) for label in labels)))
 
     @cached_property
     def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
@@ -243,6 +263,12 @@ def _together(a: Array, b: Array) -> bool:
     return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
 
 
+def _says(label: DesignColumn, column: DesignColumn) -> bool:
+    """Whether all designs with the same text have the same value."""
+    pairs = np.unique(np.stack([label.values, column.values], axis=1), axis=0)
+    return len(pairs) == len(np.unique(label.values))
+
+
 def _along_front(a: DesignColumn, b: DesignColumn, meets: NDArray[np.bool_]) -> Indices:
     """Find the designs on the front of two objectives, ordered by the first."""
     costs = np.where(meets[:, None], np.stack([a.sign * a.values, b.sign * b.values], axis=1), np.nan)
@@ -263,6 +289,12 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         for name, x in dataset.coords.items()
         if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
     ]
+    labels = []
+    for name in labels_of(dataset):
+        texts = [str(text) for text in dataset[name].values]
+        places = {text: float(place) for place, text in enumerate(sorted(set(texts)))}
+        about = dataset[name].attrs.get("long_name", "")
+        labels.append(DesignColumn(name, "", about, np.array([places[text] for text in texts]), texts=tuple(places)))
     objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
     meets = good & feasible(dataset, question.where) if question.where else good
     count = dataset.sizes["design"]
@@ -272,7 +304,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         wanted = _asked(dataset, objective(text), good, objectives)
         objectives = [column for column in objectives if column.name != wanted.name] + [wanted]
         asked.append(wanted.name)
-    return Designs((*parameters, *objectives), good, meets, numbers, tuple(dict.fromkeys(asked)))
+    return Designs((*parameters, *objectives), good, meets, numbers, tuple(dict.fromkeys(asked)), tuple(labels))
 
 
 def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]) -> DesignColumn:

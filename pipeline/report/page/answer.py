@@ -50,6 +50,12 @@ def _words(results: Results) -> str:
 
 def _data(results: Results) -> dict[str, Any]:
     numbers = [
-        {"column": number.column.name, "bound": number.bound, "least": number.least} for number in key_numbers(results)
+        {
+            "column": number.column.name,
+            "bound": number.bound_of(results.place),
+            "by": number.by.name if number.by is not None and number.by.varies else None,
+            "least": number.least,
+        }
+        for number in key_numbers(results)
     ]
     return {"tiles": numbers, "cases": [results.case_words(k) for k in range(results.designs.numbers.shape[1])]}

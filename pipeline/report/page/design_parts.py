@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.report.data.answer import MOST_WORDS
 from pipeline.report.data.designs import DesignColumn
 from pipeline.report.data.results import Results
 from pipeline.report.page.bundle import ArrayBundle
@@ -142,6 +143,11 @@ def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
         "worst": bundle.packed(results.worst_cases[shown], "i4"),
         "count": all_designs.count,
         "columns": [_column(column, shown, exact, bundle) for column in columns],
+        "labels": [
+            {"name": c.name, "words": c.words, "texts": c.texts, "values": bundle.packed(c.values[shown], "i4")}
+            for c in all_designs.labels
+        ],
+        "told": [c.name for c in (all_designs.choices or all_designs.parameters)[:MOST_WORDS]],
         "axes": _first_axes(results, columns),
         "most": MOST_AXES,
         "scale": next((c.name for c in columns if c.objective), columns[-1].name),

@@ -81,8 +81,9 @@ def _change(column: DesignColumn, design: int, place: int) -> str:
 def _changes(results: Results, design: int) -> str:
     """The parameters in which a neighbour differs most from the chosen design."""
     place = results.place
-    columns = list(results.designs.causes.values())
+    columns = list(results.designs.choices)
     shares = [abs(c.values[design] - c.values[place]) / (float(np.ptp(_known(c.values))) or 1.0) for c in columns]
+    shares = [float(share > 0.0) if c.texts else share for share, c in zip(shares, columns, strict=True)]
     order = sorted(range(len(columns)), key=lambda k: -shares[k])[:MOST_CHANGES]
     changes = [
         f"{columns[k].words} {columns[k].text_at(place)} → {columns[k].text_at(design)}"

@@ -12,9 +12,17 @@ function readTable(bytes) {
     }
     return { ...column, values, low, high };
   });
+  const labels = source.labels.map((label) => {
+    const places = decode(label.values, bytes);
+    return { ...label, of: (place) => label.texts[places[place]] };
+  });
   const numbers = decode(source.numbers, bytes), size = source.numbers.shape[0];
+  const told = (name, place) => {
+    const label = labels.find((it) => it.name === name), column = columns.find((it) => it.name === name);
+    return label ? `${label.words} ${label.of(place)}` : `${column.words} ${textOf(column, column.values[place])}`;
+  };
   return {
-    ...source, columns, size, cases, numbers, meets: decode(source.meets, bytes), worst: decode(source.worst, bytes),
+    ...source, columns, labels, size, telling: (place) => source.told.map((name) => told(name, place)).join(", "), cases, numbers, meets: decode(source.meets, bytes), worst: decode(source.worst, bytes),
     byName: new Map(columns.map((column) => [column.name, column])),
     number: (place, which = 0) => numbers[place * cases + which],
     place: (number) => { const at = numbers.indexOf(number); return at < 0 ? undefined : Math.floor(at / cases); },
@@ -71,6 +79,12 @@ function readSearch(table, text) {
   }
   const tests = [];
   for (const part of text.split(/,|;|\band\b/)) {
+    const [said, wanted] = part.split("=").map((it) => it.trim().toLowerCase());
+    const label = table.labels.find((it) => it.words.toLowerCase() === said.replaceAll("_", " "));
+    if (label && wanted) {
+      tests.push((i) => label.of(i).toLowerCase() === wanted);
+      continue;
+    }
     const match = /^\s*(.+?)\s*(<=|>=|<|>|=)\s*(-?[\d.]+(?:e-?\d+)?)\s*(\S.*?)?\s*$/i.exec(part);
     const name = match?.[1].replaceAll("_", " ").toLowerCase();
     const column = match && table.columns.find((it) => it.words.toLowerCase() === name);

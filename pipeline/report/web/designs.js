@@ -14,9 +14,8 @@ function designs(bytes) {
 
   /** The words and tiles of a design; of the one that the page opened with they stand there already. */
   function tell(place) {
-    const parameters = table.columns.filter((column) => !column.objective && column.varies).slice(0, 6);
     answer.textContent = place === table.chosen ? first
-      : `Design ${table.number(place)}: ${parameters.map((it) => `${it.words} ${textOf(it, it.values[place])}`).join(", ")}.`;
+      : `Design ${table.number(place)}: ${table.telling(place)}.`;
     for (const tile of data.tiles) {
       const column = table.byName.get(tile.column), box = document.querySelector(`.tile[data-column="${CSS.escape(tile.column)}"]`);
       if (!column || !box) continue;
@@ -24,15 +23,19 @@ function designs(bytes) {
       shown.textContent = textOf(column, value);
       if (place === table.chosen) { note.textContent = note.dataset.first ??= note.textContent; continue; }
       note.dataset.first ??= note.textContent;
-      if (tile.bound !== null) {
-        const spare = (tile.least ? value - tile.bound : tile.bound - value) / Math.abs(tile.bound || 1);
-        note.textContent = `${textOf(column, tile.bound)} at ${tile.least ? "least" : "most"}: ${rounded(100 * Math.abs(spare), 2)} % ${spare >= 0 ? "to spare" : "beyond it"}`;
+      const bound = tile.by ? table.byName.get(tile.by).values[place] : tile.bound;
+      if (bound !== null) {
+        const spare = (tile.least ? value - bound : bound - value) / Math.abs(bound || 1);
+        note.textContent = `${textOf(column, bound)} at ${tile.least ? "least" : "most"}: ${rounded(100 * Math.abs(spare), 2)} % ${spare >= 0 ? "to spare" : "beyond it"}`;
       } else {
         const mine = table.byName.get(tile.column).values[table.chosen ?? place], share = (value - mine) / Math.abs(mine);
         note.textContent = Math.abs(share) < 1e-9 ? "as the answer" : Number.isFinite(share) ? `${rounded(100 * Math.abs(share), 2)} % ${share * column.sign > 0 ? "worse" : "better"} than the answer` : "";
       }
     }
-    fillTable(byId("design-row"), table.columns.map((it) => [it.words, textOf(it, it.values[place], 5), it.text]));
+    fillTable(byId("design-row"), [
+      ...table.labels.map((it) => [it.words, it.of(place), ""]),
+      ...table.columns.map((it) => [it.words, textOf(it, it.values[place], 5), it.text]),
+    ]);
   }
 
   /** Show a design everywhere: words, tiles, and, where the page holds them, its mechanism, series and maps. */

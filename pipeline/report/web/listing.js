@@ -11,10 +11,10 @@ const cellText = (text) => {
 
 /** All kept designs as CSV, numbers in SI as the page has them. */
 function csvOf(table, places) {
-  const heads = ["design", ...table.columns.map((column) => (["", "1"].includes(column.units) ? column.name : `${column.name} [${column.units}]`))];
+  const heads = ["design", ...table.labels.map((label) => label.name), ...table.columns.map((column) => (["", "1"].includes(column.units) ? column.name : `${column.name} [${column.units}]`))];
   const lines = [heads.map(cellText).join(",")];
   for (const place of places)
-    lines.push([table.number(place), ...table.columns.map((column) => (column.values instanceof Float32Array ? Number(column.values[place].toPrecision(5)) : column.values[place]))].join(","));
+    lines.push([table.number(place), ...table.labels.map((label) => cellText(label.of(place))), ...table.columns.map((column) => (column.values instanceof Float32Array ? Number(column.values[place].toPrecision(5)) : column.values[place]))].join(","));
   return `${lines.join("\r\n")}\r\n`;
 }
 
@@ -25,7 +25,8 @@ function listing(table, filter, state, choose) {
 
   function heads() {
     const row = document.createElement("tr");
-    row.append(element("th", "design", { scope: "col" }), ...table.columns.map((column) => {
+    const named = table.labels.map((label) => element("th", label.words, { scope: "col" }));
+    row.append(element("th", "design", { scope: "col" }), ...named, ...table.columns.map((column) => {
       const made = element("th", "", { scope: "col" }), here = sort.name === column.name;
       const press = element("button", column.title, { type: "button", class: "link" });
       press.addEventListener("click", () => {
@@ -78,7 +79,7 @@ function listing(table, filter, state, choose) {
     const press = element("button", String(table.number(place)), { type: "button", class: "link" });
     press.addEventListener("click", () => choose(place));
     name.append(press);
-    row.append(name, ...table.columns.map((column) => element("td", numberOf(column, column.values[place]), { class: "number" })));
+    row.append(name, ...table.labels.map((label) => element("td", label.of(place))), ...table.columns.map((column) => element("td", numberOf(column, column.values[place]), { class: "number" })));
     if (!table.meets[place]) row.className = "misses";
     if (place === state.chosen) row.setAttribute("aria-current", "true");
     return row;
@@ -147,6 +148,11 @@ function comparison(table, state, choose) {
     }));
     const head = element("thead"), body = element("tbody");
     head.append(top);
+    for (const label of table.labels) {
+      const row = element("tr");
+      row.append(element("th", label.words, { scope: "row" }), ...state.pinned.map((it) => element("td", label.of(it))));
+      body.append(row);
+    }
     for (const column of table.columns) {
       const row = element("tr");
       row.append(element("th", column.words, { scope: "row" }), ...state.pinned.map((it) => {

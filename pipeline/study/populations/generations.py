@@ -82,8 +82,8 @@ class GenerationStore:
         columns = self.space.table(points)
         stream = io.StringIO()
         stream.write(",".join(columns) + "\n")
-        for row in zip(*(values.tolist() for values in columns.values()), strict=True):
-            stream.write(",".join(map(repr, row)) + "\n")
+        for row in zip(*(self.space.labels(name, values) for name, values in columns.items()), strict=True):
+            stream.write(",".join(map(_cell, row)) + "\n")
         files = MemoryFiles(
             {**self.sweep.sources, TABLE: stream.getvalue().encode()}, Folder(Path(self.sweep.name).parent)
         )
@@ -109,7 +109,8 @@ class GenerationStore:
     def require_points(self, ds: xr.Dataset, points: Array, first: int) -> None:
         """See that the designs from `first` on are those of some points, bit for bit. Raises StoreError."""
         for name, values in self.space.designs(points).items():
-            if name not in ds.coords or ds[name].values[first : first + len(points)].tolist() != values.tolist():
+            expected = self.space.labels(name, values)
+            if name not in ds.coords or ds[name].values[first : first + len(points)].tolist() != expected:
                 raise self._other(f"design {first:,} and those after it are others in {name}")
 
     def require_sweep(self, points: Array) -> None:
@@ -140,3 +141,8 @@ class GenerationStore:
             chosen = near(plan(self.sweep_of(points)))
         with connect(chosen) as client:
             yield chosen if client is None or isinstance(chosen, UserCluster) else UserCluster(client, "the client")
+
+
+def _cell(value: float | str) -> str:
+    """A number with all its bits, or a text, as a cell that is read back."""
+    return repr(value) if isinstance(value, float) else '"' + value.replace('"', '""') + '"'

@@ -79,6 +79,8 @@ class SearchSpace:
     variables: tuple[Variable, ...]
     cases: Mapping[str, Array] = field(default_factory=dict)
     where: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts of labels, such as names of motors, of which points have the places."""
 
     @classmethod
     def of(cls, sweep: Sweep, cases: Sequence[str] | None = None) -> SearchSpace:
@@ -113,7 +115,7 @@ class SearchSpace:
                 variables += _of_part(part)
         if not variables:
             raise refuse("design", "no parameter that varies", "one beside the cases", "Give it bounds in a sample.")
-        return cls(tuple(variables), _combined(conditions), tuple(where))
+        return cls(tuple(variables), _combined(conditions), tuple(where), sweep.design.texts)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,6 +142,11 @@ class SearchSpace:
         count = len(points)
         rows = {name: np.repeat(values, self.case_count) for name, values in self.designs(points).items()}
         return rows | {name: np.tile(values, count) for name, values in self.cases.items()}
+
+    def labels(self, name: str, values: Array) -> list[str] | list[float]:
+        """The values (n,) of a parameter, or of a label, as tables and stores have them: texts where it has texts."""
+        texts = self.texts.get(name)
+        return values.tolist() if texts is None else [texts[int(place)] for place in values]
 
     def random(self, generator: np.random.Generator, count: int) -> Array:
         """Points (n, variable), evenly over the space."""

@@ -77,6 +77,18 @@ class AxisColumn(LazyColumn):
         return self._table.part(self._name, start, stop)
 
 
+class TextColumn(LazyColumn):
+    """Texts along an axis, by the places among them that another column has."""
+
+    def __init__(self, places: LazyColumn, texts: Sequence[str]) -> None:
+        super().__init__(len(places))
+        self._places, self._texts = places, texts
+
+    def part(self, start: int, stop: int) -> list[str]:
+        """Compute the values from `start` up to before `stop`."""
+        return [self._texts[int(place)] for place in self._places.part(start, stop)]
+
+
 class PartColumn(LazyColumn):
     """The part of a dataset (train, validation, test) of each of `count` designs or trajectories belongs to."""
 
@@ -91,5 +103,6 @@ class PartColumn(LazyColumn):
 
 def columns(axis: Axis) -> dict[str, LazyColumn]:
     """Lazy sequences of the values of each parameter along an axis, by name."""
-    table = _AxisTable(axis)
-    return {name: AxisColumn(table, name, axis.size) for name in axis.names}
+    table, texts = _AxisTable(axis), axis.texts
+    plain = {name: AxisColumn(table, name, axis.size) for name in axis.names}
+    return {name: TextColumn(column, texts[name]) if name in texts else column for name, column in plain.items()}

@@ -5,7 +5,7 @@ An axis with conditions is gone through once, in chunks, and keeps one bit for e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,10 +29,21 @@ Fixed = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class Derived(Axis):
-    """An axis with derived parameters: each by an expression in swept, `fixed` and earlier derived ones."""
+class DependentAxis(Axis):
+    """An axis that is made from another one, whose labels it has."""
 
     base: Axis
+
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        """Those of the other axis."""
+        return self.base.texts
+
+
+@dataclass(frozen=True)
+class Derived(DependentAxis):
+    """An axis with derived parameters: each by an expression in swept, `fixed` and earlier derived ones."""
+
     rules: tuple[tuple[str, Expression], ...]
     fixed: Fixed
 
@@ -54,10 +65,9 @@ class Derived(Axis):
 
 
 @dataclass(frozen=True)
-class Filtered(Axis):
+class Filtered(DependentAxis):
     """The sets of an axis, of at least one parameter, that meet all conditions on these and `fixed` ones, in order."""
 
-    base: Axis
     conditions: tuple[Expression, ...]
     fixed: Fixed
 
@@ -105,10 +115,9 @@ class Filtered(Axis):
 
 
 @dataclass(frozen=True)
-class Sliced(Axis):
+class Sliced(DependentAxis):
     """Every `step`-th set of an axis from `start` up to before `stop`."""
 
-    base: Axis
     start: int
     stop: int
     step: int = 1

@@ -99,6 +99,25 @@ class ArrayValues:
         return self.numbers[indices]
 
 
+@dataclass(frozen=True, eq=False)
+class TextValues(ArrayValues):
+    """Texts of a table, such as names of motors; as a number each counts as its place among `texts`, which differ."""
+
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[str]) -> TextValues:
+        """The texts of all rows."""
+        texts = tuple(dict.fromkeys(rows))
+        places = {text: float(place) for place, text in enumerate(texts)}
+        return cls(np.array([places[row] for row in rows]), texts)
+
+    @property
+    def rows(self) -> list[str]:
+        """The text of each row."""
+        return [self.texts[int(place)] for place in self.numbers]
+
+
 Column = Range | ExplicitValues | ArrayValues
 
 
@@ -120,6 +139,11 @@ class Axis(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """What defines the axis, in types of JSON: equal descriptions are equal axes."""
+
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        """Texts of names whose values are places among them: labels of designs."""
+        return {}
 
     def values(self, start: int = 0, stop: int | None = None) -> dict[str, Array]:
         """Values of each parameter in SI units, (stop - start,), from `start` up to before `stop` (absent: the end).
@@ -176,6 +200,12 @@ class Listed(Axis):
     def describe(self) -> dict[str, Any]:
         """Name, then its numbers."""
         return {"list": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
+
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        """Those of columns of texts."""
+        named = zip(self.names, self.columns, strict=True)
+        return {name: column.texts for name, column in named if isinstance(column, TextValues)}
 
 
 @dataclass(frozen=True)
@@ -236,6 +266,11 @@ class Product(Axis):
         """What defines each axis, in order."""
         return {kind: value for part in self.parts for kind, value in part.describe().items()}
 
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        """Those of all axes."""
+        return {name: texts for part in self.parts for name, texts in part.texts.items()}
+
 
 def repeated(column: Range | ExplicitValues) -> float | None:
     """The first number that a column has twice, None where all differ."""
@@ -277,6 +312,9 @@ def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> d
 
 
 def _column(column: Column) -> Any:
+    if isinstance(column, TextValues):
+        digest = hashlib.sha256("\n".join(column.rows).encode()).hexdigest()
+        return {"texts": column.rows} if column.size <= MAX_LISTED else {"sha256": digest, "count": column.size}
     if isinstance(column, ArrayValues) and column.size > MAX_LISTED:
         return {"sha256": hashlib.sha256(column.numbers.astype("<f8").tobytes()).hexdigest(), "count": column.size}
     if isinstance(column, ArrayValues):

@@ -28,6 +28,7 @@ from pipeline.sweep.axes.kinds import (
     Product,
     Range,
     Sampled,
+    TextValues,
     repeated,
     repeated_rows,
 )
@@ -126,9 +127,9 @@ class AxisReader:
     def _filed(self, file: str, columns: tuple[str, ...] | None, labels: tuple[str, ...], path: KeyPath) -> Axis:
         """Read the sets of a table in a file; a problem inside it is told with the name of the file.
 
-        Labels are columns that are no parameters: numbers that a set has beside them.
+        Labels are columns that are no parameters: numbers, or texts such as names, that a set has beside them.
         """
-        table = self.files.table(self.report, file, path) if self.files else None
+        table = self.files.table(self.report, file, path, labels=labels) if self.files else None
         if table is None:
             return NOTHING
         read: dict[str, ArrayValues] = {}
@@ -143,9 +144,13 @@ class AxisReader:
         if not read:
             return NOTHING
         for name in labels:
-            if name not in table.columns:
-                self.report.unknown((*path[:-1], "labels", labels.index(name)), table.columns, "column of the file")
+            if name not in table.columns and name not in table.texts:
+                known = (*table.columns, *table.texts)
+                self.report.unknown((*path[:-1], "labels", labels.index(name)), known, "column of the file")
             elif self._is_label(name, (*path[:-1], "labels", labels.index(name))):
+                if name in table.texts:
+                    read[name] = TextValues.of(table.texts[name])
+                    continue
                 unit = table.units.get(name, "1")
                 if unit not in UNITS:
                     got = Got(f"the unit {unit!r} of the column {name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,6 +102,32 @@ def test_what_rules_designs_out_is_counted(results: Results) -> None:
     by_arm = (condition >= 2.6).reshape(4, 3).mean(axis=1)  # the condition does not see the gear
     arms = shares.shares if shares.up.name == "upper_arm" else shares.shares.T
     np.testing.assert_allclose(arms, np.repeat(by_arm[:, None], 3, axis=1))
+
+
+def test_names_of_a_catalogue_are_in_the_words(tmp_path: Path) -> None:
+    rows = "motor,gear_ratio,gearbox_inertia,most [N m]\nA 1,20,1e-4,50\nB 2,40,2e-4,80\n"
+    (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+    text = """
+limbsweep: 1
+robot: delta_rl5_1450
+design: {file: motors.csv, labels: [motor, most], grid: {upper_arm: [0.35, 0.4], payload_mass: [0, 2]}}
+trajectories: {pick: {kind: quintic, start: [-0.1, 0, 0], end: [0.1, 0, 0], duration: 0.4}}
+time: {stop: 0.4, step: 0.05}
+metrics: [peak_force]
+study: {objectives: [min peak_force], where: peak_force < 2 * most, cases: payload_mass}
+"""
+    ds = run(Sweep.from_text(text, folder=tmp_path), cluster=ClusterConfig.of("synchronous"))
+    made = results_of(ds)
+    place = made.place
+    assert made.designs.labels[0].text_at(place) == made.by_case["motor"].values[place]
+    told = answer_words(made)
+    assert f"motor {made.by_case['motor'].values[place]}, upper arm" in told
+    assert "gear ratio" not in told
+    asked = Results(ds, question=made.question.with_options(where=["peak_force < most"]))
+    worst = np.nanmax(asked.by_case["peak_force"].values[place])
+    share = 100 * worst / asked.by_case["most"].values[place]
+    assert f"; peak force {share:.0f} % of most." in answer_words(asked)
+    assert key_numbers(asked)[0].bound_of(place) == asked.by_case["most"].values[place]
 
 
 def test_no_design_that_meets_all_is_told(results: Results) -> None:

@@ -257,11 +257,35 @@ def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:
 
 def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None:
     rows = "torque_constant,resistance,rated_torque [N mm]\n0.32,6,500\n0.36,4,900\n0.45,2,1300\n"
-    (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+    names = ["small, red", "B-36", "large"]
+    named = ["motor," + rows.splitlines()[0]]
+    named += [f'"{name}",{row}' for name, row in zip(names, rows.splitlines()[1:], strict=True)]
+    (tmp_path / "motors.csv").write_text("\n".join(named), encoding="utf-8")
     listed = TEXT[TEXT.index("  list:") : TEXT.index("  sample:")]
     text = TEXT.replace(listed, "  file: motors.csv\n  labels: [rated_torque]\n")
     text = text.replace("[condition < 4]", "[condition < 4, peak_force < rated_torque]")
-    outcome = search(Sweep.from_text(text, folder=tmp_path), tmp_path / "l.zarr", generations=2, population=8, seed=2)
+    texts = text.replace("[rated_torque]", "[motor, rated_torque]")
+    sweep = Sweep.from_text(texts, folder=tmp_path)
+    search(sweep, tmp_path / "l.zarr", generations=1, population=8, seed=2)
+    outcome = search(sweep, tmp_path / "l.zarr", generations=2, population=8, seed=2)
+    of = dict(zip([0.32, 0.36, 0.45], names, strict=True))
+    assert outcome.designs["motor"].values.tolist() == [of[x] for x in outcome.designs["torque_constant"].values]
+    assert open_results(tmp_path / "l.zarr")["motor"].dims == ("design",)
+    assert Sweep.from_text(texts, folder=tmp_path).fingerprint == sweep.fingerprint
+    for wrong, message in (
+        ("", "an empty cell; expected a text"), ("36", "the number '36'; expected a text .* are no numbers"),
+        ("B-37", ""),
+    ):  # fmt: skip
+        (tmp_path / "motors.csv").write_text("\n".join(named).replace("B-36", wrong), encoding="utf-8")
+        if message:
+            with pytest.raises(InputError, match=message):
+                Sweep.from_text(texts, folder=tmp_path)
+        else:
+            assert Sweep.from_text(texts, folder=tmp_path).fingerprint != sweep.fingerprint
+    (tmp_path / "motors.csv").write_text("\n".join(named), encoding="utf-8")
+    with pytest.raises(InputError, match="got 5 cells; expected 4"):
+        Sweep.from_text(text, folder=tmp_path)  # texts are no parameters
+    (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
     rated = {0.32: 0.5, 0.36: 0.9, 0.45: 1.3}
     constants = outcome.designs["torque_constant"].values
     assert outcome.designs["rated_torque"].values == pytest.approx([rated[value] for value in constants])

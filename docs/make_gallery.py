@@ -29,7 +29,7 @@ PAGE, PICTURES = HERE / "gallery.md", HERE / "pictures" / "gallery"
 SIZE, COLOURS = (240, 180), 64
 PHASES, COLUMNS = 4, 3
 
-SWEEPS = ("*.yaml", "studies/*.yaml")
+SWEEPS = ("*.yaml", "studies/*.yaml", "simulations/*.yaml")
 DRAWN = {
     "friction_share.py": "report_friction_share.png",
     "hexapod_stiffness.py": "report_hexapod_stiffness.png",

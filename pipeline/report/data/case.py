@@ -2,7 +2,8 @@
 
 A store seldom holds joint motion and reactions, and need not: they are those of a small sweep of a few designs, made
 from the text of the sweep and run in this process by the same tasks. Times are thinned where there are many; the
-points of a workspace are no times and all stay.
+points of a workspace are no times and all stay. A design of a simulation is one of the robot with one set of gains from
+one initial state, see `pipeline.study.axes`; it is simulated again, and its joints have no reactions.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from pipeline.errors import InputError, Problem
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from pipeline.sweep.friction import NO_FRICTION
+from pipeline.sweep.friction import NO_FRICTION, FrictionAxis
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import FileSource
+from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
 from robots.friction.laws import LAWS
 from robots.model import Mechanism, Robot
+from robots.quantities import GAINS, STATE
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 
@@ -43,6 +46,8 @@ TOGETHER = 1 << 22
 ACTUATORS = ("actuator_force", "actuator_position", "actuator_velocity", "actuator_power")
 JOINTS = ("joint_position", "joint_reaction", "joint_friction")
 PLATFORM = ("platform_position",)
+SIMULATED = ("actuator_force", "actuator_position", "actuator_velocity", "joint_position")
+"""What simulations have of these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,11 @@ class DesignCase:
         """The mechanism of the design."""
         assert self.robot is not None, "asked only of a case that has one"
         return self.robot.mechanism
+
+    @property
+    def has_reactions(self) -> bool:
+        """Whether forces in its joints are known."""
+        return "joint_reaction" in self.results
 
     @property
     def trajectories(self) -> list[str]:
@@ -127,6 +137,9 @@ def has_workspace(sweep: Sweep) -> bool:
 
 def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
     """Compute some designs of a sweep under one friction set, all by number; a few designs at a time."""
+    if sweep.simulation is not None:
+        yield from _simulated(sweep, sweep.simulation, designs, friction)
+        return
     mechanism = sweep.family.reference
     joints = sum(len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
     trajectories = min(MOST_TRAJECTORIES, len(sweep.trajectories))
@@ -137,11 +150,10 @@ def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Des
 
 def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
     chains = sweep.family.reference.is_chain
-    axis = sweep.friction.axis
     part = replace(
         sweep,
-        design=Taken(sweep.design.names, sweep.design, designs),
-        friction=replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1)),
+        design=_taken(sweep.design, designs),
+        friction=_set_of(sweep, friction),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
         outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
@@ -155,9 +167,53 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
     if any(LAWS[group.law].parameters for group in sweep.friction.groups):
         force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
-        robot = Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
         case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
-        yield DesignCase(design, case_results, stride(sweep), robot, without, part.trajectories)
+        yield DesignCase(design, case_results, stride(sweep), _robot(sweep, design), without, part.trajectories)
+
+
+def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
+    """Simulate designs again, together those that share one of the robot, or gains and initial state."""
+    sizes = (sweep.design.size, axes.gains.size, axes.state.size)
+    places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
+    one = replace(
+        sweep,
+        friction=_set_of(sweep, friction),
+        trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
+        outputs=(*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM)),
+        metrics=(),
+        measurement=None,
+        split=None,
+        user_metrics=(),
+        selection=EVERYTHING,
+    )
+    groupings = ({place[:1] for place in places.values()}, {place[1:] for place in places.values()})
+    by_robot = len(groupings[0]) <= len(groupings[1])
+    shared = slice(0, 1) if by_robot else slice(1, 3)
+    for group in sorted(groupings[0 if by_robot else 1]):
+        numbers = [number for number, place in places.items() if place[shared] == group]
+        robots, gains, states = (sorted({places[number][axis] for number in numbers}) for axis in range(3))
+        simulation = replace(axes, gains=_taken(axes.gains, gains), state=_taken(axes.state, states))
+        results = _run(replace(one, design=_taken(sweep.design, robots), simulation=simulation))
+        results = results.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride(sweep)))
+        for number in numbers:
+            places_of = zip(("design", GAINS, STATE), (robots, gains, states), places[number], strict=True)
+            place = {dim: known.index(its) for dim, known, its in places_of}
+            case_results = results.isel(place, missing_dims="ignore", drop=True)
+            yield DesignCase(number, case_results, stride(sweep), _robot(sweep, places[number][0]))
+
+
+def _taken(axis: Axis, numbers: Sequence[int]) -> Axis:
+    """Some sets of an axis; one of no parameters has a single one."""
+    return Taken(axis.names, axis, tuple(numbers)) if axis.names else axis
+
+
+def _set_of(sweep: Sweep, friction: int) -> FrictionAxis:
+    axis = sweep.friction.axis
+    return replace(sweep.friction, axis=Sliced(axis.names, axis, friction, friction + 1))
+
+
+def _robot(sweep: Sweep, design: int) -> Robot:
+    return Robot(sweep.family, {name: float(x[0]) for name, x in sweep.designs(design, design + 1).items()})
 
 
 def _run(sweep: Sweep) -> Dataset:

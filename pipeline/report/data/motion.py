@@ -35,7 +35,8 @@ class MotionFrames:
     """Frames of one trajectory; NaN where a sample failed.
 
     times (frame,) [s], and their numbers among those of the case; points (frame, point, 3) [m], first those of all
-    joints, in the order of `joint_names`; force [N] and moment [N m], both (frame, joint, 3), in each of them.
+    joints, in the order of `joint_names`; force [N] and moment [N m], both (frame, joint, 3), in each of them; NaN
+    where the motion is simulated, whose reactions nobody has computed.
     """
 
     name: str
@@ -90,9 +91,11 @@ def _of(case: DesignCase, name: str, trajectory: int, frames: Indices) -> Array:
 
 
 def _motion(case: DesignCase, index: int, frames: Indices, points: Array) -> MotionFrames:
-    stored = _of(case, "joint_reaction", index, frames)
     counts = [len(case.mechanism.limbs[instance.limb].joints) for instance in case.mechanism.instances]
-    wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
+    wrench = np.full((len(frames), sum(counts), 6), np.nan)
+    if case.has_reactions:
+        stored = _of(case, "joint_reaction", index, frames)
+        wrench = np.concatenate([stored[:, k, :count] for k, count in enumerate(counts)], axis=1)
     times = case.results["time"].values[frames]
     return MotionFrames(case.trajectories[index], times, frames, points, wrench[..., 3:], wrench[..., :3])
 

@@ -161,8 +161,7 @@ class Results:
         from pipeline.report.data.case import read_sweep
 
         try:
-            sweep = read_sweep(self.dataset.attrs, self.stored or self.files)
-            return (sweep, "") if sweep.simulation is None else (None, "simulations are shown as they are stored")
+            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
         except InputError as error:
             if self.files is not None:
                 raise

@@ -25,7 +25,8 @@ def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "
         return paragraph(text + results.why_no_sweep, "warning"), {}
     names = [(str(index), name) for index, name in enumerate(case.trajectories)]
-    arrows = '<label for="arrows"><input type="checkbox" id="arrows" checked> Forces</label>'
+    hidden = "" if case.has_reactions else " hidden"
+    arrows = f'<label for="arrows"{hidden}><input type="checkbox" id="arrows" checked> Forces</label>'
     over = "Time" if any(not case.grid(index) for index, _ in enumerate(names)) else "Point"
     body = drawing(
         "mechanism",
@@ -38,6 +39,7 @@ def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
     about = {
         "joints": motion.joint_names(case.mechanism),
         "limbs": [instance.name for instance in case.mechanism.instances],
+        "reactions": case.has_reactions,
         "trajectories": [{"grid": bool(case.grid(index))} for index, _ in enumerate(case.trajectories)],
         "colours": list(style.LIMBS),
     }

@@ -72,7 +72,7 @@ def details_of(results: Results, case: DesignCase) -> DesignDetails:
 def _motion(case: DesignCase, bundle: ArrayBundle) -> Mapping[str, Any] | None:
     """The mechanism along its trajectories; None where every sample failed."""
     frames, lines = motion.motions(case)
-    if not any(np.isfinite(trajectory.force).any() for trajectory in frames):
+    if not any(np.isfinite(trajectory.points).all(axis=(1, 2)).any() for trajectory in frames):
         return None
     size, force = motion.scale(frames)
     base = motion.mounts(case.mechanism)

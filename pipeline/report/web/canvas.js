@@ -39,12 +39,13 @@ function canvasOf(id, paint) {
 
 const drawings = []; // draws each canvas at once, as paper asks for
 
-/** Round numbers within a range, about as many as asked for. */
-function ticks(low, high, about = 5) {
-  if (!(high > low)) return [low];
+/** Numbers within a range that are round in the unit that is shown, about as many as asked for. */
+function ticks(from, to, about = 5, factor = 1) {
+  if (!(to > from)) return [from];
+  const low = from * factor, high = to * factor;
   const rough = (high - low) / about, size = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((it) => it * size).find((it) => it >= rough) ?? 10 * size, found = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step);
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push((k * step) / factor);
   return found;
 }
 

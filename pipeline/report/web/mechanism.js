@@ -1,7 +1,7 @@
 // The mechanism of the design that is looked into, in motion: what turns it and moves it along.
 
 function mechanism(onTime) {
-  const { joints: names, trajectories } = data.mechanism;
+  const { joints: names, trajectories, reactions } = data.mechanism;
   const which = byId("trajectory"), slider = byId("time"), play = byId("play"), arrows = byId("arrows");
   const note = byId("motion-note"), readout = byId("frame-readout");
   const surface = canvasOf("mechanism", (...place) => paint(...place)), { canvas } = surface;
@@ -16,13 +16,14 @@ function mechanism(onTime) {
   };
 
   function show() {
-    const motion = now(), frame = frameOf(), sizes = names.map((_, joint) => Math.hypot(...pointOf(motion.force, frame, joint)));
+    const motion = now(), frame = frameOf(), failed = !solved(frame), sizes = names.map((_, joint) => Math.hypot(...pointOf(motion.force, frame, joint)));
     const most = sizes.reduce((best, size, joint) => (size > (sizes[best] ?? -1) ? joint : best), -1);
     const grid = trajectories[which.value].grid, time = grid ? `point ${frame + 1} of ${motion.times.length}` : `${rounded(motion.times[frame])} s`;
     const name = grid ? time : `time ${time}`;
     slider.setAttribute("aria-valuetext", name);
     byId("time-value").textContent = time;
-    readout.textContent = most < 0 ? `${name}: this sample failed; see what fails, and where.`
+    readout.textContent = failed ? `${name}: this sample failed; see what fails, and where.`
+      : !reactions ? (hover === null ? name : `${name}: ${names[hover]}`)
       : hover !== null ? `${names[hover]}: ${forceText(sizes[hover])}, ${momentText(motion.moment[frame * names.length + hover])}`
         : `${name}: the largest force, ${forceText(sizes[most])}, is in joint ${names[most]}.`;
     surface.whenSeen();
@@ -31,10 +32,14 @@ function mechanism(onTime) {
   const forceText = (size) => (size >= 1e3 ? `${rounded(size / 1e3)} kN` : `${rounded(size)} N`);
   const momentText = (size) => (size >= 1e3 ? `${rounded(size / 1e3)} kN m` : `${rounded(size)} N m`);
 
+  const solved = (frame) => {
+    const { values, rows } = now().points, size = 3 * rows;
+    return values.subarray(frame * size, (frame + 1) * size).every(Number.isFinite);
+  };
+
   /** Another trajectory or design: the same frame, or the first one that did not fail. */
   function choose() {
-    const { times, force } = now(), last = times.length - 1;
-    const solved = (frame) => Number.isFinite(force.values[frame * force.rows * 3]);
+    const { times } = now(), last = times.length - 1;
     const frame = Math.min(frameOf(), last);
     slider.max = last;
     slider.value = solved(frame) ? frame : Math.max(0, Array.from(times.keys()).findIndex(solved));
@@ -49,7 +54,9 @@ function mechanism(onTime) {
       return;
     }
     shown = motion;
-    note.textContent = `The longest arrow is ${forceText(shown.longest)}: the force in a joint on the body that it carries.`;
+    note.textContent = reactions
+      ? `The longest arrow is ${forceText(shown.longest)}: the force in a joint on the body that it carries.`
+      : "The motion as it was simulated.";
     const view = cameraOf(...shown.box, somePoints(shown));
     camera = touched ? { ...view, azimuth: camera.azimuth, elevation: camera.elevation, zoom: camera.zoom } : view;
     choose();

@@ -126,7 +126,7 @@ function parallelView(table, filter, state, choose) {
   }
 
   function labels(context, column, k, span, { down, places, at, end, width, columns }) {
-    const values = ticks(...span, down ? 4 : 5), texts = tickTexts(values, column.factor);
+    const values = ticks(...span, down ? 4 : 5, column.factor), texts = tickTexts(values, column.factor);
     context.fillStyle = colours.ink;
     context.font = STRONG;
     const room = down ? width - 20 : (width - 110) / Math.max(1, columns.length - 1) - 12;

@@ -16,6 +16,9 @@ from pipeline.execution.processes import isolation
 from pipeline.monitor.events import BlockDone, Event
 from pipeline.plan import simulated
 from pipeline.plan.plan import plan
+from pipeline.report.data import case as case_data
+from pipeline.report.data import motion
+from pipeline.report.data.results import results_of
 from pipeline.study.axes import by_design
 from pipeline.sweep.model import Sweep
 from storage import open_results
@@ -111,6 +114,26 @@ def test_a_report_takes_gains_and_states_as_designs(whole: Path) -> None:
     assert (one["length_1"], one["kp"], one["joint_1"]) == (0.5, 100.0, 0.05)
     stored = open_results(whole)["rms_tracking_error"].isel(design=1, gains=0, state=1)
     assert np.array_equal(one["rms_tracking_error"].values, stored.values)
+
+
+def test_a_report_simulates_designs_again(whole: Path) -> None:
+    """Each is what the store has of it, with what the store has not; gains differ in some, robots in others."""
+    results = results_of(whole, friction=1)
+    table = results.dataset["joint_position"].isel(friction=1)
+    for numbers in ((7, 2, 10), (0, 1, 3), (4,)):
+        assert results.sweep is not None
+        cases = {case.design: case for case in case_data.compute(results.sweep, numbers, 1)}
+        assert set(cases) == set(numbers)
+        for number, case in cases.items():
+            stored = table.isel(design=number)
+            assert np.array_equal(case.results["joint_position"].transpose(*stored.dims).values, stored.values)
+            assert case.robot is not None
+            assert case.robot.values["length_1"] == float(results.dataset["length_1"][number])
+    case = next(results.cases((7,)))
+    (frames,), lines = motion.motions(case)
+    assert np.isfinite(frames.points).all()
+    assert np.isnan(frames.force).all()  # nobody has computed reactions of simulated motions
+    assert len(lines.limbs) == 1
 
 
 @pytest.mark.parametrize(("most", "grid"), [(8, (2, 2, 1, 1, 1)), (4, (2, 2, 1, 2, 1)), (2, (2, 2, 1, 2, 2))])

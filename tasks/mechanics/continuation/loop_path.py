@@ -187,10 +187,10 @@ class Ways:
         cos, sin = aside.direction()
         moves = list(straight)
         for plane in dict.fromkeys(route.aside for route in self.routes if route.aside):
-            own = self.of_kind(number, [k for k, route in enumerate(self.routes) if route.aside == plane])
+            in_plane = self.of_kind(number, [k for k, route in enumerate(self.routes) if route.aside == plane])
             a, b = plane
-            moves[a] = where(own, cos * straight[a] - sin * straight[b], moves[a])
-            moves[b] = where(own, sin * straight[a] + cos * straight[b], moves[b])
+            moves[a] = where(in_plane, cos * straight[a] - sin * straight[b], moves[a])
+            moves[b] = where(in_plane, sin * straight[a] + cos * straight[b], moves[b])
         return [x / w for x, w in zip(moves, weights, strict=True)], left
 
     def rest(self, number: Scalar, place: Scalar) -> Scalar:

@@ -162,7 +162,7 @@ class LoopProblem:
             0.0,
         )
 
-    def beside(
+    def sliding(
         self,
         path: LoopPath,
         positions: Sequence[Scalar],
@@ -222,8 +222,8 @@ class LoopProblem:
             return replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
         aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
         share = where(every([turns, aside.moves]), path.share, path.share * 0.5)
-        beside = chosen(turns, aside.blocked(singular).flat(), path.aside)
-        return replace(path, share=share, rounds=path.rounds + 1.0, aside=beside)
+        numbers = chosen(turns, aside.blocked(singular).flat(), path.aside)
+        return replace(path, share=share, rounds=path.rounds + 1.0, aside=numbers)
 
     def regular(self, embedding: Embedding) -> Mask:
         """Whether loops are far enough from a singularity for joints to follow from residuals that are small."""
@@ -258,7 +258,7 @@ def followed(
         states = problem.moved(base, step)
         embedding = problem.at(states)
         residual = total(embedding.residuals())
-        kept = problem.kept(path, embedding)
+        regular = problem.kept(path, embedding)
         going = path.stride > 0.0
         shortest = either(
             every([going, path.stride * path.share <= LEAST_STRIDE]),
@@ -273,14 +273,14 @@ def followed(
             volumes = [block.determinant for block in blocks(embedding)]
             at_home = [block.determinant for block in blocks(problem.start)]
             singular = every([turns, aside.singular(volumes, at_home, left)])
-            kept = every([kept, opposite(singular), either(opposite(turns), aside.closable(volumes))])
+            regular = every([regular, opposite(singular), either(opposite(turns), aside.closable(volumes))])
             waits = every([opposite(aside.moves), path.share <= LEAST_SHARE])
             shortest = either(every([opposite(turns), shortest]), every([turns, either(aside.ended, waits)]))
             most = where(turns, float(max(problem.rounds, ROUNDS_ASIDE)), most)
-            beside = problem.beside(path, list(positions.values()), place, states, embedding).flat()
-            ahead = chosen(turns, beside, ahead)
+            slid = problem.sliding(path, list(positions.values()), place, states, embedding)
+            ahead = chosen(turns, slid.flat(), ahead)
             opened = ways.of_kind(path.route, [ways.opened])
-        accepted = either(fresh, kept)
+        accepted = either(fresh, regular)
         following = chosen(accepted, ahead, problem.blocked(path, singular).flat())
         # NaN is no way on either
         goes_on = every([either(accepted, opposite(shortest)), path.rounds < most, residual < np.inf])

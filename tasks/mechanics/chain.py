@@ -208,7 +208,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         start.embedding,
         states,
         dependent,
-        Ways(chain.limb, targets, routes(chain.limb, looped)),
+        Ways(chain.limb, targets, routes(chain.limb, looped), size),
         size,
         FOLLOWED * size,
         lambda current: Embedding.of(chain.limb, chain.choice, current),

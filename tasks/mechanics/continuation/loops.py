@@ -1,7 +1,8 @@
 """Dependent joints of a chain by continuation, for one sample: on the branch of the reference configuration.
 
 That branch is what motions of the independent joints lead to from there without passing a singularity of the loops. The
-straight way of the independent joints is tried first, then others, see `routes`. A step is taken only where each block
+straight way of the independent joints is tried first, then others, see `routes`, and at last ways that turn aside, see
+`tasks.mechanics.continuation.aside`. A step is taken only where each block
 of the matrix of the dependent joints changes by less than itself, in a norm without unit: no singularity lies between
 its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
 """
@@ -17,8 +18,9 @@ import numpy as np
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, either, every, iterate, opposite, sqrt, total, where
+from tasks.mechanics.continuation.aside import Aside
 from tasks.mechanics.continuation.home_branch import LEAST_VOLUME
-from tasks.mechanics.continuation.loop_path import LoopPath, Ways, either_way, longest_turn
+from tasks.mechanics.continuation.loop_path import LoopPath, Ways, longest_turn
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,
@@ -33,6 +35,7 @@ from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
 from tasks.mechanics.loops import RegularBlock
 
 ROUNDS = 400  # of one route
+ROUNDS_ASIDE = 2000  # of one that turns aside
 ALIKE = Dual(1e-10, 1e-3)  # difference of joint states up to which the plain way was as good
 REGULAR = 0.3  # determinant of each block, relative to the reference configuration's: no other way is tried above it
 PAIR = 0.2  # the same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad]
@@ -87,12 +90,17 @@ class LoopProblem:
             for block in blocks(self.start)
         ]
 
-    def placed(self, numbers: Sequence[Scalar], route: Scalar, place: Scalar) -> list[JointState]:
-        """States of all joints: of dependent ones by their numbers, of independent ones by their place on a route."""
+    @cached_property
+    def aside_sizes(self) -> tuple[int, int, int]:
+        """Sizes of `Aside`."""
+        return len(self.ways.targets), len(self.dependent), len(blocks(self.start))
+
+    def placed(self, numbers: Sequence[Scalar], positions: dict[int, Scalar]) -> list[JointState]:
+        """States of all joints: of dependent ones by their numbers, of independent ones by their positions."""
         links, values, result = self.start.limb.links, iter(numbers), list(self.states)
         for joint in self.dependent:
             result[joint] = unpacked(links[joint], values)
-        for joint, value in self.ways.at(route, place).items():
+        for joint, value in positions.items():
             result[joint] = state_at(links[joint], value)
         return result
 
@@ -132,9 +140,9 @@ class LoopProblem:
             moves[position[joint]] = value - here[joint]
         whole, closing = embedding.matrix @ array(moves), embedding.correction()
         turn = longest_turn(limb, {joint: whole[joint] for joint in (*here, *self.dependent)})
-        tried = path.most / rest
+        tried = path.most / where(rest > 0.0, rest, 1.0)
         tried = where(tried < 1.0, tried, 1.0)
-        tried = where(tried * turn > TURN_LIMIT, TURN_LIMIT / turn, tried)
+        tried = where(tried * turn > TURN_LIMIT, TURN_LIMIT / where(turn > 0.0, turn, 1.0), tried)
         tried = where(onward, tried, 0.0)
         back = longest_turn(limb, {joint: closing[joint] for joint in self.dependent})
         eased = TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
@@ -143,6 +151,7 @@ class LoopProblem:
             path.reached,
             [where(onward, whole[joint] * tried, 0.0) + closing[joint] * eased for joint in self.dependent],
             [x for block in blocks(embedding) for x in block.inverse.ravel()],
+            path.aside,
             place,
             where(onward, rest * tried, 0.0),
             1.0,
@@ -152,6 +161,69 @@ class LoopProblem:
             path.rounds + 1.0,
             0.0,
         )
+
+    def sliding(
+        self,
+        path: LoopPath,
+        positions: Sequence[Scalar],
+        place: Scalar,
+        states: Sequence[JointState],
+        embedding: Embedding,
+    ) -> LoopPath:
+        """On from states that are accepted, on a route that turns aside."""
+        onward = every([total(embedding.residuals()) <= self.closed, place < 1.0])
+        closing, matrix = embedding.correction(), embedding.matrix
+        back = longest_turn(self.start.limb, {joint: closing[joint] for joint in self.dependent})
+        eased = TURN_LIMIT / where(back > TURN_LIMIT, back, TURN_LIMIT)
+        column = {joint: k for k, joint in enumerate(embedding.choice.independent)}
+        slopes = [matrix[joint, column[j]] for joint in self.dependent for j in self.ways.targets]
+        volumes = [block.determinant for block in blocks(embedding)]
+        return LoopPath(
+            self.packed(states),
+            path.reached,
+            [closing[joint] * eased for joint in self.dependent],
+            [x for block in blocks(embedding) for x in block.inverse.ravel()],
+            Aside.of(path.aside, self.aside_sizes).onward(positions, slopes, volumes, onward).flat(),
+            place,
+            0.0,
+            1.0,
+            path.most,
+            path.route,
+            0.0,
+            path.rounds + 1.0,
+            0.0,
+        )
+
+    def trial(self, path: LoopPath) -> tuple[dict[int, Scalar], Scalar, list[Scalar], Scalar]:
+        """What a round tries: positions of the independent joints, the place on the route, a step; way to its end."""
+        place = path.place + path.stride * path.share
+        place = where(place > 1.0 - 1e-12, 1.0, place)  # up to rounding it is
+        positions, step = self.ways.at(path.route, place), [value * path.share for value in path.step]
+        if not self.ways.asides:
+            return positions, place, step, 1.0
+        aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
+        moves, left = self.ways.turned(path.route, aside)
+        moves = [where(aside.moves, x, 0.0) for x in moves]
+        ends = every([turns, aside.moves, aside.straight, left <= aside.length])
+        place = where(ends, 1.0, place)
+        for joint, value, x, goal in zip(
+            positions, aside.at, moves, self.ways.at(path.route, 1.0).values(), strict=True
+        ):
+            positions[joint] = where(turns, where(place >= 1.0, goal, value + x), positions[joint])
+        count = len(moves)
+        for k in range(len(step)):
+            follows = array(aside.slopes[k * count : (k + 1) * count]) @ array(moves)
+            step[k] = where(turns, step[k] + follows, step[k])
+        return positions, place, step, left
+
+    def blocked(self, path: LoopPath, singular: Mask) -> LoopPath:
+        """After a step that was not taken; singular: as it led too near to a singularity, on a route that turns."""
+        if not self.ways.asides:
+            return replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
+        aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
+        share = where(every([turns, aside.moves]), path.share, path.share * 0.5)
+        numbers = chosen(turns, aside.blocked(singular).flat(), path.aside)
+        return replace(path, share=share, rounds=path.rounds + 1.0, aside=numbers)
 
     def regular(self, embedding: Embedding) -> Mask:
         """Whether loops are far enough from a singularity for joints to follow from residuals that are small."""
@@ -166,45 +238,68 @@ def followed(
     The `solution` where none are found, or where these are it; converged: whether it closes the loops. Samples to
     `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.
     """
-    count = len(problem.ways.routes)
+    ways, count = problem.ways, len(problem.ways.routes)
     before = problem.packed(solution)
     home = problem.packed([HOME] * len(solution))
     entries = sum(len(block.matrix) ** 2 for block in blocks(problem.start))
-    sizes = len(before), len(reached), len(problem.dependent), entries
+    nowhere = Aside.beginning(problem.aside_sizes).flat() if ways.asides else []
+    sizes = len(before), len(reached), len(problem.dependent), entries, len(nowhere)
 
     def beginning(number: Scalar) -> LoopPath:
-        return LoopPath(before, reached, [0.0] * sizes[2], [0.0] * sizes[3], 0.0, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
+        place = where(ways.of_kind(number, [ways.opened]), 1.0, 0.0) if ways.asides else 0.0
+        zeros = [0.0] * sizes[2], [0.0] * sizes[3]
+        return LoopPath(home, reached, *zeros, nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
 
     def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         path = LoopPath.of(flat, sizes)
         fresh = path.fresh > 0.5
-        place = path.place + path.stride * path.share
-        place = where(place > 1.0 - 1e-12, 1.0, place)  # up to rounding it is
-        base = problem.placed(chosen(fresh, home, path.states), path.route, place)
-        states = problem.moved(base, [value * path.share for value in path.step])
+        positions, place, step, left = problem.trial(path)
+        base = problem.placed(path.states, positions)
+        states = problem.moved(base, step)
         embedding = problem.at(states)
         residual = total(embedding.residuals())
-        accepted = either(fresh, problem.kept(path, embedding))
+        regular = problem.kept(path, embedding)
         going = path.stride > 0.0
-        back = replace(path, share=path.share * 0.5, rounds=path.rounds + 1.0)
-        following = either_way(accepted, problem.ahead(path, place, states, embedding), back)
         shortest = either(
             every([going, path.stride * path.share <= LEAST_STRIDE]),
             every([opposite(going), path.share <= LEAST_SHARE]),
         )
+        most: Scalar = float(problem.rounds)
+        ahead = problem.ahead(path, place, states, embedding).flat()
+        opened: Mask = False
+        singular: Mask = False
+        if ways.asides:
+            aside, turns = Aside.of(path.aside, problem.aside_sizes), ways.of_kind(path.route, ways.asides)
+            volumes = [block.determinant for block in blocks(embedding)]
+            at_home = [block.determinant for block in blocks(problem.start)]
+            singular = every([turns, aside.singular(volumes, at_home, left)])
+            regular = every([regular, opposite(singular), either(opposite(turns), aside.closable(volumes))])
+            waits = every([opposite(aside.moves), path.share <= LEAST_SHARE])
+            shortest = either(every([opposite(turns), shortest]), every([turns, either(aside.ended, waits)]))
+            most = where(turns, float(max(problem.rounds, ROUNDS_ASIDE)), most)
+            slid = problem.sliding(path, list(positions.values()), place, states, embedding)
+            ahead = chosen(turns, slid.flat(), ahead)
+            opened = ways.of_kind(path.route, [ways.opened])
+        accepted = either(fresh, regular)
+        following = chosen(accepted, ahead, problem.blocked(path, singular).flat())
         # NaN is no way on either
-        goes_on = every([either(accepted, opposite(shortest)), path.rounds < float(problem.rounds), residual < np.inf])
-        following = chosen(goes_on, following, beginning(path.route + 1.0).flat())
+        goes_on = every([either(accepted, opposite(shortest)), path.rounds < most, residual < np.inf])
+        following = chosen(goes_on, following, beginning(ways.after(path.route, converged)).flat())
         found = problem.packed(problem.moved(states, [embedding.correction()[joint] for joint in problem.dependent]))
         facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
         there = [accepted, place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
         closed = every(there)
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
-        done = replace(beginning(path.route), states=chosen(alike, before, found), found=1.0)
+        # the plain way may have ended before its end
+        arrived = chosen(alike, path.reached, list(ways.targets.values()))
+        done = replace(beginning(path.route), states=chosen(alike, before, found), reached=arrived, found=1.0)
+        if ways.asides:
+            following = chosen(every([closed, opened]), beginning(float(ways.asides[0])).flat(), following)
+            closed = every([closed, opposite(opened)])
         following = chosen(closed, done.flat(), following)
         return following, either(closed, LoopPath.of(following, sizes).route > count - 0.5)
 
-    limit = count * (problem.rounds + 2)
+    limit = count * (problem.rounds + 2) + len(ways.asides) * ROUNDS_ASIDE
     path = LoopPath.of(iterate(advance, beginning(0.0).flat(), limit, skip), sizes)
     on_branch = path.found > 0.5
     numbers = chosen(on_branch, path.states, before)

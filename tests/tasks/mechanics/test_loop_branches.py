@@ -46,6 +46,17 @@ def test_other_samples_of_a_vector_change_no_bit() -> None:
     np.testing.assert_array_equal(bits(alone), bits(together[:7]))
 
 
+def test_ways_turn_aside_through_necks() -> None:
+    """Rooms of an ankle behind necks, in any company; but not what its rods do not reach."""
+    robot = catalog.build("ankle")
+    behind = np.array([[0.07, 2.83], [0.31, -2.97], [2.08, -2.75], [3.12, -1.61]])
+    out_of_reach = np.array([[1.6, 0.0], [-1.5, 1.5]])
+    together = inverse_kinematics(robot, q=np.vstack([np.zeros((3, 2)), behind, out_of_reach]))
+    np.testing.assert_array_equal(together.status, [Status.OK] * 7 + [Status.NOT_REACHABLE] * 2)
+    alone = inverse_kinematics(robot, q=behind[2:3])
+    np.testing.assert_array_equal(bits(alone.position), bits(together.position[5:6]))
+
+
 @pytest.mark.parametrize(("name", "poses"), [("irb6", 12), ("six_bar", 8)])
 def test_chains_beside_paths_in_small_steps(name: str, poses: int) -> None:
     robot = catalog.build(name)

@@ -62,7 +62,8 @@ def refuse_unmodelled(sweep: Sweep, store: str) -> None:
         )
     if sweep.base is not None:
         raise StoreError(
-            f"{store}: the base of the robot moves, which regressors do not know; expected a base that stands"
+            f"{store}: the base of the robot moves, which identification of stores does not take; expected a base "
+            "that stands, or ls.regressor with the motion of the base"
         )
     if sweep.family.signals or sweep.family.reference.has_forces:
         raise StoreError(

@@ -29,7 +29,7 @@ from tasks.mathematics.algebra import array
 from tasks.mechanics import assembly, drives, limb, platform, recursion
 from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import along
-from tasks.mechanics.structure import GRAVITY, limb_inputs, solved_limb, structure_of, symbolic
+from tasks.mechanics.structure import GRAVITY, field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.programs import coupled_friction
 from tasks.programs.actuation import joint_kinds
 from tasks.programs.assembly import VELOCITY, even_weights, home_rows
@@ -66,8 +66,11 @@ def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
 
 
 @functools.cache
-def limb_program(family: Family, limb_index: int) -> Program:
-    """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`."""
+def limb_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
+    """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`.
+
+    With `moving_base`, `gravity` is a sample input.
+    """
     structure, chosen = structure_of(family), limb_columns(family, limb_index)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
@@ -83,7 +86,8 @@ def limb_program(family: Family, limb_index: int) -> Program:
         parts += [through[:, k : k + 1] * solved.accelerations[k] for k in chosen.armatures]
         for place in chosen.spins:
             bare = with_unit_spin(mounted.limb, *place)
-            forces = drives.spin_forces(bare, solved.states, solved.rates, solved.accelerations, geared)
+            motion_now = (solved.states, solved.rates, solved.accelerations)
+            forces = drives.spin_forces(bare, *motion_now, geared, acting if moving_base else None)
             parts.append((through @ forces)[:, None])
         rows = geared.rows(solved.tips.embedding.matrix) @ solved.tips.inverse
         jacobian = [mounted.outward(solved.tips.covector(row)) for row in rows]
@@ -91,27 +95,32 @@ def limb_program(family: Family, limb_index: int) -> Program:
         return {"columns": columns, "jacobian": jacobian, "status": [solved.status]}
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.regressor"
-    return trace(name, one_sample, case=limb_inputs(structure, limb_index), sample={"motion": (structure.motion_size,)})
+    inputs = limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}
+    case, sample = field_inputs(*inputs, moving_base)
+    return trace(name, one_sample, case=case, sample=sample)
 
 
 @functools.cache
-def platform_program(family: Family) -> Program:
-    """The platform's `columns` (freedom, 10)."""
+def platform_program(family: Family, moving_base: bool = False) -> Program:
+    """The platform's `columns` (freedom, 10). With `moving_base`, `gravity` is a sample input."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(structure, parameters).platform
         pose, moving = platform.unpack(motion, body)
+        felt = moving.a - array(gravity) if not moving_base else ABSENT
+        if moving_base:
+            moving = Field.of(gravity).at(pose.position, moving)
+            felt = moving.a
         inward = pose.rotation.T
         spin = recursion.spin_matrix(inward @ moving.omega, inward @ moving.alpha)
-        units = unit_wrenches(spin, inward @ (moving.a - array(gravity)))
+        units = unit_wrenches(spin, inward @ felt)
         world = np.concatenate([pose.rotation @ units[:3], pose.rotation @ units[3:]])
         return {"columns": [world[TWIST.index(name)] for name in body.mobility]}
 
-    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(
-        f"{family.name}.platform.regressor", one_sample, case=case, sample={"motion": (structure.motion_size,)}
-    )
+    sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    case, sample = field_inputs(sizes, {"motion": (structure.motion_size,)}, moving_base)
+    return trace(f"{family.name}.platform.regressor", one_sample, case=case, sample=sample)
 
 
 @functools.cache

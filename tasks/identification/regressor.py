@@ -19,9 +19,9 @@ from robots.model import Robot
 from robots.status import Status
 from tasks.arrays.inputs import (
     GRAVITY,
+    FieldInput,
     Moving,
     field_input,
-    gravity_input,
     mounts,
     moving_input,
     parameters,
@@ -73,6 +73,8 @@ def regressor(
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
     shared: bool = False, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
@@ -81,6 +83,8 @@ def regressor(
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
     shared: bool = False, full: Literal[True],
 ) -> Regressor: ...  # fmt: skip
 def regressor(
@@ -88,6 +92,8 @@ def regressor(
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
     shared: bool = False, full: bool = False,
 ) -> np.ndarray | Regressor:  # fmt: skip
     """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
@@ -96,7 +102,8 @@ def regressor(
     for every joint of each group those of `FrictionLaw.linear`; the others, such as a Stribeck velocity, are as given.
     Normal loads from reactions are linear in parameters only where friction does not change reactions: in trees, and
     where only actuated joints have friction; other friction is refused. With `full`, a Regressor. Samples that cannot
-    be solved hold NaN. Raises ValueError or ParameterError for input that does not fit.
+    be solved hold NaN. A base that moves (`base_rotation`, `base_twist`, `base_acceleration`, as in inverse dynamics)
+    shows more parameters than one that stands. Raises ValueError or ParameterError for input that does not fit.
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
 
         >>> robot = ls.robots.build("planar_3r")
@@ -107,12 +114,13 @@ def regressor(
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
     refuse_forces(robot, "their moments and forces taken from what was measured")
-    batch, motion = moving_input(robot, moving)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
+    batch, motion = moving_input(robot, moving, field.batch)
     samples, family = int(np.prod(batch, dtype=int)), robot.family
-    inputs = {"parameters": parameters(robot), "gravity": gravity_input(gravity), "motion": motion}
-    parts, shares = _limb_columns(robot, inputs, samples)
+    inputs = {"parameters": parameters(robot), "gravity": field.columns(batch), "motion": motion}
+    parts, shares = _limb_columns(robot, inputs, samples, field.moving)
     if platform_has_columns(family):
-        parts.append(kernel(programs.platform_program(family))(inputs, samples)["columns"])
+        parts.append(kernel(programs.platform_program(family, field.moving))(inputs, samples)["columns"])
     if structure_of(family).compared:
         shares["parameters"] = inputs["parameters"]
         shares |= {Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))}
@@ -125,7 +133,8 @@ def regressor(
     status = assembled["status"][0, 0, :samples]
     if friction is not None:
         groups = friction_input(robot, friction)
-        rubbing = friction_columns(robot, groups, moving, gravity=gravity, weights=weights)
+        rubbing = friction_columns(robot, groups, moving, field=field, weights=weights)
+        rubbing = np.broadcast_to(rubbing, (*batch, *rubbing.shape[-2:]))
         matrix = np.concatenate([matrix, rubbing.reshape(samples, *rubbing.shape[-2:])], axis=2)
         columns += friction_parameters(robot, groups)
     matrix[status != Status.OK] = np.nan
@@ -187,13 +196,17 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
     return dict(zip((column.name for column in friction_parameters(robot, friction)), values, strict=True))
 
 
-def _limb_columns(robot: Robot, inputs: Mapping[str, np.ndarray], samples: int) -> tuple[list[np.ndarray], Values]:
+def _limb_columns(
+    robot: Robot, inputs: Mapping[str, np.ndarray], samples: int, moving_base: bool
+) -> tuple[list[np.ndarray], Values]:
     """Columns of each limb on the freedoms, (1, size, padded samples); and what the actuators need of them."""
     parts: list[np.ndarray] = []
     shares: Values = {}
     instances = structure_of(robot.family).mechanism.instances
     for k, (instance, mount) in enumerate(zip(instances, mounts(robot), strict=True)):
-        outputs = kernel(programs.limb_program(robot.family, instance.limb))({**inputs, "mount": mount}, samples)
+        outputs = kernel(programs.limb_program(robot.family, instance.limb, moving_base))(
+            {**inputs, "mount": mount}, samples
+        )
         parts.append(outputs["columns"])
         shares |= indexed(k, {name: outputs[name] for name in ("jacobian", "status")})
     return parts, shares
@@ -211,12 +224,13 @@ def friction_columns(
     moving: Moving,
     *,
     gravity: ArrayLike = GRAVITY,
+    field: FieldInput | None = None,
     weights: ArrayLike | None = None,
 ) -> np.ndarray:
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
     require_linear(robot, friction)
-    dynamics = Dynamics(robot, moving, ("actuator_force",), field_input(gravity), None, weights, friction)
+    dynamics = Dynamics(robot, moving, ("actuator_force",), field or field_input(gravity), None, weights, friction)
     if not friction_parameters(robot, friction):
         return np.zeros((*dynamics.batch, actuators, 0))
     dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))

@@ -198,12 +198,19 @@ WEIGHTLESS = Inertia(0.0, ZERO, (ZERO, ZERO, ZERO))
 
 
 def spin_forces(
-    limb: Limb, states: Sequence[JointState], rates: Array, accelerations: Array, geared: Transmission
+    limb: Limb,
+    states: Sequence[JointState],
+    rates: Array,
+    accelerations: Array,
+    geared: Transmission,
+    base: Field | None = None,
 ) -> Array:
-    """The part (joint,) of what spins in the generalised forces of a tree."""
+    """The part (joint,) of what spins in the generalised forces of a tree; `base` moves it, gravity does not count."""
+    still = Field.of(np.zeros(3))
+    field = still if base is None else replace(base, gravity=still.gravity)
     links = tuple(replace(link, inertia=WEIGHTLESS, armature=0.0) for link in limb.links)
     bare = replace(limb, links=links)
-    return tree_dynamics(bare, states, rates, accelerations, Field.of(np.zeros(3)), geared)[1]
+    return tree_dynamics(bare, states, rates, accelerations, field, geared)[1]
 
 
 def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:

@@ -45,6 +45,19 @@ def test_regressor_times_parameters_is_inverse_dynamics(name: str, friction: str
     assert relative(found.matrix @ np.array(list(values.values())), tau) < EXACT
 
 
+@pytest.mark.parametrize("name", ["gough_stewart", "irb6", "five_axis_tree"])
+def test_on_a_base_that_moves_it_is_inverse_dynamics_too(name: str) -> None:
+    robot, rng = catalog.build(name), np.random.default_rng(8)
+    moving, (twist, change) = random_motion(robot, 6, seed=3), rng.normal(size=(2, 6, 6))
+    base = {"base_rotation": Rotation.random(6, rng=rng).as_matrix(), "base_twist": twist, "base_acceleration": change}
+    friction = {"law": "coulomb_viscous", "coulomb": 0.7, "viscous": 0.3}
+    matrix = regressor(robot, friction=friction, **moving, **base)
+    values = np.array(list(standard_parameters(robot, friction=friction).values()))
+    tau, still = (inverse_dynamics(robot, friction=friction, **moving, **at) for at in (base, {}))
+    assert relative(matrix @ values, tau) < EXACT
+    assert relative(still, tau) > 1e-3
+
+
 @pytest.mark.parametrize("name", ["delta_3rr2rrr", "planar_3r", "five_bar"])
 def test_limbs_that_are_copies_share_their_parameters(name: str) -> None:
     robot = scaled(name, np.random.default_rng(5), 0.02)

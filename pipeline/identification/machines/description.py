@@ -30,7 +30,7 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
 from robots.parameters import nearest
 from tasks.identification.columns import BODY, body_parameters, shared_columns
-from tasks.identification.machines.checks import KINDS
+from tasks.identification.machines.checks.findings import KINDS
 from tasks.identification.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
 from tasks.identification.machines.fitting import METHODS
 from tasks.identification.machines.machine import Payload

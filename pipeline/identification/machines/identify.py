@@ -12,7 +12,9 @@ from pipeline.errors import InputError, Problem
 from pipeline.identification.machines.described import RecordingDescription
 from pipeline.identification.machines.description import CONSISTENT
 from robots.formats.description import Description as RobotDescription
-from tasks.identification.machines.checks import RecordingFinding, check_machine, check_signals
+from tasks.identification.machines.checks.findings import RecordingFinding
+from tasks.identification.machines.checks.hypotheses import check_machine
+from tasks.identification.machines.checks.series import check_signals
 from tasks.identification.machines.closed_loop import (
     CLOSED_LOOP,
     INSTRUMENTAL,
@@ -161,7 +163,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     fit = judged(machine, fit)
     notes = [str(finding) for finding in findings]
     clock("judge")
-    said = (*notes, *warnings(machine, fit))
+    said = (*notes, *warnings(machine, fit, standard))
     return MachineIdentification(
         description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw, gains
     )

@@ -14,17 +14,22 @@ import numpy as np
 from scipy.linalg import null_space
 
 from tasks.identification.columns import ARMATURE, BODY, SPIN
-from tasks.identification.machines.fitting import MachineFit, fit_machine, weighted_rows
+from tasks.identification.machines.fitting import MachineFit, fit_machine, unexplained, weighted_rows
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import OFFSET, nominal
 from tasks.identification.machines.preparation import advanced
 from tasks.identification.machines.residuals import Extension, FitRows, LackOfFit, independent_columns, lack_of_fit
 from tasks.identification.machines.rows import Run
+from tasks.identification.machines.standard import Standard
 
 DELAY = "delay"
 SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
 CORRELATED = 0.2
 """Correlation from one sample to the next above which noise does not count as white."""
+POOR = 0.3
+"""Share of the forces for training that is not explained beyond which the model is not the machine's."""
+UNLIKE = 2.0
+"""Residuals of bodies that there can be over those of all parameters that are told."""
 DELAYS = 6
 LATE = 5e-3
 """Chance below which a delay is told: it is one test of all recordings, where others are several for each actuator."""
@@ -190,9 +195,9 @@ def _late(lack: LackOfFit, share: str) -> str:
     return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
 
 
-def warnings(machine: RecordedMachine, fit: MachineFit) -> list[str]:
-    """What a user should know of a fit, in words."""
-    result = list(lacking(fit))
+def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
+    """What a user should know of a fit, and of the parameters that bodies can have, in words."""
+    result = [*_poor(machine, fit, standard), *lacking(fit)]
     names = machine.robot.mechanism.actuators
     coloured = [
         (name, white.lag_one)
@@ -206,10 +211,35 @@ def warnings(machine: RecordedMachine, fit: MachineFit) -> list[str]:
             f"independent rows of {fit.rows}; deviations count that"
         )
     if left_out := fit.base.count - len(fit.kept):
-        result.append(f"{left_out} of {fit.base.count} base parameters are not moved by the recordings, or left out")
+        names_left = [fit.base.grouping(k) for k in range(fit.base.count) if k not in fit.kept]
+        result.append(
+            f"{left_out} of {fit.base.count} base parameters are not moved by the recordings, or left out: "
+            f"{', '.join(names_left[:12])}{', ...' if left_out > 12 else ''}"
+        )
     if weak := fit.weak:
         result.append(f"{len(weak)} parameters are told within 30 % only or not at all, such as {', '.join(weak[:3])}")
     return result
+
+
+def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) -> Iterator[str]:
+    """Recordings that the model does not explain, at all or with bodies that there can be."""
+    possible = {} if standard is None or not standard.converged else _consistent_errors(machine, fit, standard)
+    for run in machine.of("train"):
+        name = run.recording.name
+        if fit.errors[name] > POOR:
+            yield (
+                f"{name}: {fit.errors[name]:.0%} of the forces are not explained: look at columns, units, signs, zeros "
+                "and the robot"
+            )
+        elif possible.get(name, 0.0) > max(UNLIKE * fit.errors[name], fit.errors[name] + 0.02):
+            yield (
+                f"{name}: bodies that there can be leave {possible[name]:.1%} of the forces, the parameters found "
+                f"{fit.errors[name]:.1%}: these are of no machine; look at gravity, units, signs and zeros"
+            )
+
+
+def _consistent_errors(machine: RecordedMachine, fit: MachineFit, standard: Standard) -> dict[str, float]:
+    return unexplained(machine.of("train"), fit.base, fit.base.of(standard.values))[0]
 
 
 def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:

@@ -15,7 +15,8 @@ from tasks.identification.machines.preparation import Prepared
 from tasks.identification.signals import rate
 
 HOPELESS = 4
-"""Poses that are tried before a recording is refused whose first ones cannot be solved."""
+"""Poses that cannot be solved, at least, before a recording is refused where these are most of those tried."""
+ALL = "no sample is a pose"
 LEGS = 100
 """Poses of a recording that are solved one after the other; the others start from the nearest of them."""
 
@@ -50,10 +51,10 @@ def robot_motion(robot: Robot, recording: Prepared) -> Moving:
     return moving
 
 
-def unreachable(robot: Robot, recording: Prepared) -> ParameterError:
+def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> ParameterError:
     """The error of positions that no pose of the robot has."""
     return ParameterError(
-        f"{recording.name}: no sample is a pose that {robot.name} can reach from its reference pose; expected "
+        f"{recording.name}: {which} that {robot.name} can reach from its reference pose; expected "
         "positions of its actuators in their order; look at units, signs and offsets of zero"
     )
 
@@ -75,13 +76,17 @@ def _platform(robot: Robot, recording: Prepared) -> Moving:
     wanted, home, step = recording.position, robot.mechanism.platform.home, recording.step
     anchors = _anchors(len(wanted))
     position, rotation = np.zeros((len(anchors), 3)), np.zeros((len(anchors), 3, 3))
-    near, solved = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), False
+    near, failed = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), 0
     for row, sample in enumerate(anchors):
-        if row == HOPELESS and not solved:
-            raise unreachable(robot, recording)
         pose = forward_kinematics(robot, actuator_position=wanted[sample], position=near[0], rotation=near[1])
         if np.isfinite(pose.position).all():
-            near, solved = (pose.position, pose.rotation), True
+            near = pose.position, pose.rotation
+        else:
+            failed += 1
+            # each of them takes long, and all samples would
+            if failed >= HOPELESS and 2 * failed > row + 1:
+                which = f"{failed} of the first {row + 1} samples tried are no poses" if failed <= row else ALL
+                raise unreachable(robot, recording, which)
         position[row], rotation[row] = near
     close = _nearest(anchors, len(wanted))
     pose = forward_kinematics(robot, actuator_position=wanted, position=position[close], rotation=rotation[close])

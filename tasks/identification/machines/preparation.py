@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
-from scipy.ndimage import median_filter, uniform_filter1d
+from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
 from scipy.signal import butter, periodogram, sosfiltfilt
 
 from robots.parameters import ParameterError
@@ -38,6 +38,8 @@ BINS, OVER = 15, 30.0
 """Bins of a spectrum that are averaged, and how far above the errors of steps a motion is."""
 LATTICE = 0.02
 """Distance from whole steps, relative to one, up to which changes of position count as steps of an encoder."""
+BESIDE = 2.0
+"""Periods of the cutoff beside a gap whose samples are not used."""
 SHORTEST = 30
 """Samples that filters and differences need."""
 JITTER = 1e-3
@@ -152,7 +154,7 @@ class Prepared:
 
 def prepare(signals: Signals, options: Preparation) -> Prepared:
     """Prepare a recording. Raises ParameterError, which names it, for options that do not fit."""
-    cleaned, replaced = without_outliers(signals, options.outliers)
+    cleaned, replaced = without_outliers(signals, options.outliers, options.gap)
     uniform, step, bridged = resampled(cleaned, options.gap)
     trimmed, bridged = _trimmed(uniform, bridged, options, step)
     if len(trimmed.time) < SHORTEST:
@@ -161,7 +163,7 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
         )
     cutoff = options.cutoff
     if cutoff is None:
-        cutoff = cutoff_of(trimmed.position, step, encoder_steps(signals.position))
+        cutoff = cutoff_of(_longest_part(trimmed.position, bridged), step, encoder_steps(signals.position))
     if not 0.0 < cutoff < 0.5 / step:
         raise ParameterError(
             f"{signals.name}: the cutoff is {cutoff:g} Hz; expected above 0 and less than half of the "
@@ -174,7 +176,8 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
     else:
         velocity = smoothed(trimmed.velocity, cutoff, used.order, step)
     force = advanced(trimmed.force, options.delay or 0.0, step)
-    usable = ~bridged & ~clipped(trimmed.force).any(axis=1)
+    # straight lines across a gap have corners, which the filter carries further than what is clipped
+    usable = ~widened(bridged, round(BESIDE / (cutoff * step))) & ~clipped(trimmed.force).any(axis=1)
     acceleration = rate(velocity, step)
     resting = at_rest(velocity, used.rest, max(1, round(1.0 / (cutoff * step))))
     return Prepared(
@@ -200,13 +203,18 @@ def at_rest(velocity: Array, share: float, shortest: int) -> np.ndarray:
     return np.stack([runs(column) >= shortest for column in slow.T], axis=1)
 
 
-def without_outliers(signals: Signals, limit: float) -> tuple[Signals, dict[str, int]]:
-    """Samples that are far from the running median become that median; and how many they were, by signal."""
+def without_outliers(signals: Signals, limit: float, gap: float = 0.0) -> tuple[Signals, dict[str, int]]:
+    """Samples that are far from the running median become that median; and how many they were, by signal.
+
+    gap: longest time without samples [s] that is none for the median, 0: ten times the step.
+    """
     if not limit:
         return signals, {}
     cleaned, counts = {}, {}
+    steps = np.diff(signals.time)
+    ends = np.flatnonzero(steps > _longest(steps, gap)) + 1
     for name, values in signals.series.items():
-        centre = median_filter(values, size=(MEDIAN, 1), mode="nearest")
+        centre = _medians(values, ends)
         distance = np.abs(values - centre)
         # far from the median beside the noise, and beside what the signal itself does within the window
         noise = NORMAL * np.median(distance, axis=0)
@@ -217,6 +225,24 @@ def without_outliers(signals: Signals, limit: float) -> tuple[Signals, dict[str,
         cleaned[name] = np.where(wrong, centre, values)
         counts[name] = int(wrong.sum())
     return signals.with_series(cleaned), counts
+
+
+def _medians(values: Array, ends: np.ndarray) -> np.ndarray:
+    """The running median of a series (samples, column), none of it across the gaps that parts end at."""
+    parts = np.split(np.asarray(values), ends)
+    return np.concatenate([median_filter(part, size=(MEDIAN, 1), mode="nearest") for part in parts])
+
+
+def _longest_part(values: Array, bridged: np.ndarray) -> np.ndarray:
+    """The longest part of a series between gaps, which have other frequencies than the motion; all if that is short."""
+    lengths = runs(~bridged)
+    first, count = int(lengths.argmax()), int(lengths.max())
+    return np.asarray(values[first : first + count] if count >= SHORTEST else values)
+
+
+def _longest(steps: Array, gap: float) -> float:
+    """The longest time between samples that is no gap [s]."""
+    return gap or 10.0 * float(np.median(steps))
 
 
 def _change(values: Array) -> np.ndarray:
@@ -242,7 +268,7 @@ def resampled(signals: Signals, gap: float = 0.0) -> tuple[Signals, float, np.nd
     time = np.arange(0.0, signals.time[-1] - signals.time[0] + 0.5 * step, step) + signals.time[0]
     time = time[time <= signals.time[-1]]
     following = np.clip(np.searchsorted(signals.time, time), 1, len(steps))
-    bridged = steps[following - 1] > (gap or 10.0 * step)
+    bridged = steps[following - 1] > _longest(steps, gap)
 
     def straight(values: np.ndarray) -> np.ndarray:
         return np.stack([np.interp(time, signals.time, column) for column in values.T], axis=1)
@@ -326,6 +352,12 @@ def advanced(values: Array, delay: float, step: float) -> np.ndarray:
         return values
     times = np.arange(len(values)) * step
     return np.stack([np.interp(times + delay, times, column) for column in values.T], axis=1)
+
+
+def widened(marked: Array, samples: int) -> np.ndarray:
+    """Which samples (samples,) are marked, or have a marked one within so many."""
+    marked = np.asarray(marked, dtype=bool)
+    return maximum_filter1d(marked, 2 * samples + 1, mode="constant") if marked.any() else marked
 
 
 def clipped(values: Array, shortest: int = 4) -> np.ndarray:

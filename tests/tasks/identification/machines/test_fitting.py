@@ -14,7 +14,8 @@ from tasks import inverse_dynamics
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import actuator_positions
 from tasks.identification.consistent import is_consistent
-from tasks.identification.machines.checks import check_machine, check_signals
+from tasks.identification.machines.checks.hypotheses import check_machine
+from tasks.identification.machines.checks.series import check_signals
 from tasks.identification.machines.fitting import MachineFit, cross_validated, fit_machine
 from tasks.identification.machines.judgement import judged, lacking, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine

@@ -1,16 +1,16 @@
-"""What is wrong with a recording: found before anything is estimated, each finding with its recording and actuator.
+"""Checks of what motions and forces of a recording say together: signs, order, units, scale.
 
-Two kinds of checks: of the signals as they are, and of what they say together. A torque with the wrong sign, exchanged
-columns and degrees for radians are found by trying them: the hypothesis whose least squares leave far less of the
-forces unexplained is what happened. Where nothing else depends on an actuator, the signs of its inertia and of its
-friction say it. Findings that are errors stop an identification, unless a user accepts their kind.
+A torque with the wrong sign, exchanged columns and degrees for radians are found by trying them: the hypothesis whose
+least squares leave far less of the forces unexplained is what happened. Where nothing else depends on an actuator, the
+signs of its inertia and of its friction say it. Forces in another unit, or of motors whose gear was forgotten, fit as
+well as any: only the robot's own inertia tells them.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,112 +20,87 @@ from robots.model import Robot
 from robots.types import TWIST
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import inverse_dynamics
+from tasks.identification.columns import BODY
+from tasks.identification.machines.checks.findings import RecordingFinding
 from tasks.identification.machines.machine import RecordedMachine
-from tasks.identification.machines.model import actuator_kinds, finite
+from tasks.identification.machines.model import actuator_kinds, finite, nominal
 from tasks.identification.machines.motion import is_direct, robot_motion
-from tasks.identification.machines.preparation import Prepared, Signals, clipped, runs
+from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.rows import Run
 
-KINDS = {
-    "missing": "a number is missing",
-    "constant": "a signal does not change",
-    "stuck": "a sensor stands still and then jumps",
-    "clipped": "forces stand at a limit",
-    "limits": "a motion is beyond the limits of the robot",
-    "sign": "force and motion of an actuator have opposite signs",
-    "swapped": "columns of two actuators are exchanged",
-    "units": "positions are in another unit",
-}
-"""What may be found, and may be accepted."""
 BETTER = 0.6
 """A hypothesis counts where it leaves less than this share of the residuals."""
 UNEXPLAINED = 0.03
 """Residuals over forces below which nothing is wrong that a hypothesis could explain."""
 CERTAIN = 4.0
 """Standard deviations by which an inertia or a friction has to be below zero."""
+TIMES = 10.0
+"""Forces over those of the robot's own inertia, or the other way round, that are told."""
+MOSTLY = 0.8
+"""Share of what drives and friction leave that bodies have to explain, for their factor to say anything."""
 ALONG = "expected the force of the drive along its motion; turn one of them"
 SAMPLES = 250
 """Samples of a recording that hypotheses are tried with."""
-STILL = 20
-"""Samples of one value in a row, at least, of a sensor that stands still."""
-TURNS = 4.0 * np.pi
-"""Angles of joints beyond this are most likely degrees [rad]."""
-
-
-@dataclass(frozen=True)
-class RecordingFinding:
-    """What is wrong: its kind, the recording, the actuator or none, a sentence; errors stop, others warn."""
-
-    kind: str
-    recording: str
-    actuator: str
-    text: str
-    is_error: bool = True
-
-    def __str__(self) -> str:
-        """Recording, actuator, and what is wrong."""
-        return f"{self.recording}{f' {self.actuator}' if self.actuator else ''}: {self.text}"
-
-
-def check_signals(
-    robot: Robot, signals: Signals, limits: Sequence[tuple[float, float]] | None = None
-) -> Iterator[RecordingFinding]:
-    """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense."""
-    names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
-    for signal, values in signals.series.items():
-        for k, column in enumerate(values.T):
-            yield from _signal(signals.name, names[k], signal, column)
-    for k, name in enumerate(names):
-        column = signals.position[:, k][np.isfinite(signals.position[:, k])]
-        low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)
-        unit = JOINT_KINDS[kinds[k]].units.position
-        if limits is not None and (low < limits[k][0] or high > limits[k][1]):
-            text = (
-                f"position from {low:.6g} to {high:.6g} {unit}; expected {limits[k][0]:.6g} to {limits[k][1]:.6g}, the "
-                "limits; look at unit, sign, gear and zero"
-            )
-            yield RecordingFinding("limits", signals.name, name, text)
-        elif unit == "rad" and high - low > TURNS and not any(limb.drives for limb in robot.mechanism.limbs):
-            text = f"position from {low:.6g} to {high:.6g} rad, several turns; expected radians; are these degrees?"
-            yield RecordingFinding("units", signals.name, name, text)
-    for k, marked in enumerate(clipped(np.nan_to_num(signals.force)).T):
-        if marked.any():
-            largest = float(np.abs(signals.force[marked, k]).max())
-            text = f"{marked.mean():.1%} of the forces stand at {largest:.6g}, a limit of the drive; they are left out"
-            yield RecordingFinding("clipped", signals.name, names[k], text, is_error=False)
-
-
-def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Iterator[RecordingFinding]:
-    wrong = ~np.isfinite(column)
-    if wrong.any():
-        text = f"{signal} has {int(wrong.sum())} samples that are no numbers, the first is {int(wrong.argmax()) + 1}"
-        yield RecordingFinding(
-            "missing", recording, name, f"{text}; expected numbers; cut them out, or accept: [missing]"
-        )
-        return
-    if np.ptp(column) == 0.0:
-        text = f"{signal} is {column[0]:.6g} all the time; expected a signal; look at the sensor and the column"
-        yield RecordingFinding("constant", recording, name, text, is_error=signal == "force")
-        return
-    changes = np.abs(np.diff(column))
-    lengths = runs(np.concatenate([[False], changes == 0.0]))
-    usual = float(np.quantile(changes, 0.999))
-    ends = np.flatnonzero((lengths[:-1] >= STILL) & (lengths[1:] == 0))
-    jumps = ends[changes[ends] > 5.0 * usual] if usual > 0 else ends[:0]
-    if len(jumps):
-        text = f"{signal} stands still for {int(lengths[jumps[0]])} samples up to {int(jumps[0]) + 1}, then jumps"
-        yield RecordingFinding(
-            "stuck", recording, name, f"{text} by {changes[jumps[0]]:.6g}; expected a sensor that goes on"
-        )
 
 
 def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
     """Check what motions and forces of recordings for training say together; see the module."""
     for run in machine.of("train"):
+        scales = list(_scales(machine, run))
+        yield from scales
+        if any(finding.is_error for finding in scales):
+            continue
         found = list(_hypotheses(machine, run))
         yield from found
         if not found:
             yield from _own_signs(machine, run)
+
+
+def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """Forces far from what the robot's own inertia asks, beside drives and friction that it may say nothing of.
+
+    An error where actuators differ, which no guess of the inertia explains; else a warning.
+    """
+    if machine.model.coupled(machine.robot) is not None:
+        return
+    names = machine.robot.mechanism.actuators
+    known = nominal(machine.robot, machine.model)
+    is_body = np.array([column.parameter in BODY for column in machine.columns])
+    bodies = run.matrix[:, :, : len(known)] @ np.where(is_body[: len(known)], known, 0.0)
+    factors: dict[str, float] = {}
+    for k, name in enumerate(names):
+        good = run.good[:, k]
+        drives = np.concatenate([run.motion[2], run.matrix[:, k, ~is_body]], axis=1)[good]
+        told = _factor(bodies[good, k], drives, run.linear_forces[good, k])
+        if told is not None:
+            factors[name] = told
+    sizes = {name: max(abs(factor), 1.0 / max(abs(factor), 1e-300)) for name, factor in factors.items()}
+    if not sizes or max(sizes.values()) < TIMES:
+        return
+    listed = ", ".join(f"{name} {factor:.2g}" for name, factor in factors.items())
+    magnitudes = np.abs(list(factors.values()))
+    differ = len(factors) > 1 and bool(magnitudes.max() > 3.0 * TIMES * magnitudes.min())
+    text = (
+        f"forces are so many times what the robot's own inertia asks: {listed}; expected about 1; look at unit, gain "
+        "and gear"
+    )
+    name = max(sizes, key=lambda name: sizes[name]) if differ else ""
+    text += "" if differ else ", unless that inertia is a guess"
+    yield RecordingFinding("scale", run.recording.name, name, text, is_error=differ)
+
+
+def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float | None:
+    """How many times the forces of bodies explain forces, columns beside them free; None where they tell little."""
+    sizes = np.linalg.norm(beside, axis=0)
+    if len(forces) < 3 * beside.shape[1]:
+        return None
+    basis = np.linalg.svd(beside[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)[0]
+    own, left = (values - basis @ (basis.T @ values) for values in (bodies, forces))
+    size, whole = float(np.linalg.norm(own)), float(np.linalg.norm(left))
+    if size <= 1e-6 * float(np.linalg.norm(bodies)) or not whole:
+        return None
+    share = (float(own @ left) / (size * whole)) ** 2
+    return float(own @ left) / size**2 if share > MOSTLY else None
 
 
 @dataclass(frozen=True)

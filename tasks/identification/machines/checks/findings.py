@@ -1,0 +1,37 @@
+"""What a check of a recording finds, and of which kinds it may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KINDS = {
+    "missing": "a number is missing",
+    "constant": "a signal does not change",
+    "stuck": "a sensor stands still and then jumps",
+    "still": "nothing moves",
+    "wrapped": "angles jump by whole turns",
+    "velocity": "a velocity is not the rate of its position",
+    "time": "the time between samples cannot be",
+    "clipped": "forces stand at a limit",
+    "limits": "a motion is beyond the limits of the robot",
+    "sign": "force and motion of an actuator have opposite signs",
+    "swapped": "columns of two actuators are exchanged",
+    "units": "positions are in another unit",
+    "scale": "forces are many times what the robot's inertia asks, or a small part",
+}
+"""What may be found, and may be accepted."""
+
+
+@dataclass(frozen=True)
+class RecordingFinding:
+    """What is wrong: its kind, the recording, the actuator or none, a sentence; errors stop, others warn."""
+
+    kind: str
+    recording: str
+    actuator: str
+    text: str
+    is_error: bool = True
+
+    def __str__(self) -> str:
+        """Recording, actuator, and what is wrong."""
+        return f"{self.recording}{f' {self.actuator}' if self.actuator else ''}: {self.text}"

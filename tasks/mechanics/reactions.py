@@ -2,7 +2,8 @@
 
 Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
 Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics
-has dropped as redundant are free as far as the limb is concerned. The balance of the platform in the directions in
+has dropped as redundant are free as far as the limb is concerned; of a limb that keeps every row those are free that do
+nothing along its joints, the null space of L_t^T. The balance of the platform in the directions in
 which it cannot move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N
 and N m weighed alike, at the joints. Components that statics determines do not depend on that rule.
 """
@@ -57,9 +58,25 @@ class LimbStatics:
 
     @property
     def redundant_count(self) -> int:
-        """Number of free multipliers: dropped rows of tips, then of loops."""
+        """Number of free multipliers: dropped rows of tips, `spare` ones, then dropped rows of loops."""
+        loops = self.solved.tips.embedding.loops
+        return self._used + sum(len(loop.redundant.rows) for loop in loops)
+
+    @property
+    def _used(self) -> int:
+        """Number of those of tips."""
+        return len(self.solved.tips.dropped_matrix) + len(self.spare)
+
+    @cached_property
+    def spare(self) -> Array:
+        """Of a limb that keeps more rows than it has independent joints (row, row): onto multipliers without work.
+
+        A projection, so that there are more multipliers than they need; without any, (0, 0).
+        """
         tips = self.solved.tips
-        return len(tips.dropped_matrix) + sum(len(loop.redundant.rows) for loop in tips.embedding.loops)
+        if not self.mounted.limb.every_row or len(tips.compound) == tips.compound.shape[1]:
+            return np.zeros((0, 0))
+        return array(np.eye(len(tips.compound)) - tips.compound @ tips.inverse)
 
     @cached_property
     def geared(self) -> Transmission:
@@ -121,7 +138,8 @@ class LimbStatics:
         dropped = causes.redundant[: len(tips.dropped_matrix)]
         driven = self.geared.rows(embedding)
         free = embedding.T @ (causes.tree - tips.dropped_matrix.T @ dropped) - driven.T @ causes.actuators
-        return tips.inverse.T @ free
+        kept = tips.inverse.T @ free
+        return kept + self.spare @ causes.redundant[len(dropped) : self._used] if len(self.spare) else kept
 
     def on_platform(self, causes: Causes) -> np.ndarray:
         """(moment, force) of the platform on the limb, at the platform's origin; of a chain, forces of its freedoms."""
@@ -152,8 +170,8 @@ class LimbStatics:
     def _cut_wrenches(self, causes: Causes) -> list[Wrench]:
         """(moment, force) on body a of each joint at the platform and each cut joint of a loop."""
         tips = self.solved.tips
-        kept, used = self.kept(causes), len(tips.dropped_matrix)
-        dropped = causes.redundant[:used]
+        kept, used = self.kept(causes), self._used
+        dropped = causes.redundant[: len(tips.dropped_matrix)]
         demand = causes.tree - tips.matrix.T @ kept - tips.dropped_matrix.T @ dropped
         demand = demand - self.geared.joint_forces(causes.actuators)
         wrenches = [*tips.joint_wrenches(kept, dropped), *self._loop_wrenches(demand, causes.redundant[used:])]
@@ -215,10 +233,22 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
         "held_passive": statics.held(motion),
         "held_driven": from_columns([statics.held(each) for each in driven], rows),
         "held_redundant": from_columns([statics.held(each) for each in free], rows),
-        "metric": inverse(spread.T @ spread) if free else np.zeros((0, 0)),
+        "metric": _metric(statics, spread) if free else np.zeros((0, 0)),
         "wish_passive": -(spread.T @ wishes[0]) if free else np.zeros(0),
         "wish_driven": -(spread.T @ from_columns(wishes[1:], len(spread))) if free else np.zeros((0, len(driven))),
     }
+
+
+def _metric(statics: LimbStatics, spread: Array) -> Array:
+    """Inverse of the squares of what free multipliers do; where some are more than they need, its pseudo-inverse."""
+    squares, spare = spread.T @ spread, statics.spare
+    if not len(spare):
+        return inverse(squares)
+    first = len(statics.solved.tips.dropped_matrix)
+    beside = np.zeros(squares.shape, dtype=object)
+    beside[first : first + len(spare), first : first + len(spare)] = np.eye(len(spare)) - spare
+    idle = array(beside)  # what spare multipliers are not, on which the squares are zero
+    return array(inverse(array(squares + idle)) - idle)
 
 
 def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:

@@ -72,10 +72,15 @@ class Structure:
         return not self.mechanism.is_chain or bool(self.mechanism.limbs[0].coordinates)
 
     def redundant(self, limb_index: int) -> int:
-        """Number of rows of a limb's cut joints that its kinematics has dropped."""
+        """Number of free multipliers of a limb: of rows of cut joints that its kinematics has dropped.
+
+        Where it keeps every row at the platform, and more than it has independent joints, one for each of them.
+        """
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
-        return sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+        dropped = sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
+        rows = sum(map(len, choice.tip_rows))
+        return dropped + (rows if limb_.every_row and rows > len(choice.independent) else 0)
 
     def constraint_count(self, limb_index: int) -> int:
         """Number of rows of a limb's joints at the platform that its kinematics has dropped."""

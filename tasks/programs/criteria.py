@@ -193,7 +193,7 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
         asked, case = _elastic(structure.mechanism, parameters, k)
         assert asked is not None
         if asked.spatial and structure.mechanism.limbs[instance.limb].every_row:
-            yield f"limb {instance.name} with every row of its tips, of which joint wrenches are not known"
+            yield f"limb {instance.name} with every row of its tips, as stiffness rests on a choice of rows"
             return
         mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
         along, lines = directions(family, asked.spatial), arms(family, instance.limb)

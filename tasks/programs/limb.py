@@ -172,8 +172,8 @@ BARE = LimbRequest()
 def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, moving_base: bool = False) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError for statics or friction
-    of a limb with `every_row`, as reactions rest on a choice of rows, and so does stiffness of more than actuators.
+    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError for stiffness of more
+    than actuators of a limb with `every_row`, which rests on a choice of rows.
     """
     structure = structure_of(family)
     inputs = {"motion": (structure.motion_size,)} | signal_inputs(family)
@@ -183,10 +183,10 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     limb_, undriven = structure.mechanism.limbs[limb_index], np.zeros((0, structure.freedoms))
     elastic, shapes = asked.criteria.elasticity, asked.shapes(structure, limb_index)
     spatial = elastic is not None and elastic.spatial
-    if (asked.needs_statics or asked.friction != NO_FRICTION or spatial) and limb_.every_row:
+    if spatial and limb_.every_row:
         raise ValueError(
-            f"every_row: reactions of {family.name} got limb {limb_.name} with every row of "
-            "its tips; expected limbs with a choice of rows; leave every_row out, or call tasks.newton_euler.system"
+            f"every_row: stiffness of {family.name} got limb {limb_.name} with every row of its tips; expected "
+            "limbs with a choice of rows; leave every_row out, or give the stiffness of actuators alone"
         )
 
     def one_sample(

@@ -19,10 +19,13 @@ from tasks.mechanics.closures import row_count
 from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses
 from tasks.mechanics.limb import Mounted, Solved, at_states, solve
 from tasks.mechanics.structure import structure_of
+from tasks.newton_euler.system import joint_reactions_reference
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 
 STILL = Motion(*np.zeros((4, 3)))
+QUICK = ("five_bar", "delta_3r2us")
+RUBBING = {"law": "coulomb_viscous", "coulomb": 0.05, "load": "reaction", "joints": "all"}
 
 
 def general(name: str) -> Robot:
@@ -151,10 +154,25 @@ def test_a_stretched_limb_is_singular() -> None:
         assert at_states(part, held, home, pose, STILL).status == status
 
 
-def test_reactions_need_a_choice_of_rows() -> None:
-    robot = general("delta_3rr2rrr")
-    with pytest.raises(ValueError, match=r"every_row: reactions of delta_.* got limb RR\[2RR\]R with every"):
-        joint_reactions(robot, position=robot.mechanism.platform.home.position)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PARALLEL]
+)
+def test_reactions_are_those_of_the_choice_of_rows(name: str) -> None:
+    """The least norm of all joint wrenches does not ask which rows kinematics has kept."""
+    case, friction = states(catalog.build(name), 4)._asdict(), RUBBING
+    expected, found = (joint_reactions(robot, **case) for robot in (catalog.build(name), general(name)))
+    assert np.nanmax(np.abs(found - expected)) < 1e-9 * np.nanmax(np.abs(expected))
+    forces = [inverse_dynamics(robot, **case, friction=friction) for robot in (catalog.build(name), general(name))]
+    assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
+
+
+@pytest.mark.parametrize("beyond", [-1e-8, 0.0, 1e-10, 1e-6])
+def test_reactions_go_on_where_a_choice_of_rows_is_singular(beyond: float) -> None:
+    robot, home = general("irsbot2"), catalog.build("irsbot2").mechanism.platform.home.position
+    position = np.array(home) + np.array([ASIDE, 0.0, _height() + beyond])
+    found = joint_reactions(robot, position=position)
+    expected = joint_reactions_reference(robot, position=position, method="least_norm").wrench
+    assert np.nanmax(np.abs(found - expected)) < 1e-9 * np.nanmax(np.abs(expected))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 1), (5, 3), (8, 5), (6, 6)])

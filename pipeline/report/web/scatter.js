@@ -10,6 +10,9 @@ function pixelOf(text, share = 1) {
   return ((Math.round(a * share) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
+/** A range with some room at its ends, so that marks there do not lie on the numbers of the axes. */
+const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
+
 /** Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. */
 function points(context, table, filter, a, b, box, size, shown = colours) {
   const ratio = devicePixelRatio || 1, width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
@@ -85,7 +88,7 @@ function frontView(table, filter, state, choose) {
   }
 
   function paint(context, width, height) {
-    box = { left: 64, top: 30, width: width - 84, height: height - 84, x: axisRange(a), y: axisRange(b) };
+    box = { left: 64, top: 30, width: width - 84, height: height - 84, x: roomy(axisRange(a)), y: roomy(axisRange(b)) };
     frame(context, a, b, box);
     context.save();
     const sheet = document.createElement("canvas"), ratio = devicePixelRatio || 1;

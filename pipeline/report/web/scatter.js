@@ -171,7 +171,7 @@ function matrixView(table, filter, state) {
     for (let row = 0; row < many; row++) {
       for (let column = 0; column <= row; column++) {
         const a = chosen[column], b = chosen[row + 1];
-        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: axisRange(a), y: axisRange(b) };
+        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a)), y: roomy(axisRange(b)) };
         points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3);
         context.strokeStyle = colours.line;
         context.strokeRect(box.left, box.top, wide, high);

@@ -3,15 +3,19 @@
     python -m benchmarks.populations [--generations 20] [--population 96] [--folder FOLDER] [--cluster FILE]
 
 Five objectives, payloads of 0 to 6 kg as operating cases, a motor out of the catalogue `benchmarks/motors.csv`, a gear
-out of five, four lengths. Prints the front of NSGA-II and that of as many random designs, their hypervolumes up to the
-same point in units of the same box, what local searches by exact derivatives make of the designs with the least energy,
-and how long each took. With a folder the stores stay there, and the same command goes on where it was killed. Needs
-the extra search; times depend on the machine, and on what else it does.
+out of five, four lengths; torques and speeds are those that the motor may have, the ratio of inertias is bounded.
+Prints the front of NSGA-II and that of as many random designs, their hypervolumes up to the same point in units of the
+same box, what local searches by exact derivatives make of the designs with the least energy, and how long each took.
+Then the search of NSGA-II is begun again in a process of its own, which is killed half way, and gone on with: its front
+is compared with the first one. With a folder the stores stay there, and the same command goes on where it was killed.
+Needs the extra search; times depend on the machine, and on what else it does.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -36,7 +40,7 @@ design:
     payload_mass: [0, 2, 4, 6]
     gear_ratio: [20, 25, 30, 40, 50]
   file: motors.csv
-  labels: [rated_torque, peak_torque, largest_speed]
+  labels: [motor, rated_torque, peak_torque, largest_speed]
   sample:
     method: sobol
     count: 1
@@ -50,7 +54,8 @@ friction: {law: coulomb_viscous, joints: actuated, parameters: {coulomb: 0.02, v
 trajectories:
   pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}
 time: {stop: 0.3, step: 0.005}
-metrics: [peak_force, rms_force, peak_velocity, rms_current, electrical_energy, condition, dexterity]
+metrics: [peak_force, rms_force, peak_velocity, rms_current, electrical_energy, condition, dexterity,
+          largest_effective_inertia]
 study:
   title: Which geometry, gear and motor carry 0 to 6 kg with little energy, torque, current and size, and stiff poses?
   objectives:
@@ -59,7 +64,8 @@ study:
     - min rms_current
     - max dexterity
     - min upper_arm + rod_length
-  where: [condition < 6, rms_force < rated_torque, peak_force < peak_torque, peak_velocity < largest_speed]
+  where: [condition < 6, rms_force < rated_torque, peak_force < peak_torque, peak_velocity < largest_speed,
+          largest_effective_inertia / gearbox_inertia - 1 < 50]
   cases: payload_mass
 """
 MOTORS = Path(__file__).parent
@@ -73,7 +79,8 @@ def polished(sweep: Sweep, found: SearchOutcome, starts: int) -> list[LocalOptim
     problem = DesignProblem.of(sweep, bounds, sweep.question.cases)
     results = []
     for k in found.front[:starts]:
-        design = {name: float(found.designs[name].values[k]) for name in space.names}
+        numbers = [name for name in space.names if name not in space.texts]
+        design = {name: float(found.designs[name].values[k]) for name in numbers}
         constant = {name: design[name] for name in CHOSEN}
         limits = [Limit("condition", 6.0), Limit("rms_force", design["rated_torque"])]
         limits += [Limit("peak_force", design["peak_torque"]), Limit("peak_velocity", design["largest_speed"])]
@@ -90,29 +97,79 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--starts", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--only", type=Path, metavar="STORE", help="the search of NSGA-II alone")
     parser.add_argument("--cluster", type=Path)
     options = parser.parse_args(arguments)
     sweep = Sweep.from_text(SWEEP, "populations", MOTORS)
     cluster = None if options.cluster is None else ClusterConfig.from_yaml(options.cluster)
+    if options.only is not None:
+        searched(options, sweep, options.only, "nsga2", cluster)
+        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         found, seconds = {}, {}
         for method in ("nsga2", "random"):
             clock = time.perf_counter()
-            found[method] = search(
-                sweep, folder / f"{method}.zarr", method=method, generations=options.generations, cluster=cluster,
-                population=options.population, seed=options.seed, on_generation=lambda generation: print(generation),
-            )  # fmt: skip
+            found[method] = searched(options, sweep, folder / f"{method}.zarr", method, cluster)
             seconds[method] = time.perf_counter() - clock
         clock = time.perf_counter()
         optima = polished(sweep, found["nsga2"], options.starts)
         seconds["gradients"] = time.perf_counter() - clock
+        again = resumed(options, sweep, folder / "killed.zarr", cluster)
     print(comparison(found, seconds))
+    print(least_energy(found["nsga2"]))
     for optimum in optima:
         verdict = "limits hold" if optimum.feasible else "a limit does not hold"
         print(f"energy {optimum.start:.5g} J -> {optimum.value:.5g} J by {optimum.calls} evaluations, {verdict}")
     print(f"gradients: {seconds['gradients']:.2g} s")
+    if again is not None:
+        killed, outcome = again
+        first = found["nsga2"]
+        same = np.array_equal(outcome.costs, first.costs, equal_nan=True) and np.array_equal(outcome.front, first.front)
+        print(f"killed after generation {killed}, gone on: {'the same' if same else 'ANOTHER'} front, bit for bit")
+
+
+def resumed(
+    options: argparse.Namespace, sweep: Sweep, store: Path, cluster: ClusterConfig | None
+) -> tuple[int, SearchOutcome] | None:
+    """Kill the same search half way in a process of its own, and go on; None where the store is there already."""
+    if store.exists():
+        return None
+    command = [sys.executable, "-m", "benchmarks.populations", "--only", str(store)]
+    command += [f"--{name}={getattr(options, name)}" for name in ("generations", "population", "seed")]
+    command += [] if options.cluster is None else [f"--cluster={options.cluster}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=MOTORS.parent) as child:
+        assert child.stdout is not None
+        killed = 0
+        for killed, line in enumerate(child.stdout, 1):
+            print(line.strip(), "(to be killed)")
+            if killed >= max(1, options.generations // 2):
+                child.kill()
+                break
+    return killed, searched(options, sweep, store, "nsga2", cluster)
+
+
+def searched(
+    options: argparse.Namespace, sweep: Sweep, store: Path, method: str, cluster: ClusterConfig | None
+) -> SearchOutcome:
+    """One search, which tells its generations."""
+    return search(
+        sweep, store, method=method, generations=options.generations, population=options.population,
+        seed=options.seed, cluster=cluster, on_generation=lambda generation: print(generation, flush=True),
+    )  # fmt: skip
+
+
+def least_energy(found: SearchOutcome) -> str:
+    """The design of the front with the least energy, in words."""
+    design = found.designs.isel(design=int(found.front[0]))
+    lengths = ", ".join(f"{name} {1e3 * float(design[name]):.0f} mm" for name in ("upper_arm", "rod_length"))
+    ratio = float(design["largest_effective_inertia"].max() / design["gearbox_inertia"]) - 1.0
+    used = 100.0 * float(design["rms_force"].max() / design["rated_torque"])
+    return (
+        f"least energy: motor {design['motor'].values!s}, gear {float(design['gear_ratio']):g}, {lengths}: "
+        f"{used:.0f} % of rated torque, ratio of inertias {ratio:.0f}"
+    )
 
 
 def comparison(found: dict[str, SearchOutcome], seconds: dict[str, float]) -> str:

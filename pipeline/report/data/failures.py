@@ -33,7 +33,8 @@ def failure_map(results: Results) -> FailureMap | None:
     """The map over the two parameters along which failures change most; None where nothing fails, or all does."""
     table = results.designs
     bad = ~table.meets
-    causes = list(table.causes.values())
+    named = all(len(label.texts) <= PARTS for label in table.labels)
+    causes = list(table.choices if named else table.causes.values())
     if len(causes) < 2 or not bad.any() or bad.all():
         return None
     parts = [_parts(column) for column in causes]
@@ -51,6 +52,8 @@ def failure_map(results: Results) -> FailureMap | None:
 
 def _parts(column: DesignColumn) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """The part of each design (design,), and what the parts are called."""
+    if column.texts:
+        return column.values.astype(np.int64), column.texts
     different = np.unique(column.values)
     if len(different) <= PARTS:
         return np.searchsorted(different, column.values), tuple(column.shown_in.text(x) for x in different)

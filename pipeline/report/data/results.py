@@ -199,7 +199,7 @@ class Results:
     def heading(self, design: int) -> str:
         """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
         place = self.designs.place(design)
-        columns = self.designs.parameters if place is not None else ()
+        columns = self.designs.choices if self.designs.labels else self.designs.parameters
         swept = [f"{column.words} {column.text_at(place)}" for column in columns if place is not None]
         if place is not None and self.question.cases:
             case = int(np.flatnonzero(self.designs.numbers[place] == design)[0])

@@ -137,7 +137,8 @@ function parallelView(table, filter, state, choose) {
     context.lineJoin = "round";
     const lines = down ? wrapped(context, column.title, room).slice(0, 1) : wrapped(context, column.title, room);
     lines.forEach((line, row) => {
-      const [x, y] = down ? [14, places[k] - 9] : [places[k], 16 + 14 * row];
+      const half = context.measureText(line).width / 2 + 2; // titles of the outer axes stay within the drawing
+      const [x, y] = down ? [14, places[k] - 9] : [Math.min(Math.max(places[k], half), width - half), 16 + 14 * row];
       context.strokeText(line, x, y);
       context.fillText(line, x, y);
     });

@@ -10,6 +10,9 @@ function pixelOf(text, share = 1) {
   return ((Math.round(a * share) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
+/** A range with some room at its ends, so that marks there do not lie on the numbers of the axes. */
+const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
+
 /** Draws the points of a table into a box of a canvas: what the filter does not keep is faint, below the rest. */
 function points(context, table, filter, a, b, box, size, shown = colours) {
   const ratio = devicePixelRatio || 1, width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
@@ -171,7 +174,7 @@ function matrixView(table, filter, state) {
     for (let row = 0; row < many; row++) {
       for (let column = 0; column <= row; column++) {
         const a = chosen[column], b = chosen[row + 1];
-        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: axisRange(a), y: axisRange(b) };
+        const box = { left: left + column * (wide + gap), top: top + row * (high + gap), width: wide, height: high, x: roomy(axisRange(a)), y: roomy(axisRange(b)) };
         points(context, table, filter, a, b, box, table.size > 20000 ? 1 : table.size > 2000 ? 2 : 3);
         context.strokeStyle = colours.line;
         context.strokeRect(box.left, box.top, wide, high);

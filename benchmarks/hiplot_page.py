@@ -1,0 +1,129 @@
+"""Compares a report with HiPlot in Chromium on the same designs: size of the page, first paint, a brush by the mouse.
+
+    python -m benchmarks.hiplot_page [--designs 10000]
+
+Both pages are files without network. The brush is a real drag of the mouse along the first axis: for each move the
+time until the browser has painted the next frame, and from the release until the lines stand still (their canvases are
+the same for 300 ms, which are taken off). Needs the extras report, browser and peers, and Chromium with its driver;
+times depend on the machine, and on what else it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xarray import Dataset
+
+MOVES = 6
+QUIET = 0.3
+"""Seconds for which canvases that stay the same stand still."""
+
+FRAME = (
+    "const start = performance.now(); requestAnimationFrame(() => { const it = new MessageChannel();"
+    " it.port1.onmessage = () => arguments[0](performance.now() - start); it.port2.postMessage(0); });"
+)
+DRAWN = (
+    "return [...document.querySelectorAll('canvas')].map((it) => { const s = it.getContext('2d');"
+    " if (!s || !it.width || !it.height) return 0; const d = s.getImageData(0, 0, it.width, it.height).data;"
+    " let sum = 0; for (let i = 0; i < d.length; i += 97) sum = (sum * 31 + d[i]) | 0; return sum; }).join()"
+)
+"""A sum over the pixels of all canvases."""
+
+PAINT = "return performance.getEntriesByType('paint').find((it) => it.name === 'first-contentful-paint')?.startTime"
+AXES = {
+    "report": "document.getElementById('parallel').querySelector('canvas') ?? document.getElementById('parallel')",
+    "HiPlot": "document.querySelector('.pplot-brush')",
+}
+"""What the mouse is dragged along."""
+
+
+def columns(dataset: Dataset) -> list[dict[str, float]]:
+    """The designs as rows of numbers: what both pages show."""
+    from pipeline.study.columns import column, names
+
+    table = {name: column(dataset, name).tolist() for name in names(dataset)}
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def settled(window: Any) -> float:
+    """Seconds until the canvases of a page stand still."""
+    start = last = time.perf_counter()
+    drawn = window.execute_script(DRAWN)
+    while time.perf_counter() - last < QUIET:
+        now = window.execute_script(DRAWN)
+        if now != drawn:
+            drawn, last = now, time.perf_counter()
+    return last - start
+
+
+def mouse(window: Any, kind: str, x: float, y: float) -> None:
+    """An event of the mouse, as the browser gets it from a hand."""
+    event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
+    window.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+
+def measure(name: str, page: Path) -> str:
+    """A row of the table."""
+    from tests.pipeline.report.browser import opened
+
+    with opened(page, settled=False) as window:
+        window.set_script_timeout(120)
+        start = time.perf_counter()
+        while window.execute_script(f"return !({AXES[name]})") and time.perf_counter() - start < 60.0:
+            time.sleep(0.1)
+        window.execute_script("document.getElementById('play')?.click()")  # so that nothing moves by itself
+        paint = window.execute_script(PAINT)
+        window.execute_script(f"({AXES[name]}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        settled(window)
+        box = window.execute_script(
+            f"const b = ({AXES[name]}).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]"
+        )
+        x, y, wide, high = box
+        if name == "report":  # its first axis, within the drawing of all
+            x, y, wide, high = window.execute_script(
+                f"const b = ({AXES[name]}).getBoundingClientRect(); return [b.x + 55, b.y + 40, 0, b.height - 80]"
+            )
+        across = x + wide / 2.0
+        mouse(window, "mouseMoved", across, y + 0.2 * high)
+        mouse(window, "mousePressed", across, y + 0.2 * high)
+        frames = []
+        before = window.execute_script(DRAWN)
+        for k in range(1, MOVES + 1):
+            mouse(window, "mouseMoved", across, y + (0.2 + 0.5 * k / MOVES) * high)
+            frames.append(float(window.execute_async_script(FRAME)))
+        mouse(window, "mouseReleased", across, y + 0.7 * high)
+        rest = settled(window)
+        changed = window.execute_script(DRAWN) != before
+    size = page.stat().st_size / 1e6
+    moved = f"{statistics.median(frames):7.0f}{1e3 * rest:9.0f}" if changed else "  the drag changed nothing"
+    return f"{name:<8}{size:8.1f}{paint:14.0f}{moved}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make both pages of a made-up study and measure them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--designs", type=int, default=10_000)
+    options = parser.parse_args(arguments)
+    import hiplot
+
+    from pipeline.report import write_report
+    from tests.pipeline.report.large import large
+
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = large(options.designs, failing=10**9)
+        ours = write_report(dataset, Path(folder) / "report.html", objectives=["min peak_force", "min energy"])
+        theirs = Path(folder) / "hiplot.html"
+        hiplot.Experiment.from_iterable(columns(dataset)).to_html(str(theirs))
+        print("page          MB  first paint ms  move ms  rest ms")
+        for name, page in (("report", ours), ("HiPlot", theirs)):
+            print(measure(name, page))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,9 +1,13 @@
-"""Processor time of two checkouts in turns: `python -m benchmarks.turns --root DIR [--python FILE] [ROBOT ...]`.
+"""Processor time in turns: `python -m benchmarks.turns --root DIR [--python FILE] [ROBOT ...]`, or with `--plain`.
 
 Inverse dynamics of random states in each robot's region, see `benchmarks.regions`, by the packages of this checkout and
 by those of another, in one process each. They compute by turns, so that what else the machine does falls on both; the
 time is that of the processor, of one thread. The ratio is the time of this checkout over that of the other: of the
 least times, and the median of all pairs.
+
+`--plain`: the other one is this checkout without continuation, where joints are what Newton's steps from the reference
+pose have found, whatever branch that is on. The states are such that continuation has nothing to do: what the ratio is
+above 1 is what it costs all the same.
 """
 
 from __future__ import annotations
@@ -41,14 +45,22 @@ for line in sys.stdin:
 """
 """What runs in each process: a robot and a file of states in, seconds out. Needs no module of the benchmarks."""
 
+PLAIN = """
+from tasks.mechanics import chain, limb
+
+limb.followed = lambda problem, at, solution, converged, skip: (solution, skip)
+chain.followed = lambda problem, solution, reached, converged, skip: (solution, skip)
+"""
+"""What takes continuation out, before all that."""
+
 
 class Side:
     """A process with the packages of one checkout."""
 
-    def __init__(self, root: Path, python: str):
+    def __init__(self, root: Path, python: str, plain: bool = False):
         threads = {"LIMBSWEEP_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
         self.process = subprocess.Popen(
-            [python, "-c", WORKER],
+            [python, "-c", f"{PLAIN}{WORKER}" if plain else WORKER],
             cwd=root,
             env=os.environ | threads,
             stdin=subprocess.PIPE,
@@ -93,13 +105,15 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.turns", description="Processor time in turns.")
     parser.add_argument("robots", nargs="*", default=ROBOTS, metavar="ROBOT", help="robots of both checkouts")
-    parser.add_argument("--root", type=Path, required=True, help="the other checkout")
+    against = parser.add_mutually_exclusive_group(required=True)
+    against.add_argument("--root", type=Path, help="the other checkout")
+    against.add_argument("--plain", action="store_true", help="against this checkout without continuation")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of the other checkout")
     parser.add_argument("--samples", type=int, default=100_000, help="states of each robot")
     parser.add_argument("--turns", type=int, default=15, help="runs of each checkout")
     options = parser.parse_args()
-    other = options.root.resolve()
-    sides = Side(ROOT, sys.executable), Side(other, options.python)
+    other = ROOT if options.plain else options.root.resolve()
+    sides = Side(ROOT, sys.executable), Side(other, options.python, options.plain)
     print(
         f"{'robot':22s} {'least':>7s} {'median':>7s}   of {options.samples} states, {options.turns} turns", flush=True
     )

@@ -212,7 +212,8 @@ them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers`
 `python -m benchmarks.imports` prints what becomes of the files in packages of robots (the extra `models`), and how far
 their inverse dynamics are from those of Pinocchio, MuJoCo and Drake, closed chains and floating bases included. Of 414
 files of example-robot-data 6.0.0, PyBullet 3.2.7, dm_control 1.0.50, gymnasium-robotics 1.4.2, robosuite 1.5.2 and
-Drake 1.51.1 it accepts 314, and says of the others:
+Drake 1.51.1 it accepts 314. Of the 164 URDF files of the first two it accepts 159, Pinocchio reads 156, and the
+inverse dynamics of these differ by 2.0e-13 of the largest force at most. Of the others it says:
 
 | files | why they are refused |
 |---:|---|

@@ -18,7 +18,8 @@ def main(arguments: Sequence[str]) -> None:
     )
     parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
     stated = parser.parse_args(arguments)
-    for line in table(imported(path, not stated.no_compare) for path in stated.files or files()):
+    chosen = (("", path) for path in stated.files) if stated.files else files()
+    for line in table(imported(path, not stated.no_compare, package) for package, path in chosen):
         print(line, flush=True)
 
 

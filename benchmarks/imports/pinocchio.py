@@ -17,6 +17,15 @@ from robots.formats.urdf import FLOATING
 ROOT = "root_joint"
 
 
+def reads(path: Path) -> bool:
+    """Whether Pinocchio makes a model of a file."""
+    try:
+        pin.buildModelFromUrdf(str(path))
+    except (ValueError, RuntimeError):
+        return False
+    return True
+
+
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
     """The tree of a file; None where Pinocchio does not read it, or has other joints.
 

@@ -46,11 +46,15 @@ class Import:
     """One file: what became of it."""
 
     path: Path
+    package: str = ""
+    """The distribution that has it."""
     joints: int = 0
     told: str = ""
     warnings: int = 0
     error: float | None = None
     refused: str = ""
+    pinocchio: bool | None = None
+    """Whether Pinocchio reads it, of URDF files and where that was tried."""
 
     @property
     def row(self) -> str:
@@ -62,8 +66,8 @@ class Import:
         return f"| {name} | accepted | {self.joints} | {error} | {self.told or f'{self.warnings} warnings'} |"
 
 
-def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
-    """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed."""
+def files(packages: Iterable[str] = PACKAGES) -> Iterator[tuple[str, Path]]:
+    """URDF and SDF files, and XML files of MuJoCo, of the packages that are installed, each with its package."""
     for package in packages:
         try:
             listed = metadata.files(package) or []
@@ -74,12 +78,12 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[Path]:
             if "random_urdfs" in path.parts:  # a thousand blocks
                 continue
             if path.suffix in (".urdf", ".sdf") or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
-                yield path
+                yield f"{package} {metadata.version(package)}", path
 
 
-def imported(path: Path, compare: bool = True) -> Import:
+def imported(path: Path, compare: bool = True, package: str = "") -> Import:
     """One file: as it is, else with repaired inertias, else with a floating base."""
-    first = ""
+    first, pinocchio = "", _read_by_pinocchio(path) if compare else None
     choices: Sequence[tuple[str, Base, bool]] = (
         ("", "fixed", False),
         ("repaired", "fixed", True),
@@ -94,8 +98,19 @@ def imported(path: Path, compare: bool = True) -> Import:
             continue
         count = len(robot.description.template.limbs[0].links)
         error_ = _error(path, base, repaired=repair) if compare else None
-        return Import(path, count, stated, len(robot.warnings), error_)
-    return Import(path, refused=first)
+        return Import(path, package, count, stated, len(robot.warnings), error_, pinocchio=pinocchio)
+    return Import(path, package, refused=first, pinocchio=pinocchio)
+
+
+def _read_by_pinocchio(path: Path) -> bool | None:
+    """Whether Pinocchio reads a file; None where it is not installed, or the file is no URDF."""
+    if path.suffix != ".urdf":
+        return None
+    try:
+        module = importlib.import_module("benchmarks.imports.pinocchio")
+    except ImportError:
+        return None
+    return bool(module.reads(path))
 
 
 def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
@@ -191,8 +206,25 @@ def table(results: Iterable[Import]) -> Iterator[str]:
         f"{len(accepted)} of {len(rows)} accepted, {repaired} of them with repaired inertias, {floating} with a "
         f"floating base; {len(compared)} compared, largest difference {max(compared, default=0.0):.1e}"
     )
+    yield from by_package(rows)
     for reason, count in Counter(kind_of(entry.refused) for entry in rows if entry.refused).most_common():
         yield f"{count:4d} refused: {reason}"
+
+
+def by_package(rows: Sequence[Import]) -> Iterator[str]:
+    """A row for the files of each kind in each package."""
+    yield "| package | kind | files | accepted | read by Pinocchio | compared | largest difference |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    groups: dict[tuple[str, str], list[Import]] = {}
+    for entry in rows:
+        groups.setdefault((entry.package, entry.path.suffix), []).append(entry)
+    for (package, kind), group in groups.items():
+        accepted = [entry for entry in group if not entry.refused]
+        compared = [entry.error for entry in accepted if entry.error is not None]
+        tried = [entry.pinocchio for entry in group if entry.pinocchio is not None]
+        error = f"{max(compared):.1e}" if compared else ""
+        figures = (len(group), len(accepted), sum(tried) if tried else "", len(compared), error)
+        yield f"| {package} | {kind[1:]} | {' | '.join(map(str, figures))} |"
 
 
 def kind_of(reason: str) -> str:

@@ -77,7 +77,7 @@ class LoopPath:
 
     states: Sequence[Scalar]
     reached: Scalars
-    """Positions of the independent joints at the end."""
+    """Numbers of the independent joints at the end."""
     step: Scalars
     inverse: Scalars
     aside: Sequence[Scalar]

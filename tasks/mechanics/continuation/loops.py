@@ -239,16 +239,22 @@ def followed(
     `skip` keep it, which is on the branch. reached: its positions of the independent joints, kept as they are.
     """
     ways, count = problem.ways, len(problem.ways.routes)
-    before = problem.packed(solution)
+    links, before = problem.start.limb.links, problem.packed(solution)
     home = problem.packed([HOME] * len(solution))
     entries = sum(len(block.matrix) ** 2 for block in blocks(problem.start))
     nowhere = Aside.beginning(problem.aside_sizes).flat() if ways.asides else []
-    sizes = len(before), len(reached), len(problem.dependent), entries, len(nowhere)
+
+    def of_independent(values: Scalars) -> list[Scalar]:
+        """Numbers of the independent joints at some positions."""
+        return [x for k, v in zip(ways.targets, values, strict=True) for x in state_at(links[k], v).packed(links[k])]
+
+    at_end = of_independent(reached)
+    sizes = len(before), len(at_end), len(problem.dependent), entries, len(nowhere)
 
     def beginning(number: Scalar) -> LoopPath:
         place = where(ways.of_kind(number, [ways.opened]), 1.0, 0.0) if ways.asides else 0.0
         zeros = [0.0] * sizes[2], [0.0] * sizes[3]
-        return LoopPath(home, reached, *zeros, nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
+        return LoopPath(home, at_end, *zeros, nowhere, place, 0.0, 1.0, 1.0, number, 1.0, 0.0, 0.0)
 
     def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         path = LoopPath.of(flat, sizes)
@@ -291,7 +297,7 @@ def followed(
         closed = every(there)
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
         # the plain way may have ended before its end
-        arrived = chosen(alike, path.reached, list(ways.targets.values()))
+        arrived = chosen(alike, at_end, of_independent(list(ways.targets.values())))
         done = replace(beginning(path.route), states=chosen(alike, before, found), reached=arrived, found=1.0)
         if ways.asides:
             following = chosen(every([closed, opened]), beginning(float(ways.asides[0])).flat(), following)
@@ -303,10 +309,11 @@ def followed(
     path = LoopPath.of(iterate(advance, beginning(0.0).flat(), limit, skip), sizes)
     on_branch = path.found > 0.5
     numbers = chosen(on_branch, path.states, before)
-    links, values, result = problem.start.limb.links, iter(numbers), list(solution)
+    values, result = iter(numbers), list(solution)
     for joint in problem.dependent:
         result[joint] = unpacked(links[joint], values)
     # numbers of one loop are in the order that those of the plain way had, and what follows from them has the same bits
-    for joint, value in zip(problem.ways.targets, path.reached, strict=True):
-        result[joint] = state_at(links[joint], value)
+    values = iter(path.reached)
+    for joint in ways.targets:
+        result[joint] = unpacked(links[joint], values)
     return result, either(skip, on_branch)

@@ -109,7 +109,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
     """The nearest other pose for the same positions of the actuators. Raises BranchError."""
     if looped := [instance.name for instance in mechanism.instances if mechanism.limbs[instance.limb].loops]:
         # loops may fold over on the way, as parallelograms do, which is no mode of the platform
-        hint = "Say where the platform is, by position and rotation."
+        hint = "Say where the platform is, by position and rotation, and roughly where joints of each limb are."
         raise BranchError(("assembly",), f"other, with loops in limb {looped[0]}", "limbs without loops", hint)
     forward, random = _Forward(mechanism), np.random.default_rng(20240501)
     usual = np.zeros(len(forward.units))

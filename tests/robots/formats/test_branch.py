@@ -177,6 +177,22 @@ def test_working_modes_of_a_planar_platform_and_of_limbs_with_loops() -> None:
     np.testing.assert_allclose(references(named), references(told), atol=1e-9)
 
 
+def test_the_other_assembly_of_a_delta_by_rough_numbers() -> None:
+    """Mirrored in the plane of its level arms: a rod that leans inwards turns by half a turn less twice that angle."""
+    robot = catalog.build("delta_3rr2rrr")
+    height = np.array(robot.mechanism.platform.home.position)[2]
+    limbs = [instance.name for instance in robot.mechanism.instances]
+    mirrored = on_branch(robot, position=[0.0, 0.0, -height], joints={limb: {"2": 2.0} for limb in limbs})
+    ((_, values),) = mirrored.family.assemble.reference  # type: ignore[attr-defined]
+    length = {key: robot.values[key] for key in ("base_radius", "upper_arm", "platform_radius", "rod_length")}
+    inwards = length["base_radius"] + length["upper_arm"] - length["platform_radius"]
+    expected = {"2": np.pi - 2.0 * np.arcsin(inwards / length["rod_length"])}
+    np.testing.assert_allclose([x - expected.get(joint, 0.0) for joint, x in values], 0.0, atol=1e-9)
+    above = [0.0, 0.0, -height]
+    assert inverse_dynamics(mirrored, position=above, full=True).status == Status.OK
+    assert inverse_dynamics(robot, position=above, full=True).status == Status.SINGULARITY_CROSSED
+
+
 BAD = [
     ({"working": {"lft": "other"}}, "a limb of the robot. Did you mean 'left'?"),
     ({"working": {"left": "up"}}, "got 'up'; expected usual or other"),

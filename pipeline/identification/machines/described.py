@@ -12,10 +12,12 @@ import numpy as np
 from pipeline.documents.units import UNITS
 from pipeline.identification.machines.sections import DescriptionFile, SignalSection
 from pipeline.identification.machines.tables import Table, column_of, read_table, refused
+from pipeline.robot_files.rated import ratings
 from robots.model import Robot
 from tasks.identification.machines.closed_loop import Controller
 from tasks.identification.machines.machine import Payload
 from tasks.identification.machines.model import MachineModel
+from tasks.identification.machines.motion import is_direct
 from tasks.identification.machines.preparation import Preparation, Signals
 
 
@@ -59,6 +61,16 @@ class RecordingDescription:
     robot_file: str | None
     robot_text: str | None
     stored: tuple[Signals, ...] | None = None
+
+    @property
+    def rated(self) -> tuple[tuple[float, float], ...] | None:
+        """Ranges of the actuators as the robot's file has them, of a chain that is driven in its joints."""
+        known = ratings(self.robot.family)
+        if not known or not is_direct(self.robot):
+            return None
+        ranges = [known.get(name) for name in self.robot.mechanism.actuators]
+        ends = [(None, None) if one is None else (one.low, one.high) for one in ranges]
+        return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in ends)
 
     def signals(self) -> list[Signals]:
         """Read all recordings, or take those that a store has. Raises InputError."""

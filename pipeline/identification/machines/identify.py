@@ -30,7 +30,7 @@ from tasks.identification.machines.fitting import (
     unexplained,
     with_coupled_friction,
 )
-from tasks.identification.machines.judgement import judged, warnings, with_delay
+from tasks.identification.machines.judgement import answers, judged, warnings, with_delay
 from tasks.identification.machines.machine import RecordedMachine
 from tasks.identification.machines.model import FADING
 from tasks.identification.machines.payloads import Gains, with_gains
@@ -94,6 +94,10 @@ class MachineIdentification:
         yield "consistent bodies", "found" if self.standard.converged else f"not found: {self.standard.status}"
         yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
 
+    def tests(self) -> Iterator[tuple[str, str, float]]:
+        """What is asked of residuals and model, the answer, and the chance of such residuals if it were yes."""
+        yield from answers(self.machine, self.fit)
+
     def parameters(self) -> Iterator[tuple[str, float, float]]:
         """Estimated base parameters: what each is, value, standard deviation."""
         numbers = zip(self.fit.names, self.fit.values.tolist(), self.fit.deviations.tolist(), strict=True)
@@ -131,7 +135,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
     clock = _Clock()
     raw = tuple(description.signals())
-    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits)]
+    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]
     _refuse(findings, description)
     signals = [_filled(recording) for recording in raw]
     clock("read")

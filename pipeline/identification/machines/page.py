@@ -54,6 +54,10 @@ def _parts(result: MachineIdentification) -> Iterator[str]:
     if result.warnings:
         yield "<h2>What to know</h2>"
         yield "".join(f'<p class="warning">{escape(text)}</p>' for text in result.warnings)
+    yield "<h2>Tests</h2>"
+    yield "<p>On as many rows as are independent; the chance is that of such residuals if the answer were yes.</p>"
+    tests = [(escape(text), escape(answer), _number(chance, 2)) for text, answer, chance in result.tests()]
+    yield _table(("question", "answer", "chance"), tests, texts=2)
     for run in result.fit.runs:
         yield f"<h2>{escape(run.recording.name)}, {escape(run.recording.role)}</h2>"
         yield f"<figure>{_curves(result, run)}</figure>"

@@ -74,6 +74,7 @@ def _write_json(result: MachineIdentification, file: IO[str]) -> None:
         "delay": result.delay,
         "consistent": result.standard.converged,
         "warnings": list(result.warnings),
+        "tests": [{"question": text, "answer": answer, "chance": number(p)} for text, answer, p in result.tests()],
         "parameters": parameters,
     }
     json.dump(content, file, indent=1, allow_nan=False)

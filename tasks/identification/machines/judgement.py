@@ -195,6 +195,28 @@ def _late(lack: LackOfFit, share: str) -> str:
     return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
 
 
+QUESTIONS = {
+    DELAY: "forces are on time",
+    SHARED: "limbs that are copies are alike",
+    MASSES: "limbs that are copies weigh the same",
+    OFFSETS: "offsets of copies are alike",
+    "friction": "friction of {name} is as its law",
+    "drift": "friction of {name} stays as it is",
+}
+"""What tests ask, by the extension of the model that they try."""
+
+
+def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, str, float]]:
+    """What the tests of a fit ask, what they answer, and the chance of so much if the answer were yes."""
+    for name, white in zip(machine.robot.mechanism.actuators, fit.whiteness, strict=True):
+        answer = "yes" if white.is_white else f"no, correlated by {white.lag_one:.2f} from sample to sample"
+        yield f"residuals of {name} are white noise", answer, white.chance
+    for lack in fit.lacks:
+        kind, _, name = lack.text.partition(" ")
+        answer = f"no, that is {lack.share:.0%} of the residuals" if lack.is_significant else "yes"
+        yield QUESTIONS[kind].format(name=name), answer, lack.chance
+
+
 def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
     """What a user should know of a fit, and of the parameters that bodies can have, in words."""
     result = [*_poor(machine, fit, standard), *lacking(fit)]

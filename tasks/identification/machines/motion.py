@@ -16,6 +16,8 @@ from tasks.identification.signals import rate
 
 HOPELESS = 4
 """Poses that cannot be solved, at least, before a recording is refused where these are most of those tried."""
+UNREACHED = 0.2
+"""Share of the samples tried that may be no poses: a recording that touches the end of the workspace."""
 ALL = "no sample is a pose"
 LEGS = 100
 """Poses of a recording that are solved one after the other; the others start from the nearest of them."""
@@ -84,8 +86,8 @@ def _platform(robot: Robot, recording: Prepared) -> Moving:
         else:
             failed += 1
             # each of them takes long, and all samples would
-            if failed >= HOPELESS and 2 * failed > row + 1:
-                which = f"{failed} of the first {row + 1} samples tried are no poses" if failed <= row else ALL
+            if failed >= HOPELESS and failed > min(0.5 * (row + 1), UNREACHED * len(anchors)):
+                which = f"{failed} of the {row + 1} samples tried are no poses" if failed <= row else ALL
                 raise unreachable(robot, recording, which)
         position[row], rotation[row] = near
     close = _nearest(anchors, len(wanted))

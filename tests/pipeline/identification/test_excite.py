@@ -105,10 +105,10 @@ def test_the_sweep_file_has_the_motion_and_keeps_the_rest(found: Excited, tmp_pa
 def test_determinant_is_another_criterion() -> None:
     sweep = Sweep.from_text(TEXT.replace("count: 3", "count: 2"))
     found = excite(sweep, replace(WISH, criterion="determinant"), cluster=SYNCHRONOUS)
-    stuck, search = found.searches["excite"].values()
-    # the line search of the first start ends above it on some processors, below it on others
-    assert stuck.cost <= stuck.random
-    assert search.cost < search.random - 1.0
+    gains = [search.random - search.cost for search in found.searches["excite"].values()]
+    # the line search of a start ends where it began on some processors: friction makes costs jump
+    assert min(gains) >= 0.0
+    assert max(gains) > 1.0
     assert "  determinant" in dict(found.rows())
 
 

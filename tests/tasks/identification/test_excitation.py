@@ -1,22 +1,27 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import differential_evolution
 
+from pipeline.robot_files.names import find_family
 from robots import catalog
 from robots.limits import JointLimit
 from robots.limits import Limits as Ranges
+from robots.model import Robot
 from robots.trajectories.fourier import FREE, Series
 from tasks import inverse_dynamics
 from tasks.arrays.bodies import body_motion
 from tasks.arrays.inverse import inverse_kinematics
 from tasks.identification.base import base_parameters
 from tasks.identification.excitation import Excitation, Limits, Sphere, moving
-from tasks.identification.regressor import standard_parameters
+from tasks.identification.regressor import Options, standard_parameters
 from tasks.trajectories import closed_forms
 
+CARRIAGE = Path(__file__).parents[3] / "examples" / "recordings" / "emps_robot.yaml"
 LIMITS = Limits(1.2, 3.0, [10.0, 12.0, 15.0])
 
 
@@ -154,3 +159,25 @@ def test_limits_of_forces_need_nominal_values() -> None:
 def test_an_unknown_criterion_is_refused() -> None:
     with pytest.raises(ValueError, match="did you mean 'condition'"):
         planar(criterion="conditon")
+
+
+def test_d_optimal_motions_of_a_carriage_are_those_of_another_search_on_columns_by_hand() -> None:
+    carriage = Robot.of(find_family(str(CARRIAGE)), {})
+    friction = {"law": "coulomb_viscous", "coulomb": 1.0, "viscous": 1.0}
+    base = base_parameters(carriage, friction=friction)
+    limits = Limits(0.2, 0.5, 2.0)
+    options: Options = {"friction": friction}
+    problem = Excitation(carriage, base, limits, 4.0, samples=40, criterion="determinant", options=options)
+
+    def by_hand(free: np.ndarray) -> float:
+        series = Series.within(free, [0.0], 4.0, limits.of_motion)
+        _, velocity, acceleration = (part[:, 0] for part in series.at(series.times(40)))
+        columns = np.stack([acceleration, np.sign(velocity), velocity], axis=1)
+        return -float(np.linalg.slogdet(columns.T @ columns / 40)[1])
+
+    found = problem.optimise(starts=4, steps=30)
+    start = problem.random(0, 0)
+    assert problem.cost(start) == pytest.approx(by_hand(start), rel=1e-9)
+    other = differential_evolution(by_hand, [(-1.0, 1.0)] * FREE, popsize=6, maxiter=60, seed=1, polish=False, tol=0.0)
+    efficiency = np.exp((other.fun - found.cost) / base.count)  # that of D-optimality, one parameter on average
+    assert efficiency > 0.97, found.cost

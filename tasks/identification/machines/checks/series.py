@@ -28,14 +28,22 @@ CLOSE = 0.98
 """Such a correlation above which they do."""
 RATIO = 1.25
 """A velocity over the rate of its position may be off by this factor."""
+BEYOND = 1e-3
+"""What noise may take a position beyond the range of the robot's file [rad or m]."""
 LAST = 0.1
 """Share of a recording that a position may stand still for at its end while others move."""
 
 
 def check_signals(
-    robot: Robot, signals: Signals, limits: Sequence[tuple[float, float]] | None = None
+    robot: Robot,
+    signals: Signals,
+    limits: Sequence[tuple[float, float]] | None = None,
+    rated: Sequence[tuple[float, float]] | None = None,
 ) -> Iterator[RecordingFinding]:
-    """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense."""
+    """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense.
+
+    rated: ranges that the robot's file has; positions beyond these are warned of only, as files count from elsewhere.
+    """
     names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
     for signal, values in signals.series.items():
         for k, column in enumerate(values.T):
@@ -57,6 +65,12 @@ def check_signals(
         elif unit == "rad" and high - low > TURNS and not any(limb.drives for limb in robot.mechanism.limbs):
             text = f"position from {low:.6g} to {high:.6g} rad, several turns; expected radians; are these degrees?"
             yield RecordingFinding("units", signals.name, name, text)
+        elif rated is not None and (low < rated[k][0] - BEYOND or high > rated[k][1] + BEYOND):
+            text = (
+                f"position from {low:.6g} to {high:.6g} {unit}; the robot's file has {rated[k][0]:.6g} to "
+                f"{rated[k][1]:.6g}; look at unit, sign, gear and zero"
+            )
+            yield RecordingFinding("limits", signals.name, name, text, is_error=False)
         if unit == "rad":
             yield from _wrapped(signals, name, k)
     for k, marked in enumerate(clipped(np.nan_to_num(signals.force)).T):

@@ -31,6 +31,7 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from storage.store import open_arrays
 from tasks import inverse_dynamics
+from tasks.identification.machines.checks.series import check_signals
 from tasks.identification.machines.model import nominal
 from tests.tasks.identification.machines.synthetic import chain, series
 
@@ -214,7 +215,11 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
     assert {row["kind"] for row in rows} == {"base", "standard"}
     assert [float(row["value"]) for row in rows if row["kind"] == "base"] == identified.fit.values.tolist()
     results.save_parameters(identified, tmp_path / "found.json")
-    assert json.loads((tmp_path / "found.json").read_text())["consistent"] is True
+    content = json.loads((tmp_path / "found.json").read_text())
+    assert content["consistent"] is True
+    answers = {test["question"]: test["answer"] for test in content["tests"]}
+    assert answers["forces are on time"] == answers["friction of joint_1 is as its law"] == "yes"
+    assert len(answers) == 3 + 1 + 2 * 3
     results.save_dataset(identified, tmp_path / "found.nc")
     with xr.open_dataset(tmp_path / "found.nc", engine="scipy") as data:
         residuals = (data["force"] - data["predicted_force"]).where(data["role"] == "train", drop=True)
@@ -224,6 +229,7 @@ def test_results_are_written(identified: MachineIdentification, tmp_path: Path) 
     assert text.count("<svg") == 4
     assert "<script" not in text
     assert "link_1.Izz" in text
+    assert "residuals of joint_3 are white noise" in text
 
 
 def test_the_identified_robot_comes_back_from_its_files(identified: MachineIdentification, tmp_path: Path) -> None:
@@ -385,6 +391,29 @@ def test_recordings_that_are_wrong_are_refused_unless_accepted(tmp_path: Path, c
         accepted = DESCRIPTION + f"accept: [{change}]\n"
         result = identify_recordings(read_description(written(tmp_path, accepted, table)))
         assert any(finding.kind == change for finding in result.findings)
+
+
+URDF = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="2"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+<limit lower="-0.1" upper="2.5" effort="10" velocity="3"/></joint></robot>"""
+
+
+def test_motions_beyond_the_range_of_a_urdf_file_are_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "one.urdf").write_text(URDF)
+    table = columns(1)[:, [0, 1]]
+    np.savetxt(tmp_path / "one.csv", np.column_stack([table, np.gradient(np.gradient(table[:, 1]))]), delimiter=",")
+    (tmp_path / "one.yaml").write_text(
+        "limbsweep: 1\nrobot: one.urdf\nrecordings: [{files: [one.csv]}]\ntime: {column: 1}\n"
+        "position: {columns: [2]}\nforce: {columns: [3]}\n"
+    )
+    description = read_description(tmp_path / "one.yaml")
+    assert description.rated == ((-0.1, 2.5),)
+    (signals,) = description.signals()
+    (finding,) = check_signals(description.robot, signals, None, description.rated)
+    assert (finding.kind, finding.is_error) == ("limits", False)
+    assert "turn: position from -" in str(finding)
+    assert "the robot's file has -0.1 to 2.5" in str(finding)
 
 
 @pytest.mark.parametrize(

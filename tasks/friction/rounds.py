@@ -36,7 +36,7 @@ SLOW_ROUNDS = 3000
 SETTLED = Dual(1e-13, 1e-5)
 """Change of all friction in a round, relative to its size, at which the first search ends."""
 
-ACCURATE = 1e-9
+ACCURATE = Dual(1e-9, 1e-4)
 """The same above which it has not settled."""
 
 SLOW_SETTLED = Dual(1e-11, 1e-5)

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from benchmarks.motion.given import NUMBER, counted
+from pipeline import Sweep, run
+from tests.pipeline.runs import SYNCHRONOUS
+
+SINGLE = """\
+limbsweep: 1
+robot: five_bar
+precision: PRECISION
+friction: {law: coulomb_viscous, joints: all, load: reaction, parameters: {coulomb: 0.2}}
+trajectories: {swing: {kind: line_sine, amplitude: [0.1, 0, 0.05], period: 1.0}}
+time: {stop: 1.0, step: 0.1}
+outputs: [actuator_force]
+"""
 
 
 def test_statuses_tell_how_many_solutions_there_are() -> None:
@@ -10,3 +24,12 @@ def test_statuses_tell_how_many_solutions_there_are() -> None:
     assert {*found.status} == {*NUMBER}
     assert not found.wrong.any()
     assert [NUMBER[status] for status in found.status] == list(found.solutions)
+
+
+def test_it_settles_in_single_precision() -> None:
+    texts = (SINGLE.replace("PRECISION", precision) for precision in ("double", "single"))
+    double, single = (run(Sweep.from_text(text), cluster=SYNCHRONOUS) for text in texts)
+    assert not double["worst_status"].values.any()
+    assert not single["worst_status"].values.any()
+    size = np.abs(double["actuator_force"].values).max()
+    np.testing.assert_allclose(single["actuator_force"], double["actuator_force"], rtol=0, atol=1e-4 * size)

@@ -69,6 +69,8 @@ def metrics_of(robot: str) -> tuple[str, ...]:
     left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else needing("motors"))}
     left_out |= {*of_criteria(), *needing("constraints")}  # the latter are constants of most robots here
     left_out |= set(needing("mass matrix")) if len(mechanism.freedoms) > 3 else set()
+    square = len(mechanism.actuators) == len(mechanism.freedoms)
+    left_out |= set() if square else set(needing("as many actuators as freedoms"))
     return tuple(name for name in gradients.DIFFERENTIABLE if name not in left_out)
 
 

@@ -52,7 +52,8 @@ REGIONS: Mapping[str, Region | JointRegion] = {
     "five_axis_tree": TURN,
     "three_loop_leg": JointRegion(-2.5, 1.5),
     "irb6": JointRegion(-0.7, 0.7),
-    **dict.fromkeys(("linear_delta", "orthoglide", "tripteron"), BOX),
+    **dict.fromkeys(("linear_delta", "tripteron"), BOX),
+    "orthoglide": Region((0.12, 0.12, 0.12)),  # corners of the box are beyond a singularity of the platform
     "planar_3rrr": Region((0.05, 0.05, 0.0), 0.1),
     "agile_eye": Region((0.0, 0.0, 0.0), 0.5),
     "hexa": Region((0.05, 0.05, 0.05), 0.3),

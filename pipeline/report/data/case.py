@@ -172,8 +172,9 @@ def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator
 
 
 def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], friction: int) -> Iterator[DesignCase]:
-    """Simulate designs again, together those that share one of the robot, or gains and initial state."""
-    sizes = (sweep.design.size, axes.gains.size, axes.state.size)
+    """Simulate designs again, together those that differ in one alone: the robot, its gains, or its initial state."""
+    swept = {"design": sweep.design, GAINS: axes.gains, STATE: axes.state}
+    sizes = [axis.size for axis in swept.values()]
     places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
     one = replace(
         sweep,
@@ -186,20 +187,24 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
         user_metrics=(),
         selection=EVERYTHING,
     )
-    groupings = ({place[:1] for place in places.values()}, {place[1:] for place in places.values()})
-    by_robot = len(groupings[0]) <= len(groupings[1])
-    shared = slice(0, 1) if by_robot else slice(1, 3)
-    for group in sorted(groupings[0 if by_robot else 1]):
-        numbers = [number for number, place in places.items() if place[shared] == group]
-        robots, gains, states = (sorted({places[number][axis] for number in numbers}) for axis in range(3))
-        simulation = replace(axes, gains=_taken(axes.gains, gains), state=_taken(axes.state, states))
-        results = _run(replace(one, design=_taken(sweep.design, robots), simulation=simulation))
+    for numbers in min((_alike_but_for(axis, places) for axis in range(len(swept))), key=len):
+        chosen = [sorted({places[number][axis] for number in numbers}) for axis in range(len(swept))]
+        taken = {dim: _taken(axis, sets) for (dim, axis), sets in zip(swept.items(), chosen, strict=True)}
+        simulation = replace(axes, gains=taken[GAINS], state=taken[STATE])
+        results = _run(replace(one, design=taken["design"], simulation=simulation))
         results = results.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride(sweep)))
         for number in numbers:
-            places_of = zip(("design", GAINS, STATE), (robots, gains, states), places[number], strict=True)
-            place = {dim: known.index(its) for dim, known, its in places_of}
+            place = {dim: sets.index(k) for dim, sets, k in zip(swept, chosen, places[number], strict=True)}
             case_results = results.isel(place, missing_dims="ignore", drop=True)
             yield DesignCase(number, case_results, stride(sweep), _robot(sweep, places[number][0]))
+
+
+def _alike_but_for(axis: int, places: Mapping[int, tuple[int, ...]]) -> list[list[int]]:
+    """Numbers of designs in groups whose places on axes are the same on all but one."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number, place in places.items():
+        groups.setdefault((*place[:axis], *place[axis + 1 :]), []).append(number)
+    return list(groups.values())
 
 
 def _taken(axis: Axis, numbers: Sequence[int]) -> Axis:

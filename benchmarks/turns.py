@@ -6,8 +6,8 @@ time is that of the processor, of one thread. The ratio is the time of this chec
 least times, and the median of all pairs.
 
 `--plain`: the other one is this checkout without continuation, where joints are what Newton's steps from the reference
-pose have found, whatever branch that is on. The states are such that continuation has nothing to do: what the ratio is
-above 1 is what it costs all the same.
+pose have found, whatever branch that is on. States that have a status there are left out, their share is printed: so
+continuation has nothing to do, and what the ratio is above 1 is what it costs all the same.
 """
 
 from __future__ import annotations
@@ -35,15 +35,20 @@ from robots import catalog
 from tasks import inverse_dynamics
 
 for line in sys.stdin:
-    name, file = line.split()
+    name, file, solved = line.split()
     with np.load(file) as arrays:
         state = dict(arrays)
     robot = catalog.build(name)
     begin = time.process_time()
-    inverse_dynamics(robot, **state)
-    print(time.process_time() - begin, flush=True)
+    forces = inverse_dynamics(robot, **state)
+    seconds = time.process_time() - begin
+    np.save(solved, np.isfinite(forces).all(axis=-1))
+    print(seconds, flush=True)
 """
-"""What runs in each process: a robot and a file of states in, seconds out. Needs no module of the benchmarks."""
+"""What runs in each process: a robot, a file of states and one for which of them it solves in, seconds out.
+
+Needs no module of the benchmarks.
+"""
 
 PLAIN = """
 from tasks.mechanics import chain, limb
@@ -72,7 +77,7 @@ class Side:
         """Processor time of one run. Raises RuntimeError where the process has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(f"{name} {file}\n")
+        self.process.stdin.write(f"{name} {file} {file.with_name('solved.npy')}\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
@@ -86,8 +91,13 @@ class Side:
         self.process.wait()
 
 
-def ratios(name: str, sides: tuple[Side, Side], samples: int, turns: int) -> tuple[float, float]:
-    """This checkout's time over the other's: of the least times, and the median over turns."""
+def ratios(
+    name: str, sides: tuple[Side, Side], samples: int, turns: int, only_solved: bool = False
+) -> tuple[float, float, float]:
+    """This checkout's time over the other's, of the least times and the median over turns; the share of the states.
+
+    only_solved: without the states that the other side does not solve.
+    """
     from robots import catalog
 
     with tempfile.TemporaryDirectory() as folder:
@@ -96,9 +106,11 @@ def ratios(name: str, sides: tuple[Side, Side], samples: int, turns: int) -> tup
         np.savez(file, **arrays)
         for side in sides:  # kernels are compiled
             side.seconds(name, file)
+        kept = np.load(file.with_name("solved.npy")) if only_solved else np.ones(samples, dtype=bool)
+        np.savez(file, **{key: values[kept] for key, values in arrays.items()})
         times = [(sides[0].seconds(name, file), sides[1].seconds(name, file)) for _ in range(turns)]
     least = min(ours for ours, _ in times) / min(others for _, others in times)
-    return least, statistics.median(ours / others for ours, others in times)
+    return least, statistics.median(ours / others for ours, others in times), float(kept.mean())
 
 
 def main() -> int:
@@ -114,13 +126,12 @@ def main() -> int:
     options = parser.parse_args()
     other = ROOT if options.plain else options.root.resolve()
     sides = Side(ROOT, sys.executable), Side(other, options.python, options.plain)
-    print(
-        f"{'robot':22s} {'least':>7s} {'median':>7s}   of {options.samples} states, {options.turns} turns", flush=True
-    )
+    amount = f"of {options.samples} states, {options.turns} turns"
+    print(f"{'robot':22s} {'least':>7s} {'median':>7s} {'share':>7s}   {amount}", flush=True)
     try:
         for name in options.robots:
-            least, median = ratios(name, sides, options.samples, options.turns)
-            print(f"{name:22s} {least:7.3f} {median:7.3f}", flush=True)
+            least, median, share = ratios(name, sides, options.samples, options.turns, options.plain)
+            print(f"{name:22s} {least:7.3f} {median:7.3f} {share:7.4f}", flush=True)
     finally:
         for side in sides:
             side.close()

@@ -57,6 +57,17 @@ class Setting:
             kept.append(float(values[follower] - float(entry.ratio) * values[of]))
         return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
 
+    def facing(self, values: np.ndarray) -> bool:
+        """Whether axes that both ends of a cut joint share point the same way: conditions leave that open."""
+        at = self.poses(values)
+        for cut in self.limb.cuts:
+            turning = JOINT_KINDS[cut.kind].turning
+            r_a, r_b = (joined(at[body], frame)[0] for body, frame in ((cut.a, cut.frame_a), (cut.b, cut.frame_b)))
+            shared = () if len(turning) > 1 else turning or (Z, X)
+            if any(float(r_a[:, axis] @ r_b[:, axis]) <= 0.0 for axis in shared):
+                return False
+        return True
+
     def widest(self, values: np.ndarray) -> str:
         """The cut joint that is furthest from closed."""
         at = self.poses(values)

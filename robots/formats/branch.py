@@ -16,20 +16,19 @@ from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from robots.formats.assembly import Setting, close, counted_from
 from robots.formats.description import Description
 from robots.formats.modes.asked import CLOSED, BranchError, Mode, NamedModes, RoughConfiguration
 from robots.formats.modes.limb_modes import other_solution
 from robots.formats.modes.platform_modes import other_assembly
+from robots.formats.modes.way import brought, way
 from robots.formats.tree import rows, vector
 from robots.model import Family, Frame, Limb, Mechanism, Robot
 from robots.parameters import nearest
 from robots.types import Number
 
-WAY = 60
-"""Steps in which the platform is brought to where it is wanted, so that limbs stay as they are assembled."""
 SAME = 1e-9
 """Difference of positions of joints that are the same."""
 HELD = 1e-9
@@ -173,8 +172,8 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
     if np.abs(turn @ turn.T - np.eye(3)).max() > 1e-6 or np.linalg.det(turn) < 0:
         raise BranchError(("rotation",), "a matrix that is no rotation", "rows of a rotation (3, 3)")
     ways = {"rotation": Rotation.from_matrix(turn @ old_turn.T).as_rotvec(), "position": place - old_place}
-    for (key, way), names in zip(ways.items(), (("wx", "wy", "wz"), ("vx", "vy", "vz")), strict=True):
-        for name, value in zip(names, way, strict=True):
+    for (key, gone), names in zip(ways.items(), (("wx", "wy", "wz"), ("vx", "vy", "vz")), strict=True):
+        for name, value in zip(names, gone, strict=True):
             if name not in platform.mobility and abs(value) > HELD:
                 hint = f"It moves along {', '.join(platform.mobility)}."
                 raise BranchError((key,), f"{value:.3g} along {name}", "a pose that the platform can move to", hint)
@@ -198,7 +197,7 @@ def branched(
     groups: list[int] = []
     for instance in mechanism.instances:
         limb = mechanism.limbs[instance.limb]
-        ways = list(_way(mechanism.platform.home, home)) if asked.home is not None else [home]
+        ways = list(way(mechanism.platform.home, home)) if asked.home is not None else [home]
         settings = [Setting(limb, instance, pose, counted=True) for pose in ways]
         positions, left = _assembled(settings, limb, dict(rough.get(instance.name, ())))
         if left > CLOSED:
@@ -234,29 +233,13 @@ def branched(
 
 def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, float]) -> tuple[np.ndarray, float]:
     """Positions of all joints near rough ones, and what stays open; as it is assembled where there are none."""
-    values, left = np.zeros(len(limb.links)), 0.0
     if not rough:
-        for setting in settings:
-            values, left = close(setting, values)
-            if left > CLOSED:  # it has come to the end of its reach
-                break
-        return values, left
+        return brought(settings)
+    values = np.zeros(len(limb.links))
     named = [k for k, link in enumerate(limb.links) if link.joint in rough]
     values[named] = [rough[limb.links[k].joint] for k in named]
     values, _ = close(settings[-1], values, named)
     return close(settings[-1], values)
-
-
-def _way(start: Frame, end: Frame) -> Iterator[Frame]:
-    """Poses on the way of the platform."""
-    turns = Rotation.from_matrix([np.array(start.rotation, dtype=float), np.array(end.rotation, dtype=float)])
-    places = np.array([start.position, end.position], dtype=float)
-    for share, turn in zip(
-        np.linspace(0.0, 1.0, WAY), Slerp([0.0, 1.0], turns)(np.linspace(0.0, 1.0, WAY)), strict=True
-    ):
-        yield (
-            end if share == 1.0 else Frame(rows(turn.as_matrix()), vector(places[0] + (places[1] - places[0]) * share))
-        )
 
 
 def _names(limbs: Sequence[str]) -> Iterator[str]:

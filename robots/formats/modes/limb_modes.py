@@ -6,7 +6,7 @@ while that of the loops has the same. Solutions are found from random guesses, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.linalg import qr
 
 from robots.formats.assembly import Setting, close, conditions
 from robots.formats.modes.asked import CLOSED, BranchError
+from robots.model import Frame
 
 TRIES = 60
 """Guesses from which other solutions are looked for."""
@@ -38,8 +39,8 @@ class LimbSigns:
         at = self.setting.poses(self.usual)
         return sum(len(list(conditions(cut, at))) for cut in self.setting.limb.tips)
 
-    def _parts(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        slopes = self.setting.slopes(values)
+    def _parts(self, values: np.ndarray, home: Frame | None = None) -> tuple[np.ndarray, np.ndarray]:
+        slopes = replace(self.setting, home=home or self.setting.home).slopes(values)
         return slopes[self._tips :], slopes[: self._tips]
 
     @cached_property
@@ -57,10 +58,10 @@ class LimbSigns:
         answer: np.ndarray = np.linalg.solve(loops[np.ix_(rows, columns)], loops[np.ix_(rows, free)])
         return tips[:, free] - tips[:, columns] @ answer
 
-    def at(self, values: np.ndarray) -> tuple[float, float]:
-        """Both determinants; NaN where the loops have none."""
+    def at(self, values: np.ndarray, home: Frame | None = None) -> tuple[float, float]:
+        """Both determinants, NaN where the loops have none; `home` is where the platform is instead."""
         rows, columns, free, kept = self._choice
-        loops, tips = self._parts(values)
+        loops, tips = self._parts(values, home)
         closed = float(np.linalg.det(loops[np.ix_(rows, columns)]))
         if abs(closed) < 1e-15:
             return 0.0, np.nan
@@ -89,7 +90,7 @@ def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray
     for _ in range(TRIES):
         spread = np.where(turning, np.pi, size)
         there, left = close(setting, usual + random.uniform(-1.0, 1.0, len(usual)) * spread)
-        if left > CLOSED:
+        if left > CLOSED or not setting.facing(there):
             continue
         there = np.where(turning, usual + (there - usual + np.pi) % (2.0 * np.pi) - np.pi, there)
         now = signs.at(there)

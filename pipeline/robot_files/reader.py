@@ -148,7 +148,7 @@ class _RobotReader:
             guess = np.array([float(stated.get(name, 0.0)) for name in names])
             given = (limb.independent or limb.actuated) if mechanism.is_chain and platform is None else ()
             held = (*given, *(entry.joint for entry in limb.couplings))
-            values, left = assembly.close(setting, guess, [names.index(name) for name in held])
+            values, left = assembly.close_from_rough(setting, guess, [names.index(name) for name in held])
             if left > checks.GAP:
                 got = f"loops that stay open by {left:.3g} from there, most of all joint {setting.widest(values)}"
                 hint = "Move the rough positions, or those of the joints that are driven, which stay as they are."

@@ -22,6 +22,12 @@ CLOSED = 1e-12
 """Residuals [m, or cosine] of loops that are closed; what is better is left as it is, so that texts are read back."""
 
 STEPS, SHIFT, SPREAD = 300, 1e-6, 0.05
+ASSEMBLED = 1e-9
+"""Residuals [m, or cosine] of loops that count as closed."""
+ASIDE = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4)
+"""How far other guesses are from rough positions [rad or m]."""
+PATIENCE = 20
+"""Steps from other guesses without gaining a thousandth, after which they lead nowhere."""
 RANK = 1e-8
 
 
@@ -100,14 +106,40 @@ def conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
         yield float(gap[Z]) - float(cut.pitch) * angle
 
 
-def close(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
-    """Positions of the joints near a guess with all loops closed, `held` ones as they are; and what stays open."""
+def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
+    """The same from rough positions, and where these lead nowhere, from others beside them, always the same ones.
+
+    Joints that are all at zero often are where the slopes of what is open vanish, though loops could close.
+    """
+    values, left = close(setting, rough, held)
+    random = np.random.default_rng(20240501)
+    free = [k for k in range(len(rough)) if k not in held]
+    done = left <= ASSEMBLED and setting.facing(values)
+    for spread in () if done else ASIDE:
+        guess = np.array(rough, dtype=float)
+        guess[free] += random.uniform(-spread, spread, len(free))
+        there, rest = close(setting, guess, held, PATIENCE)
+        if rest <= ASSEMBLED and setting.facing(there):
+            return there, rest
+    return values, left
+
+
+def close(
+    setting: Setting, guess: np.ndarray, held: Collection[int] = (), patience: int = STEPS
+) -> tuple[np.ndarray, float]:
+    """Positions of the joints near a guess with all loops closed, `held` ones as they are; and what stays open.
+
+    patience: steps after which it ends that have not made what is open smaller by a thousandth.
+    """
     values, damping = np.array(guess, dtype=float), 1e-3
     free = [k for k in range(len(values)) if k not in held]
     residual = setting.residual(values)
-    for _ in range(STEPS):
+    mark, since = np.inf, 0
+    for step_number in range(STEPS):
         size = float(np.abs(residual).max(initial=0.0))
-        if size <= CLOSED or not free:
+        if size < 0.999 * mark:
+            mark, since = size, step_number
+        if size <= CLOSED or not free or step_number - since > patience:
             break
         slopes = setting.slopes(values)[:, free]
         whole = np.vstack([slopes, math.sqrt(damping) * np.eye(len(free))])

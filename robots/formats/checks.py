@@ -209,7 +209,7 @@ def _open(closure: Closure, at: dict[int, Pose]) -> str:
 
 
 def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
-    """How far the axes of both sides (3, 3) are from where the joint holds them [about rad].
+    """How far the axes of both sides (3, 3) are from where the joint holds them [rad]; half a turn where they oppose.
 
     The angle of a screw is zero where it has not slid.
     """
@@ -219,5 +219,6 @@ def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
     if len(turning) == 2:
         return float(abs(a[:, turning[0]] @ b[:, turning[1]]))
     if len(turning) == 1:
-        return float(np.linalg.norm(np.cross(a[:, turning[0]], b[:, turning[0]])))
-    return float(np.linalg.norm(a - b)) / math.sqrt(2.0)
+        across = float(np.linalg.norm(np.cross(a[:, turning[0]], b[:, turning[0]])))
+        return math.atan2(across, float(a[:, turning[0]] @ b[:, turning[0]]))
+    return 2.0 * math.asin(min(1.0, float(np.linalg.norm(a - b)) / math.sqrt(8.0)))

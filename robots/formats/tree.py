@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from robots.formats import assembly, checks
-from robots.formats.assembly import Setting, close
+from robots.formats.assembly import Setting, close_from_rough
 from robots.formats.description import Description
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
@@ -130,7 +130,7 @@ class Tree:
             setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
             if reference is not None:
                 given = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
-                values, _ = close(setting, values, [self.joints.index(name) for name in given])
+                values, _ = close_from_rough(setting, values, [self.joints.index(name) for name in given])
             if actuated is None and not independent:
                 result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
                 independent = tuple(name for name in result if name not in followers)

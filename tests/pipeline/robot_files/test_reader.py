@@ -179,7 +179,12 @@ BAD = [
     (
         "    actuated",
         "    loops: [{joint: t, kind: revolute, a: lower, b: base, frame_b: {position: [0.5, 0, 0], turn: {x: 90}}}]\n    actuated",
-        "got axes that are 1 rad apart at the reference pose",
+        "got axes that are 1.5708 rad apart at the reference pose",
+    ),
+    (
+        "    actuated",
+        "    loops: [{joint: t, kind: revolute, a: lower, b: base, frame_b: {position: [0.5, 0, 0], turn: {x: 180}}}]\n    actuated",
+        "got axes that are 3.14159 rad apart at the reference pose",
     ),
     ("axis: z", "axis: z, armature: -1", "armature: got -1; expected an inertia of at least 0"),
 ]  # fmt: skip

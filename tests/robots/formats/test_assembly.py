@@ -53,6 +53,15 @@ def test_rough_positions_become_closed_ones(text: str) -> None:
     assert list(check_loops(description.family.reference)) == []
 
 
+def test_bars_that_lie_on_one_line_are_closed_from_beside_it() -> None:
+    """Slopes of the gap vanish along the line, where all joints are at zero."""
+    description = parse_robot(REVOLUTE.replace("a: 1.2, b: -1, c: -1.7", "a: 0"), "f")
+    zero = np.array([dict(description.reference[0][1]).get(joint, 0.0) for joint in "abc"])
+    assert zero[0] == 0.0
+    one, other = pins({"crank": 0.2, "rocker": 0.3}, zero)
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
 def test_other_lengths_are_solved_from_there() -> None:
     description = parse_robot(REVOLUTE, "f")
     zero = np.array([dict(description.reference[0][1])[joint] for joint in "abc"])

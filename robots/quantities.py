@@ -15,7 +15,9 @@ from typing import Literal
 from robots.model import Mechanism
 
 Kind = Literal["series", "metric", "motion", "status"]
-Stage = Literal["trajectory", "limb", "assembly", "linear", "actuation", "reactions", "sensors", "simulation", "user"]
+Stage = Literal[
+    "trajectory", "limb", "assembly", "linear", "actuation", "reactions", "sensors", "simulation", "path", "user"
+]
 Need = Literal[
     "motors",
     "actuator limits",
@@ -43,6 +45,7 @@ Need = Literal[
     "elastic turns",
     "test load",
     "capsules",
+    "path limits",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -292,6 +295,10 @@ _ROWS = (
              "assembly", frame="world", reduction="max", needs=("errors",)),
     Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
              "assembly", frame="world", reduction="min", needs=("capsules",)),
+    Quantity("cycle_time", _POSE, "s", "shortest time along the path, from rest to rest, within limits", "path",
+             needs=("path limits",)),
+    Quantity("speed_factor", _POSE, "1", "largest factor of the motion's speed within limits", "path",
+             needs=("path limits",)),
     Quantity("failed_samples", _CASE, "1", "samples not OK",
              "assembly", reduction="sum", dtype="int32", stored="always", varies="where friction settles"),
     Quantity("worst_status", _CASE, "1", "largest status code over time",

@@ -33,6 +33,7 @@ from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, 
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import check_standing, read_base
+from pipeline.sweep.trajectories.cycles import check_cycles
 from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.formats.description import Description
@@ -85,6 +86,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     if file.base is not None:
         _check_base(report, file)
     sharing = read_sharing(report, file, mechanism, friction)
+    family = design.family if design else None
+    check_cycles(report, file.metrics, family, trajectories, sharing, based=base is not None)
     loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:

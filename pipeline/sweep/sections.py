@@ -148,6 +148,10 @@ class ActuatorSection(Section):
     force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
     velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
+    acceleration: Positive | None = Field(
+        default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
+    )
+    jerk: Positive | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
 
 
 class SharingSection(Section):

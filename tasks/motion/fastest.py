@@ -62,6 +62,13 @@ def fastest_motion(
     sizes = {"velocity": velocity, "acceleration": acceleration, "power": power, "jerk": jerk}
     limits = PathLimits.of(len(robot.mechanism.actuators), force=force, speed=speed, **sizes)
     path = RobotPath.through(robot, position, rotation, q)
+    return fastest_along(robot, path, limits, points, gravity)
+
+
+def fastest_along(
+    robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike = GRAVITY
+) -> FastestMotion:
+    """The same along any path of a robot, within limits that are known to fit it."""
     if np.isfinite(limits.jerk).any():
         return smooth_motion(robot, path, limits, points, gravity)
     return _without_jerk(robot, path, limits, points, gravity)
@@ -69,7 +76,7 @@ def fastest_motion(
 
 def _without_jerk(robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike) -> FastestMotion:
     progress, step, count = np.linspace(0.0, 1.0, points), 1.0 / (points - 1), len(limits.force)
-    forces = path_forces(robot, path, progress, gravity)
+    forces = path_forces(robot, path, progress, gravity, limits)
     status, rate = forces.status, forces.rate
     if (status != Status.OK).any():
         return FastestMotion.none(np.inf, progress, status, count)
@@ -80,7 +87,7 @@ def _without_jerk(robot: Robot, path: RobotPath, limits: PathLimits, points: int
             return FastestMotion.none(np.nan, progress, np.full_like(status, Status.NOT_CONVERGED), count)
         first, second, _ = rates.at(progress, path.piece_of(progress))
         plane = plane.beside(first, second, limits.acceleration)
-    top, bounded = forces.top(limits), np.isfinite(limits.power).any()
+    top, bounded = forces.top, np.isfinite(limits.power).any()
     solution = power_passes(plane, rate, limits.power, top, step) if bounded else passes(plane, top, step)
     if solution is None:
         return FastestMotion.none(np.inf, progress, status, count)

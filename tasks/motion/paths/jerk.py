@@ -32,7 +32,7 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     """The motion at the knots of a grid; limits hold at nodes of its intervals and at all points of `FINE`."""
     grid, count = ParameterGrid.over(path.breaks, points), len(limits.force)
     progress = progress_of(grid.knots)[0]
-    forces = path_forces(robot, path, progress, gravity)
+    forces = path_forces(robot, path, progress, gravity, limits)
     if (forces.status != Status.OK).any():
         return FastestMotion.none(np.inf, progress, forces.status, count)
     failed = FastestMotion.none(np.nan, progress, np.full_like(forces.status, Status.NOT_CONVERGED), count)
@@ -57,7 +57,7 @@ def _rows(
     """Limits at places of each interval; None where the robot fails at one."""
     r = grid.at(nodes)
     progress = progress_of(r)[0].ravel()
-    forces = path_forces(robot, path, progress, gravity)
+    forces = path_forces(robot, path, progress, gravity, limits)
     if (forces.status != Status.OK).any():
         return None
     return LimitRows.of(r, forces, rates.at(progress, np.repeat(grid.piece, len(nodes))), limits)

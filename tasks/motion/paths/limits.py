@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 class PathLimits:
     """Largest sizes of each actuator (actuator,) in SI units, infinite where there is none.
 
-    `speed` [m/s] is that of the platform's reference point.
+    `speed` [m/s] is that of the platform's reference point, `joints` [rad/s or m/s] those of all joints (limb, joint).
     """
 
     force: np.ndarray
@@ -21,6 +21,7 @@ class PathLimits:
     power: np.ndarray
     jerk: np.ndarray
     speed: float = np.inf
+    joints: np.ndarray | None = None
 
     @classmethod
     def of(cls, actuators: int, *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None) -> PathLimits:

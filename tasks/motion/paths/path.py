@@ -19,8 +19,8 @@ from scipy.spatial.transform import Rotation, RotationSpline
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.arrays.inputs import GRAVITY, Moving
-from tasks.arrays.inverse import inverse_dynamics
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.motion.paths.limits import PathLimits
 
 DEGREES = (12, 24, 48, 96)
@@ -46,6 +46,16 @@ class PathSamples:
         if self.chain:
             return Moving(q=self.pose["q"], qd=twist, qdd=change)
         return Moving(**self.pose, twist=twist, acceleration=change)
+
+
+def pose_of(moving: Moving) -> Moving:
+    """A motion without its rates: the robot at rest where it passes."""
+    if "q" in moving:
+        return Moving(q=moving["q"])
+    pose = Moving(position=moving["position"])
+    if "rotation" in moving:
+        pose["rotation"] = moving["rotation"]
+    return pose
 
 
 @dataclass(frozen=True)
@@ -106,32 +116,34 @@ def _spline(name: str, values: ArrayLike, width: int) -> CubicSpline:
 class PathForces(NamedTuple):
     """A, B, C (point, actuator) of u = A a + B x + C, rates q' (point, actuator) by the progress, status (point,).
 
-    `speed` (point,) is that of the platform's reference point by the progress, zero for chains.
+    top (point,): the largest x by limits of speeds.
     """
 
     push: np.ndarray
     sweep: np.ndarray
     hold: np.ndarray
     rate: np.ndarray
-    speed: np.ndarray
+    top: np.ndarray
     status: np.ndarray
 
-    def top(self, limits: PathLimits) -> np.ndarray:
-        """The largest x (point,) by the limits of speeds."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            top = ((limits.velocity / np.abs(self.rate)) ** 2).min(axis=1)
-            return np.minimum(top, (limits.speed / self.speed) ** 2) if np.isfinite(limits.speed) else top
 
-
-def path_forces(robot: Robot, path: RobotPath, progress: np.ndarray, gravity: ArrayLike = GRAVITY) -> PathForces:
-    """What a motion along a path asks of the actuators, at values of the progress (point,)."""
+def path_forces(
+    robot: Robot, path: RobotPath, progress: np.ndarray, gravity: ArrayLike, limits: PathLimits
+) -> PathForces:
+    """What a motion along a path asks of the actuators, at values of the progress (point,), and how fast it may be."""
     samples = path.at(progress)
     still = inverse_dynamics(robot, **samples.moving(0.0, 0.0), gravity=gravity, full=True)
     pushed = inverse_dynamics(robot, **samples.moving(0.0, 1.0), gravity=gravity, full=True)
     swept = inverse_dynamics(robot, **samples.moving(1.0, 0.0), gravity=gravity, full=True)
     status = np.maximum(np.maximum(still.status, pushed.status), swept.status)
-    speed = np.zeros(len(progress)) if samples.chain else np.linalg.norm(samples.first[:, 3:], axis=1)
-    return PathForces(pushed.force - still.force, swept.force - still.force, still.force, swept.velocity, speed, status)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = ((limits.velocity / np.abs(swept.velocity)) ** 2).min(axis=1)
+        if np.isfinite(limits.speed):
+            top = np.minimum(top, (limits.speed / np.linalg.norm(samples.first[:, 3:], axis=1)) ** 2)
+        if limits.joints is not None:
+            rates = inverse_kinematics(robot, **samples.moving(1.0, 0.0)).velocity
+            top = np.fmin(top, np.nanmin((limits.joints / np.abs(rates)) ** 2, axis=(1, 2)))
+    return PathForces(pushed.force - still.force, swept.force - still.force, still.force, swept.velocity, top, status)
 
 
 @dataclass(frozen=True)

@@ -159,3 +159,21 @@ def _merged(intervals: Intervals) -> Intervals:
         else:
             result.append((low, high))
     return result
+
+
+def kept_speeds(sweep: np.ndarray, hold: np.ndarray, most: np.ndarray, push: np.ndarray, top: float) -> Intervals:
+    """The speeds z up to `top` at which |B z^2 + C| <= most and |B z^2 + C| z <= push, all (actuator,)."""
+    rows = []
+    for sign in (1.0, -1.0):
+        for constant, linear in ((np.zeros_like(hold), most), (push, np.zeros_like(hold))):
+            known = np.isfinite(constant) & np.isfinite(linear)
+            rows.append(np.stack([constant, linear - sign * hold, -sign * sweep], axis=1)[known])
+    end = min(top, float(np.sqrt(LARGEST)))
+    kept = _where_positive(np.concatenate(rows), end * end)
+    return [(float(np.sqrt(low)), top if high >= end * end else float(np.sqrt(high))) for low, high in kept]
+
+
+def intersected(one: Intervals, other: Intervals) -> Intervals:
+    """What two sets of intervals have in common."""
+    pairs = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
+    return _merged([pair for pair in pairs if pair[0] <= pair[1]])

@@ -155,9 +155,7 @@ class LimitRows:
             holds.append(hold[:, known] / size[known])
             roots.append(np.full(int(known.sum()), root))
         with np.errstate(divide="ignore"):
-            top = np.minimum(
-                ((limits.velocity / np.abs(q1)) ** 2).min(axis=1), (limits.speed / (forces.speed * w1[:, 0])) ** 2
-            )
+            top = forces.top / w1[:, 0] ** 2
         slope, hold = np.concatenate(slopes, axis=1), np.concatenate(holds, axis=1)
         hold = hold.reshape(shape)
         return cls(

@@ -10,8 +10,10 @@ import pytest
 
 from limbsweep import robots
 from robots.model import Robot
+from tasks.arrays.inputs import GRAVITY
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
 from tasks.motion.fastest import fastest_motion
+from tasks.motion.paths.limits import PathLimits
 from tasks.motion.paths.passes import Plane
 from tasks.motion.paths.path import RobotPath, path_forces
 from tasks.motion.paths.power import power_passes
@@ -19,6 +21,12 @@ from tasks.motion.paths.result import FastestMotion
 from tests.tasks.motion.test_fastest import CASES, case
 
 FREE = 1e9
+
+
+def unlimited(count: int) -> PathLimits:
+    """Limits of nothing but, by far, of forces."""
+    sizes: dict[str, None] = dict.fromkeys(("velocity", "acceleration", "power", "jerk"))
+    return PathLimits.of(count, force=FREE, speed=None, **sizes)
 
 
 def turning() -> tuple[Robot, np.ndarray]:
@@ -32,7 +40,9 @@ def turning() -> tuple[Robot, np.ndarray]:
 @pytest.mark.parametrize("jerk", [2000.0, 900.0])
 def test_seven_segments(jerk: float) -> None:
     robot, q = turning()
-    way = abs(path_forces(robot, RobotPath.through(robot, None, None, q), np.array([0.0])).rate[0, 0])
+    way = abs(
+        path_forces(robot, RobotPath.through(robot, None, None, q), np.array([0.0]), GRAVITY, unlimited(5)).rate[0, 0]
+    )
     v, a = 128.0, 300.0
     result = fastest_motion(robot, q=q, force=FREE, velocity=v, acceleration=a, jerk=jerk, points=101)
     expected = way / v + v / a + a / jerk  # both limits are reached
@@ -102,8 +112,8 @@ def by_transcription(robot: Robot, asked: dict[str, Any], jerk: float, power: fl
     casadi = pytest.importorskip("casadi", reason="no other solver: casadi is missing")
     s = np.linspace(0.0, 1.0, 101)
     path = RobotPath.through(robot, asked["position"], None, None)
-    forces = path_forces(robot, path, s)
-    count = forces.hold.shape[1]
+    count = len(robot.mechanism.actuators)
+    forces = path_forces(robot, path, s, GRAVITY, unlimited(count))
     position = np.unwrap(actuator_positions(robot, position=path.at(s).pose["position"]), axis=0)
 
     def series(values: np.ndarray, order: int = 0) -> Any:

@@ -46,6 +46,7 @@ Need = Literal[
     "test load",
     "capsules",
     "path limits",
+    "supply",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -115,6 +116,8 @@ _ROWS = (
     Quantity("actuator_velocity", _DRIVEN, "rad/s", "actuator velocity", "assembly", frame=_DRIVE, finite=True),
     Quantity("actuator_power", _FORCE, "W", "mechanical power of the actuator", "actuation", frame=_DRIVE, finite=True),
     Quantity("motor_current", _FORCE, "A", "current of the motor", "actuation", frame=_DRIVE, needs=("motors",)),
+    Quantity("motor_voltage", _FORCE, "V", "voltage of the motor in steady state: of its winding and its rotation",
+             "actuation", frame=_DRIVE, needs=("motors",)),
     Quantity("electrical_power", _FORCE, "W", "power that the motor takes",
              "actuation", frame=_DRIVE, needs=("motors",)),
     Quantity("measured_position", _DRIVEN, "rad", "actuator position as recorded and filtered",
@@ -230,6 +233,10 @@ _ROWS = (
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
     Quantity("electrical_energy", _METRIC, "J", "integral of the power that the motor takes",
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
+    Quantity("peak_voltage", _METRIC, "V", "largest magnitude of the motor's voltage over time",
+             "actuation", frame=_DRIVE, reduction="max", needs=("motors",)),
+    Quantity("supply_margin", _METRIC, "1", "least share of an amplifier's voltage or current that is left",
+             "actuation", frame=_DRIVE, reduction="min", needs=("motors", "supply")),
     Quantity("peak_velocity", (*_POSE, "actuator"), "rad/s", "largest magnitude of the actuator velocity over time",
              "actuation", frame=_DRIVE, reduction="max"),
     Quantity("rms_velocity", (*_POSE, "actuator"), "rad/s", "root mean square of the actuator velocity over time",

@@ -36,6 +36,7 @@ LARGE_IS_GOOD = frozenset(
         *("least_regularity", "least_constraint_regularity"),
         *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
         "speed_factor",
+        "supply_margin",
     )
 )
 """Metrics whose worst value is the least."""

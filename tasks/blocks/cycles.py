@@ -38,12 +38,12 @@ def cycle_metrics(block: Block) -> Arrays:
     """The metrics of paths that a block asks for, (design, trajectory) each; NaN where a sample of the motion fails."""
     wanted = [name for name in names("path") if name in block.metrics]
     out = {name: np.full((block.designs, len(block.trajectories)), np.nan) for name in wanted}
-    limits = path_limits(block)
     for j, trajectory in enumerate(block.trajectories):
         paths = _legs(block, trajectory) if "cycle_time" in out else []
         for i in range(block.designs):
             values = {name: float(numbers[i]) for name, numbers in block.named_parameters().items()}
             robot = Robot.of(block.family, values)
+            limits = path_limits(block, robot)
             gravity = block.gravity if block.gravities is None else tuple(block.gravities[i])
             if not _reached(block, robot, trajectory):
                 continue
@@ -55,14 +55,17 @@ def cycle_metrics(block: Block) -> Arrays:
     return out
 
 
-def path_limits(block: Block) -> PathLimits:
-    """Limits of actuators and the rates of joints, as motions along paths have them."""
+def path_limits(block: Block, robot: Robot) -> PathLimits:
+    """Limits of actuators and the rates of joints, as motions along paths have them; those of currents as forces."""
     mechanism = block.family.reference
     rows = [block.limits.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
     force, velocity, acceleration, power, jerk = (
         np.array([getattr(row, name) for row in rows])
         for name in ("force", "velocity", "acceleration", "power", "jerk")
     )
+    motors = robot.mechanism.motors
+    currents = [motor.torque_constant * motor.current for motor in motors]
+    force = np.minimum(force, np.array(currents, dtype=float)) if motors else force
     return PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, "velocity"))
 
 

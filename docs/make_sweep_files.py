@@ -40,6 +40,7 @@ SECTIONS = (
     (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
     (sections.SharingSection, "`sharing`"),
+    (sections.MotorsSection, "`motors`"),
     (criteria.CriteriaSection, "`criteria`"),
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
     (criteria.LinkMaterialSection, "A link, under its name in `links` of `stiffness`"),

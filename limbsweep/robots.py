@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from robots.formats.branch import on_branch
     from robots.loads.declared import ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
+    from robots.loads.motors import with_motor_conditions
     from robots.model import Family, Robot
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "on_branch",
     "read",
     "with_loads",
+    "with_motor_conditions",
     "write",
 ]
 
@@ -60,6 +62,7 @@ _HOMES = {
     "on_branch": "robots.formats.branch",
     "read": "pipeline.robot_files.robots",
     "with_loads": "robots.loads.family",
+    "with_motor_conditions": "robots.loads.motors",
     "write": "pipeline.robot_files.robots",
 }
 

@@ -11,8 +11,9 @@ moment. Cranks, rods and what else moves about are links of the limb, held by it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from robots.types import JointKind, Number, Vector
 
@@ -42,10 +43,15 @@ class Spin:
 
 @dataclass(frozen=True)
 class Motor:
-    """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm]."""
+    """An electric motor: torque (or force) per current [N m/A or N/A], and resistance of the winding [ohm].
+
+    What its amplifier gives at most: `voltage` [V] and `current` [A], which no robot file has.
+    """
 
     torque_constant: Number
     resistance: Number = 0.0
+    voltage: Number = field(default=math.inf, repr=False)
+    current: Number = field(default=math.inf, repr=False)
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,16 @@ class JointLimit:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited."""
+    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
+
+    Acceleration and jerk are those of the fastest motions along a path.
+    """
 
     force: float = math.inf
     velocity: float = math.inf
     power: float = math.inf
+    acceleration: float = math.inf
+    jerk: float = math.inf
 
 
 @dataclass(frozen=True)

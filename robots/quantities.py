@@ -15,7 +15,9 @@ from typing import Literal
 from robots.model import Mechanism
 
 Kind = Literal["series", "metric", "motion", "status"]
-Stage = Literal["trajectory", "limb", "assembly", "linear", "actuation", "reactions", "sensors", "simulation", "user"]
+Stage = Literal[
+    "trajectory", "limb", "assembly", "linear", "actuation", "reactions", "sensors", "simulation", "path", "user"
+]
 Need = Literal[
     "motors",
     "actuator limits",
@@ -43,6 +45,8 @@ Need = Literal[
     "elastic turns",
     "test load",
     "capsules",
+    "path limits",
+    "supply",
 ]
 Reduction = Literal["max", "min", "sum"]
 
@@ -112,6 +116,8 @@ _ROWS = (
     Quantity("actuator_velocity", _DRIVEN, "rad/s", "actuator velocity", "assembly", frame=_DRIVE, finite=True),
     Quantity("actuator_power", _FORCE, "W", "mechanical power of the actuator", "actuation", frame=_DRIVE, finite=True),
     Quantity("motor_current", _FORCE, "A", "current of the motor", "actuation", frame=_DRIVE, needs=("motors",)),
+    Quantity("motor_voltage", _FORCE, "V", "voltage of the motor in steady state: of its winding and its rotation",
+             "actuation", frame=_DRIVE, needs=("motors",)),
     Quantity("electrical_power", _FORCE, "W", "power that the motor takes",
              "actuation", frame=_DRIVE, needs=("motors",)),
     Quantity("measured_position", _DRIVEN, "rad", "actuator position as recorded and filtered",
@@ -227,6 +233,10 @@ _ROWS = (
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
     Quantity("electrical_energy", _METRIC, "J", "integral of the power that the motor takes",
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
+    Quantity("peak_voltage", _METRIC, "V", "largest magnitude of the motor's voltage over time",
+             "actuation", frame=_DRIVE, reduction="max", needs=("motors",)),
+    Quantity("supply_margin", _METRIC, "1", "least share of an amplifier's voltage or current that is left",
+             "actuation", frame=_DRIVE, reduction="min", needs=("motors", "supply")),
     Quantity("peak_velocity", (*_POSE, "actuator"), "rad/s", "largest magnitude of the actuator velocity over time",
              "actuation", frame=_DRIVE, reduction="max"),
     Quantity("rms_velocity", (*_POSE, "actuator"), "rad/s", "root mean square of the actuator velocity over time",
@@ -292,6 +302,10 @@ _ROWS = (
              "assembly", frame="world", reduction="max", needs=("errors",)),
     Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
              "assembly", frame="world", reduction="min", needs=("capsules",)),
+    Quantity("cycle_time", _POSE, "s", "shortest time along the path, from rest to rest, within limits", "path",
+             needs=("path limits",)),
+    Quantity("speed_factor", _POSE, "1", "largest factor of the motion's speed within limits", "path",
+             needs=("path limits",)),
     Quantity("failed_samples", _CASE, "1", "samples not OK",
              "assembly", reduction="sum", dtype="int32", stored="always", varies="where friction settles"),
     Quantity("worst_status", _CASE, "1", "largest status code over time",

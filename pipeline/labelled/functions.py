@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from tasks.lagrange import coefficients
     from tasks.motion import accelerate as instant
     from tasks.motion import fastest
+    from tasks.motion.paths import result
 
     def _typed(
         function: Callable[Arguments, Value_co], full: Callable[..., Full_co]
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     natural_frequencies = _typed(criteria.natural_frequencies, criteria.NaturalFrequencies)
     pose_error = _typed(criteria.pose_error, criteria.PoseError)
     clearance = _typed(criteria.clearance, criteria.Clearance)
-    fastest_motion = _typed(fastest.fastest_motion, fastest.FastestMotion)
+    fastest_motion = _typed(fastest.fastest_motion, result.FastestMotion)
 else:
     _made: dict[str, Callable[..., Any]] = {}
 

@@ -38,6 +38,9 @@ PATH: Mapping[str, Dims] = {
     "q": ("waypoint", *FREEDOM),
     "force": ACTUATOR,
     "velocity": ACTUATOR,
+    "acceleration": ACTUATOR,
+    "power": ACTUATOR,
+    "jerk": ACTUATOR,
 }
 """The same for a function of a whole path."""
 
@@ -145,6 +148,8 @@ RESULTS: Mapping[str, FunctionResult] = {
             "force": (*POINT, *ACTUATOR),
             "velocity": (*POINT, *ACTUATOR),
             "status": POINT,
+            "power": (*POINT, *ACTUATOR),
+            "jerk": (*POINT, *ACTUATOR),
         },
         arguments=PATH,
         single=True,

@@ -35,6 +35,8 @@ LARGE_IS_GOOD = frozenset(
         *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
         *("least_regularity", "least_constraint_regularity"),
         *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
+        "speed_factor",
+        "supply_margin",
     )
 )
 """Metrics whose worst value is the least."""

@@ -26,6 +26,7 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
     "joint ranges": ("joints", "position"),
     "joint rates": ("joints", "velocity"),
     "actuator limits": ("actuators", "force or velocity or power"),
+    "path limits": ("actuators", "force or velocity or power"),
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
@@ -126,7 +127,7 @@ def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> 
 def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capacity:
     numbers = section.model_dump(exclude_none=True)
     if not numbers:
-        report(path, Got("no limit"), "force, velocity or power")
+        report(path, Got("no limit"), "force, velocity, power, acceleration or jerk")
     return Capacity(**numbers)
 
 

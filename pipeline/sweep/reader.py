@@ -15,6 +15,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
 from pipeline.errors import Problem
+from pipeline.sweep.actuators import motors
 from pipeline.sweep.actuators.sharing import read_sharing
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
@@ -33,6 +34,7 @@ from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, 
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import check_standing, read_base
+from pipeline.sweep.trajectories.cycles import check_cycles
 from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
 from robots.formats.description import Description
@@ -57,6 +59,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
     files = SideFiles(source)
+    description = _with_motors(report, file, description, robot)
     description = _with_loads(report, file, description, robot, files)
     design = read_designs(report, file, robot, families(description), files)
     mechanism = design.family.reference if design else None
@@ -70,6 +73,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, file.metrics, section)
+    motors.check_supply(report, file.metrics, file.motors)
     parameters = read_criteria(report, file.criteria, design.family if design else None)
     check_criteria(report, file.metrics, file.criteria, mechanism)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
@@ -85,6 +89,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     if file.base is not None:
         _check_base(report, file)
     sharing = read_sharing(report, file, mechanism, friction)
+    family = design.family if design else None
+    check_cycles(report, file.metrics, family, trajectories, sharing, based=base is not None)
     loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:
@@ -138,6 +144,17 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "name": document.name,
         "warnings": tuple(_warnings(document, file)),
     }
+
+
+def _with_motors(
+    report: Report, file: SweepFile, description: Description | None, robot: str | None
+) -> Description | None:
+    """Read the robot with what temperature and supply its motors have, where the file says so."""
+    if file.motors is not None and file.robots is not None:
+        hint = "Make a sweep of its own for it."
+        report((motors.KEY,), Got("motors beside several robots"), "one robot", hint, key=True)
+        return description
+    return motors.read_motors(report, file.motors, families(description).get(robot or "")) or description
 
 
 def _with_loads(

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
 from pydantic_core import PydanticCustomError
 
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
+from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
 from pipeline.sweep.criteria.sections import CriteriaSection
 from pipeline.sweep.loads.sections import LoadSection
 from pipeline.sweep.question.sections import StudySection
@@ -129,7 +130,6 @@ class SubsetSection(Section):
 
 
 Positive = Annotated[Number, Field(gt=0)]
-Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 
 class JointSection(Section):
@@ -148,26 +148,10 @@ class ActuatorSection(Section):
     force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
     velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
-
-
-class SharingSection(Section):
-    """How actuators share forces that are not unique, as there are more of them than freedoms."""
-
-    rule: Literal["least_squares", "least_maximum"] = Field(
-        default="least_squares",
-        description="least sum of weight times square of force less preload, or least maximum of weight times size",
+    acceleration: Positive | None = Field(
+        default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )
-    weights: dict[Text, Positive] = Field(
-        default_factory=dict, description="weights by names and patterns of actuators; default: 1"
-    )
-    preload: dict[Text, Number] = Field(
-        default_factory=dict,
-        description="forces that they would have against each other [N m or N], by names and patterns; default: none",
-    )
-    off: dict[Text, Annotated[tuple[Interval, ...], Field(min_length=1, max_length=1000)]] = Field(
-        default_factory=dict,
-        description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
-    )
+    jerk: Positive | None = Field(default=None, description="of its rate [m/s^3 or rad/s^3], for `cycle_time`")
 
 
 class LimitSection(Section):
@@ -389,6 +373,9 @@ class SweepFile(Section):
     )
     loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
         default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
+    )
+    motors: MotorsSection | None = Field(
+        default=None, description="temperature and supply of motors; default: as their data says, without limits"
     )
     measurement: dict[Text, Number | tuple[Number, ...]] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from robots.metric_function import FRICTION, PARAMETERS, TIME
-from robots.quantities import GAINS, STATE
+from robots.quantities import GAINS, STATE, names
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.user_metric import BlockMetric
 
@@ -42,6 +42,10 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
     """The arrays that a block stores, from those that it has computed, with own metrics; what these could not do."""
     result = {name: array for name, array in arrays.items() if name not in block.extra}
     complaints: list[MetricWarning] = []
+    if {*names("path")} & {*block.metrics}:
+        from tasks.blocks.cycles import cycle_metrics  # with all that moves along paths, which few sweeps need
+
+        result |= cycle_metrics(block)
     for metric in block.own:
         result[metric.name], told = computed(block, metric, arrays)
         complaints += told

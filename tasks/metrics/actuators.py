@@ -48,6 +48,17 @@ class Sample:
         return self.force / self.motor.torque_constant
 
     @property
+    def voltage(self) -> Scalar:
+        """Voltage of the motor [V] in steady state: of its winding and of its rotation, at the torque constant's."""
+        return self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
+
+    @property
+    def supply_margin(self) -> Scalar:
+        """The least share that is left of what the amplifier gives: of voltage and current."""
+        motor = self.motor
+        return margins.least([margins.left(self.voltage, motor.voltage), margins.left(self.current, motor.current)])
+
+    @property
     def electrical(self) -> Scalar:
         """Power that the motor takes [W]: what it gives, and the heat of its winding."""
         return self.power + self.current * self.current * self.motor.resistance
@@ -109,6 +120,8 @@ METRICS: Mapping[str, Metric] = {
     "peak_current": Metric(lambda s: abs(s.current)),
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
     "electrical_energy": Metric(lambda s: s.weight * s.electrical),
+    "peak_voltage": Metric(lambda s: abs(s.voltage)),
+    "supply_margin": Metric(lambda s: s.supply_margin),
 }
 """Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
 
@@ -122,6 +135,7 @@ SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
     "actuator_power": lambda s: s.power,
     "motor_current": lambda s: s.current,
+    "motor_voltage": lambda s: s.voltage,
     "electrical_power": lambda s: s.electrical,
 }
 """Time series of one actuator."""

@@ -36,6 +36,7 @@ def sweep(
     loads: Mapping[str, Any] | None = None,
     base: Mapping[str, Any] | None = None,
     sharing: Mapping[str, Any] | None = None,
+    motors: Mapping[str, float] | None = None,
     study: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
@@ -61,6 +62,7 @@ def sweep(
     loads: by name, dicts as in a file, or records such as `limbsweep.robots.SpringLoad`; tables over time are arrays.
     base: how the base moves in the world, a dict as in a file or points as those of a trajectory.
     sharing: how more actuators than freedoms share forces, a dict as in a file: `rule`, `weights`, `preload`, `off`.
+    motors: their temperature and supply, a dict as in a file: `temperature`, `voltage`, `current`.
     study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
@@ -82,7 +84,7 @@ def sweep(
     sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
-    sections |= {"simulation": simulation}
+    sections |= {"simulation": simulation, "motors": motors}
     sections |= {"criteria": criteria, "loads": loads, "base": base, "sharing": sharing, "study": study}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}

@@ -13,7 +13,9 @@ from limbsweep import robots
 from robots.model import Robot
 from tasks import inverse_dynamics
 from tasks.mathematics.rotations import roll_pitch_yaw
-from tasks.motion.fastest import FastestMotion, _Path, fastest_motion
+from tasks.motion.fastest import fastest_motion
+from tasks.motion.paths.path import RobotPath
+from tasks.motion.paths.result import FastestMotion
 
 
 def arc(robot: Robot, size: float, waypoints: int = 12) -> np.ndarray:
@@ -123,7 +125,7 @@ def test_a_mass_on_a_line_moves_from_bang_to_bang() -> None:
 def test_rates_of_turns_are_those_of_differences() -> None:
     robot, asked = case("gough_stewart")
     progress = np.linspace(0.0, 1.0, 20001)
-    path = _Path.through(robot, progress, asked["position"], turned(len(asked["position"])), None)
+    path = RobotPath.through(robot, asked["position"], turned(len(asked["position"])), None).at(progress)
     rotation, step = np.asarray(path.pose["rotation"]), progress[1]
     spin = (rotation[2:] - rotation[:-2]) / (2 * step) @ np.swapaxes(rotation[1:-1], 1, 2)
     rates = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
@@ -155,6 +157,9 @@ def test_what_cannot_be_done_takes_for_ever() -> None:
         ({"force": -1.0}, "force: got -1.0; expected 3 numbers above zero"),
         ({"force": [1.0, 2.0]}, "expected 3 numbers above zero, or one for all actuators"),
         ({"points": 2}, "points: got 2; expected 3 or more"),
+        ({"jerk": 0.0}, "jerk: got 0.0; expected 3 numbers above zero"),
+        ({"speed": -1.0}, "speed: got -1.0; expected a number above zero"),
+        ({"jerk": 1e3, "points": 5}, "points: got 5; expected 12 or more, one at each of the waypoints"),
         ({"position": [[0.0, 0.0, -0.9]]}, "two or more waypoints of 3 finite numbers"),
         ({"rotation": np.eye(3)}, "expected one for each position"),
         ({"q": [[0.0]]}, "expected position .* and no q"),

@@ -1,0 +1,53 @@
+"""Models of the sections `sharing` and `motors` of a sweep file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pipeline.documents.section import Number, Section, Text
+from robots.loads.motors import COPPER
+
+Positive = Annotated[Number, Field(gt=0)]
+Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+
+
+class SharingSection(Section):
+    """How actuators share forces that are not unique, as there are more of them than freedoms."""
+
+    rule: Literal["least_squares", "least_maximum"] = Field(
+        default="least_squares",
+        description="least sum of weight times square of force less preload, or least maximum of weight times size",
+    )
+    weights: dict[Text, Positive] = Field(
+        default_factory=dict, description="weights by names and patterns of actuators; default: 1"
+    )
+    preload: dict[Text, Number] = Field(
+        default_factory=dict,
+        description="forces that they would have against each other [N m or N], by names and patterns; default: none",
+    )
+    off: dict[Text, Annotated[tuple[Interval, ...], Field(min_length=1, max_length=1000)]] = Field(
+        default_factory=dict,
+        description="times [s] from which and until which actuators give no force, as pairs, by names and patterns",
+    )
+
+
+class MotorsSection(Section):
+    """Temperature and supply of all motors; each number is a parameter that designs may sweep."""
+
+    temperature: Number = Field(
+        default=0.0, description="how much warmer motors are than those of their data [K]: `motor_temperature`"
+    )
+    resistance_rate: Number = Field(
+        default=COPPER, description="change of the windings' resistance [1/K]; default: of copper, IEC 60028"
+    )
+    torque_constant_rate: Number = Field(
+        default=0.0, description="change of torque constants, that of the magnets' remanence [1/K]"
+    )
+    voltage: Positive | None = Field(
+        default=None, description="largest voltage of an amplifier [V]: `supply_voltage`; default: no limit"
+    )
+    current: Positive | None = Field(
+        default=None, description="largest current of an amplifier [A]: `supply_current`; default: no limit"
+    )

@@ -1,0 +1,157 @@
+"""A robot family whose motors run warm and on a limited supply: what of that is swept are parameters of the family.
+
+The winding's resistance is R (1 + r dT), the torque constant K (1 + k dT), at dT above the temperature of the motor's
+data. r is 0.00393 1/K for copper (IEC 60028); k is that of the magnets' remanence, in data sheets, below zero. At a
+current i and a speed w the amplifier gives the voltage R i + K w, without what inductance takes.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from robots.drives import Drive, Motor
+from robots.formats.description import Description
+from robots.model import Family, Limb, Mechanism, Robot
+from robots.parameters import Parameter, ParameterError
+from robots.types import Number
+
+COPPER = 0.00393
+"""Change of the resistance of copper with temperature, from 20 degrees Celsius [1/K]; IEC 60028."""
+IEC = "IEC 60028"
+TEMPERATURE, RESISTANCE_RATE, TORQUE_RATE = "motor_temperature", "resistance_rate", "torque_constant_rate"
+VOLTAGE, CURRENT = "supply_voltage", "supply_current"
+
+PARAMETERS = (
+    Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of the motors above that of their data"),
+    Parameter(RESISTANCE_RATE, "1/K", COPPER, 0.0, 0.0049, "change of the windings' resistance", IEC),
+    Parameter(TORQUE_RATE, "1/K", 0.0, -0.0024, 0.0049, "change of the torque constants, with that of magnets"),
+)
+"""What temperature does to a motor; within these bounds resistance and torque constant stay above zero."""
+SUPPLY = {
+    VOLTAGE: Parameter(VOLTAGE, "V", 48.0, 1e-3, 1e6, "largest voltage of an amplifier"),
+    CURRENT: Parameter(CURRENT, "A", 10.0, 1e-6, 1e6, "largest current of an amplifier"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SuppliedDescription(Description):
+    """A family with parameters for the temperature of its motors and what supplies them."""
+
+    base: Family | None = None
+
+    @property
+    def in_file(self) -> Description | None:
+        """The robot without its motors' conditions, which are a section of their own."""
+        base = self.base.assemble if self.base else None
+        return base.in_file if isinstance(base, Description) else None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the robot and the parameters."""
+        base = self.base.assemble if self.base else None
+        said = base.digest if isinstance(base, Description) else self.name
+        return hashlib.sha256(repr((said, "motors", self.parameters)).encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of one family."""
+        return isinstance(other, SuppliedDescription) and self.digest == other.digest and self.base == other.base
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @property
+    def family(self) -> Family:
+        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
+        return _family(self)
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        whole = self.base.assemble(values)
+        return replace(whole, limbs=tuple(_warm(limb, values) for limb in whole.limbs))
+
+
+@functools.lru_cache(maxsize=64)
+def _family(description: SuppliedDescription) -> Family:
+    assert description.base is not None
+    return replace(description.base, parameters=description.parameters, assemble=description)
+
+
+def _warm(limb: Limb, values: Mapping[str, Number]) -> Limb:
+    return replace(limb, drives=tuple(_warm_drive(drive, values) for drive in limb.drives))
+
+
+def _warm_drive(drive: Drive, values: Mapping[str, Number]) -> Drive:
+    if drive.motor is None:
+        return drive
+    warmer = values[TEMPERATURE]
+    motor = Motor(
+        drive.motor.torque_constant * (1.0 + values[TORQUE_RATE] * warmer),
+        drive.motor.resistance * (1.0 + values[RESISTANCE_RATE] * warmer),
+        values.get(VOLTAGE, math.inf),
+        values.get(CURRENT, math.inf),
+    )
+    return replace(drive, motor=motor)
+
+
+def supplied(
+    family: Family,
+    temperature: float = 0.0,
+    resistance_rate: float = COPPER,
+    torque_constant_rate: float = 0.0,
+    voltage: float | None = None,
+    current: float | None = None,
+) -> SuppliedDescription:
+    """The family with the temperature of its motors [K above that of their data], rates [1/K] and supply as parameters.
+
+    Their defaults are these values; voltage [V] and current [A] are parameters where they are given. Raises
+    ParameterError.
+    """
+    if not family.reference.motors:
+        raise ParameterError(f"the actuators of {family.name} are not all drives with a motor")
+    values = (temperature, resistance_rate, torque_constant_rate)
+    defaults = dict(zip((p.name for p in PARAMETERS), values, strict=True))
+    limits = {VOLTAGE: voltage, CURRENT: current}
+    table = [*PARAMETERS, *(SUPPLY[name] for name, limit in limits.items() if limit is not None)]
+    defaults |= {name: limit for name, limit in limits.items() if limit is not None}
+    taken = {parameter.name for parameter in family.parameters}
+    for parameter in table:
+        if parameter.name in taken:
+            raise ParameterError(f"{family.name} has a parameter {parameter.name!r} already")
+        if problem := parameter.problem(defaults[parameter.name]):
+            value = defaults[parameter.name]
+            raise ParameterError(f"{parameter.name} = {value!r} {problem}; expected {parameter.bounds}")
+    more = tuple(replace(parameter, default=defaults[parameter.name]) for parameter in table)
+    return SuppliedDescription(
+        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference, base=family
+    )
+
+
+def with_motor_conditions(
+    robot: Robot,
+    *,
+    temperature: float = 0.0,
+    resistance_rate: float = COPPER,
+    torque_constant_rate: float = 0.0,
+    voltage: float | None = None,
+    current: float | None = None,
+) -> Robot:
+    """The robot with motors that are warmer than those of their data, by `temperature` [K], and on a limited supply.
+
+    Rates are changes per kelvin [1/K] of the windings' resistance, by default that of copper, and of torque constants;
+    voltage [V] and current [A] are the largest of each amplifier. All are parameters of the result. Raises
+    ParameterError.
+
+        >>> cold = ls.robots.build("irb6")
+        >>> warm = ls.robots.with_motor_conditions(cold, temperature=80.0)
+        >>> ratio = warm.mechanism.motors[0].resistance / cold.mechanism.motors[0].resistance
+        >>> round(float(ratio), 4)
+        1.3144
+    """
+    family = supplied(robot.family, temperature, resistance_rate, torque_constant_rate, voltage, current).family
+    return Robot.of(family, dict(robot.values))

@@ -1,0 +1,151 @@
+"""Metrics of how fast a path can be: of each design, by the fastest motion along the path of each trajectory.
+
+`cycle_time` forgets how a trajectory goes along its path, but for where it rests: legs from rest to rest are done one
+after the other, each in the shortest time (`tasks.motion.fastest`). `speed_factor` keeps how it goes: at k times the
+speed forces are C + k^2 (u - C), with C what holds the robot, and the largest k counts that keeps all limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from robots.limits import Capacity
+from robots.model import Robot
+from robots.quantities import names
+from robots.status import Status
+from robots.trajectories.trajectory import Trajectory
+from tasks.arrays.inputs import Moving
+from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
+from tasks.blocks.block import Arrays, Block
+from tasks.blocks.commanded import commanded, moving, moving_of
+from tasks.metrics.poses import characteristic_length
+from tasks.motion.fastest import fastest_along
+from tasks.motion.paths.limits import PathLimits
+from tasks.motion.paths.path import RobotPath, pose_of
+from tasks.motion.paths.power import Intervals, intersected, kept_speeds
+from tasks.motion.paths.timed import TimedMotion, legs
+
+POINTS = 101
+"""Points of each leg at which limits are kept, at least."""
+POINTS_OF_A_PIECE = 4
+"""At least so many for each piece on which a path is smooth."""
+
+
+def cycle_metrics(block: Block) -> Arrays:
+    """The metrics of paths that a block asks for, (design, trajectory) each; NaN where a sample of the motion fails."""
+    wanted = [name for name in names("path") if name in block.metrics]
+    out = {name: np.full((block.designs, len(block.trajectories)), np.nan) for name in wanted}
+    for j, trajectory in enumerate(block.trajectories):
+        paths = _legs(block, trajectory) if "cycle_time" in out else []
+        for i in range(block.designs):
+            values = {name: float(numbers[i]) for name, numbers in block.named_parameters().items()}
+            robot = Robot.of(block.family, values)
+            limits = path_limits(block, robot)
+            gravity = block.gravity if block.gravities is None else tuple(block.gravities[i])
+            if not _reached(block, robot, trajectory):
+                continue
+            if "cycle_time" in out:
+                durations = [fastest_along(robot, path, limits, _points(path), gravity).duration for path in paths]
+                out["cycle_time"][i, j] = sum(durations)
+            if "speed_factor" in out:
+                out["speed_factor"][i, j] = _speed_factor(block, robot, trajectory, limits, gravity)
+    return out
+
+
+def path_limits(block: Block, robot: Robot) -> PathLimits:
+    """Limits of actuators and the rates of joints, as motions along paths have them; those of currents as forces."""
+    mechanism = block.family.reference
+    rows = [block.limits.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
+    force, velocity, acceleration, power, jerk = (
+        np.array([getattr(row, name) for row in rows])
+        for name in ("force", "velocity", "acceleration", "power", "jerk")
+    )
+    motors = robot.mechanism.motors
+    currents = [motor.torque_constant * motor.current for motor in motors]
+    force = np.minimum(force, np.array(currents, dtype=float)) if motors else force
+    return PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, "velocity"))
+
+
+def _joint_table(block: Block, kind: str) -> np.ndarray | None:
+    """A limit of all joints (limb, joint), infinite where there is none; None without any."""
+    mechanism = block.family.reference
+    sign = -1.0 if kind == "low" else 1.0
+    known = {place: getattr(limit, kind) for place, limit in block.limits.joints.items()}
+    if not any(map(math.isfinite, known.values())):
+        return None
+    most = max(len(limb.joints) for limb in mechanism.limbs)
+    result = np.full((len(mechanism.instances), most), sign * np.inf)
+    for place, size in known.items():
+        result[place] = size
+    return result
+
+
+def _points(path: RobotPath) -> int:
+    return max(POINTS, 1 + POINTS_OF_A_PIECE * (len(path.breaks) - 1))
+
+
+def _legs(block: Block, trajectory: Trajectory) -> list[RobotPath]:
+    """The paths of a trajectory over the times of the block, from one rest to the next."""
+    family = block.family
+    mechanism, times = family.reference, block.times
+    weights = np.ones(len(mechanism.freedoms))
+    if not mechanism.is_chain:
+        length = characteristic_length(mechanism)
+        weights = np.array([length] * 3 + [1.0] * 3)
+
+    def at(instants: np.ndarray) -> Moving:
+        flat = commanded(family, trajectory, instants, block.origin)[:, : len(instants)]
+        return moving_of(family, flat.T)
+
+    motion = TimedMotion(at, weights, mechanism.is_chain)
+    return legs(motion, float(times[0]), float(times[-1]), _knots(trajectory))
+
+
+def _knots(trajectory: Trajectory) -> list[float]:
+    """Times at which a trajectory is less smooth than between: points of splines, the ends of motions to a point."""
+    turn = trajectory.turn
+    tables = [points for points in (trajectory.points, None if turn is None else turn.points) if points is not None]
+    kinds = [(trajectory.kind, trajectory.values)] + ([(turn.kind, turn.values)] if turn is not None else [])
+    ends = [float(values["duration"]) for kind, values in kinds if kind == "quintic"]
+    return [*ends, *(float(t) for points in tables for t in points[:, 0])]
+
+
+def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
+    """Whether all samples of a trajectory are OK, and joints within their ranges."""
+    joints = inverse_kinematics(robot, **_moving(block, trajectory))
+    if (joints.status != Status.OK).any():
+        return False
+    low, high = (_joint_table(block, kind) for kind in ("low", "high"))
+    within = [low is None or not (joints.position < low).any(), high is None or not (joints.position > high).any()]
+    return all(within)
+
+
+def _moving(block: Block, trajectory: Trajectory) -> Moving:
+    return moving(block.family, trajectory, block.times, block.origin)
+
+
+def _speed_factor(
+    block: Block, robot: Robot, trajectory: Trajectory, limits: PathLimits, gravity: Sequence[float]
+) -> float:
+    """The largest factor of the speed at which no sample exceeds a limit of force, velocity, power or joint rate.
+
+    Infinite for a robot at rest, and zero where nothing is slow enough; NaN where a sample fails.
+    """
+    motion = _moving(block, trajectory)
+    moved = inverse_dynamics(robot, **motion, gravity=gravity, full=True)
+    held = inverse_dynamics(robot, **pose_of(motion), gravity=gravity)
+    if (moved.status != Status.OK).any():
+        return math.nan
+    joints = inverse_kinematics(robot, **motion).velocity
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = (limits.velocity / np.abs(moved.velocity)).min()
+        if limits.joints is not None:
+            top = np.fmin(top, np.nanmin(limits.joints / np.abs(joints)))
+        power = np.where(moved.velocity == 0.0, np.inf, limits.power / np.abs(moved.velocity))
+    factors: Intervals = [(0.0, float(top))]
+    for force, hold, push in zip(moved.force, held, power, strict=True):
+        factors = intersected(factors, kept_speeds(force - hold, hold, limits.force, push, float(top)))
+    return factors[-1][1] if factors else 0.0

@@ -119,15 +119,16 @@ def _require_same_units(first: Sweep, other: Sweep, question: StudyQuestion) -> 
         for name in (name for names in lists for name in names):
             units = unit_of(first, name), unit_of(other, name)
             if units[0] != units[1]:
-                got = f"{name} in {units[0]} for {first.robot}, in {units[1]} for {other.robot}"
+                shown = [unit or "no unit" for unit in units]
+                got = f"{name} in {shown[0]} for {first.robot}, in {shown[1]} for {other.robot}"
                 hint = "Take what has one, such as energy, peak_power or actuator_margin with limits of each robot."
                 raise refuse(key, got, "numbers of one unit for all robots", hint)
 
 
 def unit_of(sweep: Sweep, name: str) -> str:
-    """The unit of a metric or of a parameter of designs as a sweep has it; that of a label is not known."""
+    """The unit of a metric, parameter or label of designs as a sweep has it; empty where it is not known."""
     parameters = {parameter.name: parameter.unit for parameter in sweep.family.parameters}
-    metrics = {metric.name: metric.variable.units for metric in sweep.user_metrics}
+    metrics = {metric.name: metric.variable.units for metric in sweep.user_metrics} | dict(sweep.design.units)
     metrics |= {known: row.units for known, row in QUANTITIES.items()} | variable_units(sweep.family.reference)
     if name in parameters:
         return parameters[name]

@@ -81,7 +81,8 @@ class GenerationStore:
         """The sweep of some points (n, variable) under all cases. Raises InputError."""
         columns = self.space.table(points)
         stream = io.StringIO()
-        stream.write(",".join(columns) + "\n")
+        units = self.sweep.design.units
+        stream.write(",".join(f"{name} [{units[name]}]" if name in units else name for name in columns) + "\n")
         for row in zip(*(self.space.labels(name, values) for name, values in columns.items()), strict=True):
             stream.write(",".join(map(_cell, row)) + "\n")
         files = MemoryFiles(

@@ -88,9 +88,10 @@ design:
 
 **Files** are in the folder of the sweep or below: CSV with a header, `.npy` with a structured array, `.npz` with an
 array for each name, or Parquet (`limbsweep[parquet]`). Columns have the names of parameters, in any order, and a unit
-in brackets where it is not SI: `upper_arm [mm]`. `columns` chooses some of them. A store keeps the file, so that it can
-be read again without it. Points of trajectories (`kind: waypoints`) may be in such files too, with columns `t, x, y, z`
-or `t` and the joints of a chain; an array without names has them in this order.
+in brackets where it is not SI: `upper_arm [mm]`. `columns` chooses some of them. Of several files, `file: [a.csv,
+b.csv]`, all combinations of their rows are taken, the last one fastest. A store keeps the files, so that it can be read
+again without them. Points of trajectories (`kind: waypoints`) may be in such files too, with columns `t, x, y, z` or
+`t` and the joints of a chain; an array without names has them in this order.
 
 **Samples** are the same for ever: they are made from the raw stream of one generator, not by functions that a
 library may change. Each parameter of each axis has a stream of its own, spawned from the seed by the two names, so
@@ -172,7 +173,10 @@ study:
     - largest_effective_inertia / gearbox_inertia - 1 < 10    # what moves, over what turns with the motor
 ```
 
-A motor that is offered with several gears is a row with each; a text is never a number in some rows only.
+Motors and gears may be catalogues of their own, all combinations of which are designs: [`file: [motors.csv,
+gears.csv]`](studies.md#motors-times-gears). Where a catalogue has a row for each motor with each gear, it is one file.
+A text is never a number in some rows only. Labels that are numbers may stand in `derive` and `where`: `derive:
+{gearbox_inertia: rotor_inertia + gear_inertia}`.
 `largest_effective_inertia` is what an actuator feels at most, its own rotor included, while the others stand still; so
 the last line bounds the ratio of inertias. Where a catalogue lists the rotor alone, take a label for it:
 `rotor_inertia [kg m^2]`.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +12,12 @@ from pipeline.commands.study_tables import CASES, CSV, OBJECTIVES, TOP, WHERE, d
 from pipeline.commands.terminal import CLUSTER, SWEEP, cluster_in, interrupted, stopped
 from pipeline.errors import RunStoppedError
 from pipeline.stores.names import check_place
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from pipeline.study.columns import Objective
+    from pipeline.sweep.model import Sweep
 
 METHODS = ("nsga2", "nsga3", "tpe", "random")
 
@@ -41,27 +49,78 @@ def search(
     top: int,
     file: Path | None,
 ) -> None:
-    """Search the designs that the sweep file SWEEP allows for the best, generation by generation, into a store."""
-    from pipeline.study.populations.search import search as find
-    from pipeline.sweep.model import Sweep
+    """Search the designs that the sweep file SWEEP allows for the best, generation by generation, into a store.
+
+    Of a file with several robots the robot is a category, and --store a folder with a store for each.
+    """
+    from pipeline.sweep.several import read_sweeps
 
     check_place(store, "--store")
-    read = Sweep.from_yaml(sweep)
+    sweeps = read_sweeps(sweep)
+    options: dict[str, Any] = {
+        "method": method, "generations": generations, "population": population, "seed": seed, "objectives": texts,
+        "where": conditions, "cases": cases, "cluster": cluster_in(cluster), "on_generation": click.echo,
+    }  # fmt: skip
     again = "the same command"
+    wanted = read_objectives(texts or sweeps[0].question.objectives)
     try:
-        outcome = find(
-            read, store, method=method, generations=generations, population=population, seed=seed, objectives=texts,
-            where=conditions, cases=cases, cluster=cluster_in(cluster), on_generation=click.echo,
-        )  # fmt: skip
+        (_one if len(sweeps) == 1 else _several)(sweeps, store, options, wanted, top, file)
     except KeyboardInterrupt as error:
         raise interrupted(error, again) from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
-    wanted = read_objectives(texts or read.question.objectives)
+
+
+def _one(
+    sweeps: Sequence[Sweep],
+    store: str,
+    options: Mapping[str, Any],
+    wanted: Sequence[Objective],
+    top: int,
+    file: Path | None,
+) -> None:
+    """Search the designs of one robot, and print the front."""
+    from pipeline.study.populations.search import search as find
+
+    outcome = find(sweeps[0], store, **options)
     show(design_rows(outcome.designs, wanted, outcome.front), top, file)
     click.echo(
         f"{len(outcome.front)} on the front, of {int(outcome.feasible.sum())} feasible designs; results in {store}"
     )
+
+
+def _several(
+    sweeps: Sequence[Sweep],
+    store: str,
+    options: Mapping[str, Any],
+    wanted: Sequence[Objective],
+    top: int,
+    file: Path | None,
+) -> None:
+    """Search the designs of several robots, and print the front with the robot of each of its designs."""
+    from pipeline.study.populations.families import ROBOT
+    from pipeline.study.populations.family_search import search_families
+
+    outcome = search_families(sweeps, store, **options)
+    rows = [
+        {ROBOT: outcome.robots[k], **_cells(outcome.designs[outcome.robots[k]], wanted, int(outcome.numbers[k]))}
+        for k in outcome.front
+    ]
+    heads = dict.fromkeys(head for row in rows for head in row)  # parameters that a robot does not have stay empty
+    show([tuple(heads), *(tuple(row.get(head, "") for head in heads) for row in rows)], top, file)
+    for share in outcome.shares:
+        click.echo(str(share))
+    click.echo(
+        f"{len(outcome.front)} on the front, of {int(outcome.feasible.sum())} feasible designs; results in {store}"
+    )
+
+
+def _cells(ds: xr.Dataset, wanted: Sequence[Objective], place: int) -> dict[str, str]:
+    """The cells of a design by their heads."""
+    import numpy as np
+
+    head, row = design_rows(ds, wanted, np.array([place]))
+    return dict(zip(head, row, strict=True))
 
 
 COMMANDS = (search,)

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import ClusterLostError
+from pipeline.execution.batches import batch_graph
 from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
-from pipeline.execution.graph import Granularity, batch_graph
+from pipeline.execution.graph import Granularity
 from pipeline.execution.policy.memory_restarts import MemoryRestart
 from pipeline.execution.policy.window import LIMB_THREADS, Window, batch, workers_of
 from pipeline.plan.model import Plan
@@ -37,6 +38,8 @@ class ClusterExecutor:
         from distributed import as_completed
 
         self.client, self.window, self.batch = client, window, batch
+        self.together = 1
+        """Blocks of a batch that are computed together."""
         self._in_flight: dict[Key, tuple[Future, float]] = {}
         self._batches: dict[Key, list[Key]] = {}
         """Keys of the blocks of each batch in flight."""
@@ -74,7 +77,7 @@ class ClusterExecutor:
         sent = [keyed for keyed in graphs if keyed not in blocks]
         for start in range(0, len(blocks), length):
             part = blocks[start : start + length]
-            batch = batch_graph(part)
+            batch = batch_graph(part, self.together)
             self._batches[batch[1]] = [key for _, key in part]
             sent.append(batch)
         if sent:
@@ -195,20 +198,21 @@ def make_executor(
     granularity: Granularity = "limb",
     seconds: float | None = None,
     blocks: int | None = None,
+    together: int = 1,
 ) -> Executor:
     """The executor of a plan's blocks: on a cluster, or in this process where there is none.
 
     `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
-    (absent: all).
+    (absent: all), `together` how many a task computes at least.
     """
     if client is None:
         return InProcessExecutor()
     if granularity == "limb":
         return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory))
-    window, length = Window(client, 1.0, plan.block_memory), seconds or plan.work.computing / plan.blocks
-    executor = ClusterExecutor(client, window)
-    count = plan.blocks if blocks is None else blocks
-    executor.batch = lambda: batch(window.threads, length, count - executor.submitted)
+    window = Window(client, 1.0, together * plan.block_memory)
+    executor, length = ClusterExecutor(client, window), seconds or plan.work.computing / plan.blocks
+    count, executor.together = plan.blocks if blocks is None else blocks, together
+    executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
     return executor
 
 
@@ -218,8 +222,12 @@ def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
         return "block"
     if client is None:
         return "limb"
-    workers = workers_of(client.scheduler_info(n_workers=-1))
-    return "limb" if sum(worker.threads for worker in workers) <= plan.work.limb_threads else "block"
+    return "limb" if threads_of(client) <= plan.work.limb_threads else "block"
+
+
+def threads_of(client: Client) -> int:
+    """Threads of all workers that a cluster has now."""
+    return sum(worker.threads for worker in workers_of(client.scheduler_info(n_workers=-1)))
 
 
 def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:

@@ -13,7 +13,7 @@ from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
 from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import Robot
+from robots.model import Mechanism, Robot
 from robots.status import flags
 from robots.types import TRANSLATION
 from storage.ledger import require_complete
@@ -59,10 +59,7 @@ def create_store(plan: Plan, place: Location) -> None:
 
 def contents(plan: Plan) -> dict[str, Any]:
     """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
-    mechanism = plan.mechanism
-    turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
-    spellings = units(turning)
-    spellings |= volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
+    spellings = variable_units(plan.mechanism)
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
         "attributes": attributes(plan.sweep) | _uniqueness(plan),
@@ -70,6 +67,12 @@ def contents(plan: Plan) -> dict[str, Any]:
         "flags": flags(simulated=plan.sweep.simulation is not None, settling=settles(plan.sweep.friction.groups)),
         "sources": plan.sweep.sources,
     }
+
+
+def variable_units(mechanism: Mechanism) -> dict[str, str]:
+    """Units of the variables whose unit depends on the robot."""
+    turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
+    return units(turning) | volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
 
 
 def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:

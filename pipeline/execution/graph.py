@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -127,7 +127,7 @@ def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: G
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     key: Key = (f"store-{run}", index)
     if granularity == "block" or not plan.by_limb:
-        return {key: Task(key, _whole_block, block_of(plan, index), writer)}, key
+        return {key: Task(key, whole_block, block_of(plan, index), writer)}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
 
 
@@ -186,14 +186,6 @@ def _limb_graph(
     return graph, last
 
 
-def batch_graph(graphs: Sequence[KeyedGraph]) -> KeyedGraph:
-    """One task for graphs of one task each; its result is a list of their values, of errors where they raise."""
-    name, index = graphs[0][1][0], graphs[0][1][1]
-    key = (f"blocks-{str(name).rpartition('-')[2]}", index)
-    calls = tuple((graph[task].func, tuple(graph[task].args)) for graph, task in graphs)
-    return {key: Task(key, _several, _Calls(calls))}, key
-
-
 def isolated_graph(plan: Plan, index: int, writer: Writer, run: str, timeouts: Timeouts) -> KeyedGraph:
     """The graph of one block whose parts are computed in a subprocess; its result is a ReceiptWithFailures."""
     key = (f"isolated-{run}", index)
@@ -207,7 +199,7 @@ def canary_graph(plan: Plan, index: int, worker: int, run: str) -> KeyedGraph:
     return {key: Task(key, _canary, block_of(plan, index))}, key
 
 
-def _task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+def guarded_task(body: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
     """A body that raises nothing but StoreError and TaskError.
 
     Other errors may never reach the client: those that cannot be pickled, recursion without end, texts without end.
@@ -235,49 +227,49 @@ class _Rooted:
     motions: Motions
 
 
-@_task
+@guarded_task
 def _root(block: Block) -> _Rooted:
     return _Rooted(block, compute.motions(block))
 
 
-@_task
+@guarded_task
 def _limb(rooted: _Rooted, index: int) -> Arrays:
     return compute.limb(rooted.block, rooted.motions, index)
 
 
-@_task
+@guarded_task
 def _assemble(rooted: _Rooted, *limbs: Arrays) -> Assembled:
     return compute.assembled(rooted.block, rooted.motions, limbs)
 
 
-@_task
+@guarded_task
 def _assemble_and_store(rooted: _Rooted, writer: Writer, *limbs: Arrays) -> Receipt | ReceiptWithWarnings:
     assembled = compute.assembled(rooted.block, rooted.motions, limbs)
-    return _written(rooted.block, writer, assembled.arrays)
+    return written(rooted.block, writer, assembled.arrays)
 
 
-@_task
+@guarded_task
 def _reactions(rooted: _Rooted, assembled: Assembled, index: int) -> Arrays:
     return compute.reactions(rooted.block, rooted.motions, assembled.loads, index)
 
 
-@_task
+@guarded_task
 def _store(rooted: _Rooted, assembled: Assembled, writer: Writer, *reactions: Arrays) -> Receipt | ReceiptWithWarnings:
-    return _written(rooted.block, writer, assembled.arrays | compute.gathered(reactions))
+    return written(rooted.block, writer, assembled.arrays | compute.gathered(reactions))
 
 
-@_task
+@guarded_task
 def _assemble_and_keep(rooted: _Rooted, *limbs: Arrays) -> Arrays:
     assembled = compute.assembled(rooted.block, rooted.motions, limbs)
     return compute.completed(rooted.block, assembled.arrays)[0]
 
 
-@_task
+@guarded_task
 def _keep(rooted: _Rooted, assembled: Assembled, *reactions: Arrays) -> Arrays:
     return compute.completed(rooted.block, assembled.arrays | compute.gathered(reactions))[0]
 
 
-def _written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
+def written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
     """Store what a block has computed, with user metrics."""
     stored, warnings = compute.completed(block, arrays)
     return with_warnings(_stored(block.index, writer, stored), warnings)
@@ -289,9 +281,13 @@ def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     return writer.write(index, arrays)
 
 
+MORE_TO_DO: ContextVar[bool] = ContextVar("MORE_TO_DO", default=False)
+"""Whether this thread goes on with another block of its task."""
+
+
 def _make_room() -> None:
     """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
-    if _MORE_TO_DO.get():
+    if MORE_TO_DO.get():
         return
     if "distributed" not in sys.modules:
         return  # not on a worker, and loading it takes as long as much of a small run
@@ -301,48 +297,24 @@ def _make_room() -> None:
         secede()
 
 
-@dataclass(frozen=True)
-class _Calls:
-    """Functions with their arguments, which Dask does not look into."""
-
-    calls: tuple[tuple[Callable[..., object], tuple[object, ...]], ...]
-
-
-_MORE_TO_DO: ContextVar[bool] = ContextVar("_MORE_TO_DO", default=False)
-"""Whether this thread goes on with another block of its task."""
+@guarded_task
+def whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
+    """The one task of a block: compute and store it."""
+    return written(block, writer, compute.computed(block))
 
 
-def _several(batch: _Calls) -> list[object]:
-    """The values of calls, one after another; an error is a value, so that it takes no other block with it."""
-    values: list[object] = []
-    for number, (function, arguments) in enumerate(batch.calls, 1):
-        more = _MORE_TO_DO.set(number < len(batch.calls))
-        try:
-            values.append(function(*arguments))
-        except (StoreError, TaskError) as error:
-            values.append(error)
-        finally:
-            _MORE_TO_DO.reset(more)
-    return values
-
-
-@_task
-def _whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
-    return _written(block, writer, compute.computed(block))
-
-
-@_task
+@guarded_task
 def _whole_values(block: Block) -> Arrays:
     return compute.whole(block)
 
 
-@_task
+@guarded_task
 def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithFailures:
     arrays, failures = settings.compute(block, writer.layout)
     return ReceiptWithFailures(_stored(block.index, writer, arrays), failures)
 
 
-@_task
+@guarded_task
 def _canary(block: Block) -> dict[str, int]:
     return {name: crc32c(array) for name, array in compute.whole(replace(first_case(block), own=())).items()}
 
@@ -360,6 +332,6 @@ def job_graph(job: Runnable[Value], name: str, *case: Hashable) -> KeyedGraph:
     return {key: Task(key, _run_job, job)}, key
 
 
-@_task
+@guarded_task
 def _run_job(job: Runnable[Value]) -> Value:
     return job.run()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -47,12 +47,14 @@ class RunLoop:
     timeouts: Timeouts = DEFAULTS
     stop: Callable[[], bool] = lambda: False
     """Whether somebody in this process has asked the run to end."""
+    blocks: Iterable[int] | None = None
+    """Blocks without a receipt in the order in which they are computed; absent: that of their numbers."""
     samples: int = 0
     failed_cases: int = 0
     agenda: Agenda = field(init=False)
 
     def __post_init__(self) -> None:
-        self.agenda = Agenda(self.ledger.remaining(), self.timeouts)
+        self.agenda = Agenda(iter(self.ledger.remaining() if self.blocks is None else self.blocks), self.timeouts)
         self._watchdog, self._pace, self._memory = Watchdog(self.timeouts), Pace(), MemoryRestarts()
         self._in_flight: dict[Key, Attempt] = {}
         self._open: set[int] = set()

@@ -25,7 +25,8 @@ from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.walltime import require_walltime
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
-from pipeline.execution.cluster_executor import choose_granularity, make_executor
+from pipeline.execution.batches import SharedBlocks, together
+from pipeline.execution.cluster_executor import choose_granularity, make_executor, threads_of
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import RunHandle
@@ -325,12 +326,16 @@ class _Run:
     def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
-        granularity, plan = self.granularity or choose_granularity(self.plan, client), self.plan
+        plan, shared = self.plan, SharedBlocks(self.plan)
+        if client is not None and self.granularity != "limb":
+            shared = together(plan, threads_of(client))
+        granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)
         executor, writer = (
-            make_executor(client, plan, granularity, None, plan.blocks - ledger.count),
+            make_executor(client, plan, granularity, None, plan.blocks - ledger.count, shared.count),
             StoreWriter(self.place),
         )
-        loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop)
+        blocks = shared.order(ledger.remaining())
+        loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop, blocks)
         try:
             notify(Started(plan.blocks, ledger.count, plan.block_samples, _dashboard(client), granularity))
             loop.run()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.cluster.arguments import cores
 from pipeline.errors import RunCancelledError
+from pipeline.execution.batches import together, whole_blocks
 from pipeline.execution.contents import contents
 from pipeline.execution.graph import block_of, lazy_arrays
 from pipeline.execution.opening import with_conventions
@@ -19,7 +20,6 @@ from pipeline.monitor.events import BlockDone, Finished, Listener, Started, broa
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from storage.store import template
-from tasks.blocks import compute as blocks
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -53,18 +53,20 @@ def computed(
     layout, notify, start = plan.layout, broadcast(tuple(listeners)), time.perf_counter()
     arrays = {name: np.empty(layout.shape(name), layout.variable(name).dtype) for name in layout.variables}
 
-    def fill(index: int) -> int:
+    def fill(indices: tuple[int, ...]) -> int:
         begin = time.perf_counter()
         if stop():
             raise RunCancelledError("cancelled")
-        for name, values in blocks.whole(block_of(plan, index)).items():
-            arrays[name][layout.region(index, name)] = values
-        notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
-        return plan.samples_of(index)
+        for index, values in zip(indices, whole_blocks([block_of(plan, index) for index in indices]), strict=True):
+            for name, array in values.items():
+                arrays[name][layout.region(index, name)] = array
+            notify(BlockDone(index, plan.samples_of(index), time.perf_counter() - begin))
+        return sum(map(plan.samples_of, indices))
 
     notify(Started(plan.blocks, 0, plan.block_samples, None, "block"))
-    with ThreadPoolExecutor(threads or cores()) as pool:
-        samples = sum(pool.map(fill, range(plan.blocks)))
+    threads = threads or cores()
+    with ThreadPoolExecutor(threads) as pool:
+        samples = sum(pool.map(fill, together(plan, threads).groups(range(plan.blocks))))
     results = dataset(plan, arrays)
     notify(Finished(samples, time.perf_counter() - start, 0))
     return results

@@ -21,7 +21,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
     swept = (*gravity_parameters(sweep.gravity).values(), *sweep.family.parameters)
     units = {p.name: (p.unit, p.text) for p in swept}
     for name, values in columns(sweep.design).items():
-        yield name, "design", values, *units.get(name, ("", LABEL))
+        yield name, "design", values, *units.get(name, (sweep.design.units.get(name, ""), LABEL))
     law = {name: (p.unit, p.text) for name, p in sweep.friction.parameters.items()}
     for name, values in columns(sweep.friction.axis).items():
         yield name, "friction", values, *law[name]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pipeline.study.one_at_a_time import effects
     from pipeline.study.optimisation import Limit, optimise
     from pipeline.study.pareto import front, layers
+    from pipeline.study.populations.families import FamilySpace
+    from pipeline.study.populations.family_search import search_families
     from pipeline.study.populations.methods import SearchSettings, ask_and_tell, hypervolume
     from pipeline.study.populations.search import search
     from pipeline.study.populations.space import SearchSpace
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DesignProblem",
+    "FamilySpace",
     "Limit",
     "RollingBearing",
     "SearchSettings",
@@ -64,6 +67,7 @@ __all__ = [
     "refine",
     "saltelli",
     "search",
+    "search_families",
     "sobol",
     "value_of",
     "workspace",
@@ -71,6 +75,7 @@ __all__ = [
 
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
+    "FamilySpace": "pipeline.study.populations.families",
     "Limit": "pipeline.study.optimisation",
     "RollingBearing": "pipeline.study.bearings",
     "SearchSettings": "pipeline.study.populations.methods",
@@ -96,6 +101,7 @@ _HOMES = {
     "refine": "pipeline.study.refinement",
     "saltelli": "pipeline.study.sensitivity",
     "search": "pipeline.study.populations.search",
+    "search_families": "pipeline.study.populations.family_search",
     "sobol": "pipeline.study.sensitivity",
     "value_of": "pipeline.study.columns",
     "workspace": "pipeline.study.workspaces.workspace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.documents.outputs import write_text
 from pipeline.study.axes import ALONG
 from pipeline.study.columns import Array, refuse, swept
+from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
 from robots.catalog import FAMILIES
@@ -90,24 +91,18 @@ def saltelli_sweep(text: str, designs: Array, names: Sequence[str]) -> str:
 
 
 def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
-    """The text of a sweep file with another design section. Raises InputError where it has several robots."""
+    """The text of a sweep file with another design section. Raises InputError where several robots are left."""
     return rewritten(text, functools.partial(_replace_designs, section=section), comment)
 
 
-def require_single_robot(data: Mapping[str, Any], hint: str = "Write the file by hand.") -> None:
-    """See that a sweep file has one section of designs. Raises InputError where it has several robots."""
-    if "robots" in data:
-        raise refuse("sweep", "a file with several robots", "one with a single robot", hint)
-
-
-def _replace_designs(data: dict[str, Any], section: Mapping[str, Any]) -> None:
-    require_single_robot(data)
+def _replace_designs(data: MutableMapping[str, Any], section: Mapping[str, Any]) -> None:
+    only_chosen(data)
     data["design"] = _with_rules(section, data.get("design"))
     data.pop("subset", None)
     data.pop("subsets", None)
 
 
-def _replace_axes(data: dict[str, Any], samples: Mapping[str, Mapping[str, Any]]) -> None:
+def _replace_axes(data: MutableMapping[str, Any], samples: Mapping[str, Mapping[str, Any]]) -> None:
     if "design" in samples:
         _replace_designs(data, samples["design"])
     for dim in (GAINS, STATE):

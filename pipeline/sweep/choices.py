@@ -5,8 +5,9 @@ A choice is a key of the file, `robot:` or `subset:`, so that the text of a swee
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath, parse_yaml
@@ -14,7 +15,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.conditions import RuleReader
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.robot import DesignAxis
-from pipeline.sweep.sections import SelectionSection, SubsetSection, SweepFile
+from pipeline.sweep.sections import RobotSection, SelectionSection, SubsetSection, SweepFile
 from robots.parameters import nearest
 from robots.trajectories.trajectory import Trajectory
 
@@ -41,6 +42,27 @@ def choose(text: str, key: str, value: str, name: str) -> str:
         hint = f"Write {key}: {value} into the file yourself."
         raise InputError([Problem(name, 0, 0, key, "a choice", "a file to whose end a key can be added", hint)])
     return longer
+
+
+def only_chosen(data: MutableMapping[str, Any]) -> None:
+    """Make the data of a file with several robots, of which `robot` chooses one, those of a file with that one.
+
+    What the robot has of its own takes the place of the sections at the top. Raises InputError where none is chosen.
+    """
+    robots = data.get("robots")
+    if robots is None:
+        return
+    names = list(robots)
+    name = data.get("robot", names[0] if len(names) == 1 else None)
+    if name not in names:
+        hint = "Name it under robot."
+        raise InputError([Problem("sweep", 0, 0, "robots", f"{len(names)} robots", "one of them to be chosen", hint)])
+    section = robots[name] if isinstance(robots, Mapping) else None
+    del data["robots"]
+    data["robot"] = name
+    for key in RobotSection.model_fields:
+        if section and section.get(key) is not None:
+            data[key] = section[key]
 
 
 def take_subset(report: Report, file: SweepFile, whole: Swept) -> Swept:

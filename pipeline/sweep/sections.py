@@ -42,7 +42,7 @@ def _bare_text(value: object) -> object:
 
 
 OneOrMore = BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...])
-Conditions = Annotated[tuple[Text, ...], OneOrMore, Field(max_length=MAX_RULES)]
+Conditions = Annotated[tuple[Text, ...], Field(max_length=MAX_RULES), OneOrMore]
 
 
 class ColumnSection(Section):
@@ -91,15 +91,16 @@ class AxesSection(Section):
     listed: Annotated[dict[Text, ColumnOrList], Field(min_length=1)] | None = Field(
         default=None, alias="list", description="values that go together, all lists and ranges of one length"
     )
-    file: Text | None = Field(
-        default=None, description="a table beside the sweep, CSV, .npy, .npz or .parquet, a set in each row"
+    file: Annotated[tuple[Text, ...], Field(min_length=1, max_length=16), OneOrMore] | None = Field(
+        default=None,
+        description="tables beside the sweep, CSV, .npy, .npz or .parquet, a set in each row; several multiply",
     )
     columns: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
-        default=None, description="which columns of the file; default: all"
+        default=None, description="which columns of the file, or files; default: all"
     )
     labels: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None,
-        description="columns of the file that are no parameters, such as the name of a motor, of designs alone",
+        description="columns of the files that are no parameters, such as the name of a motor, of designs alone",
     )
     sample: SampleSection | None = Field(default=None, description="a seeded random sample")
     derive: Annotated[dict[Text, Text], Field(max_length=MAX_RULES)] = Field(
@@ -191,7 +192,7 @@ class FrictionGroupSection(Section):
     """A friction law and the joints that it acts in."""
 
     law: Text | None = Field(default=None, description="name of a friction law")
-    joints: Annotated[tuple[Text, ...], OneOrMore, Field(min_length=1, max_length=1000)] = Field(
+    joints: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000), OneOrMore] = Field(
         default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
     )
     load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.documents.files import read_yaml
@@ -26,12 +28,20 @@ def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tupl
     names = [name for name in several if isinstance(name, str)]
     texts = [choose(text, "robot", name, document.name) for name in names] or [text]
     sweeps: list[Sweep] = []
-    problems: dict[Problem, None] = {}
-    for robot_text in texts:
+    problems: dict[Problem, list[str]] = {}
+    for robot, robot_text in zip(names or [""], texts, strict=True):
         try:
             sweeps.append(Sweep.from_text(robot_text, document.name, Path(path).parent))
         except InputError as error:
-            problems |= dict.fromkeys(error.problems)
+            for problem in error.problems:
+                problems.setdefault(problem, []).append(robot)
     if problems:
-        raise InputError(problems)
+        raise InputError(_with_robots(problem, robots, len(texts)) for problem, robots in problems.items())
     return tuple(sweeps)
+
+
+def _with_robots(problem: Problem, robots: Sequence[str], count: int) -> Problem:
+    """A problem with the robots that have it, where others have not and it does not stand in a section of its own."""
+    if len(robots) == count or problem.key.startswith("robots."):
+        return problem
+    return replace(problem, hint=f"{problem.hint} This is so for {', '.join(robots)}.".strip())

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tasks.blocks import sensors
 from tasks.blocks.assembly import Assembled, Assembly
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.commanded import Motions, motions, platform_series
 from tasks.blocks.reactions import gathered, reactions
-from tasks.blocks.shares import limb_arrays
+from tasks.blocks.shares import limb_arrays, sharing
 from tasks.blocks.user_metrics import completed
 
-__all__ = ["assembled", "completed", "computed", "gathered", "limb", "motions", "reactions", "whole"]
+__all__ = [
+    "assembled",
+    "completed",
+    "computed",
+    "computed_together",
+    "gathered",
+    "limb",
+    "motions",
+    "reactions",
+    "whole",
+]
 
 
 def limb(block: Block, root: Motions, index: int) -> Arrays:
@@ -39,6 +53,60 @@ def computed(block: Block) -> Arrays:
         from tasks.blocks.simulated import simulated  # with all that moves in time, which few sweeps need
 
         return simulated(block)
+    return computed_together([block])[0]
+
+
+def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
+    """What blocks compute that are equal but for their designs, each with the bits that it has by itself.
+
+    Designs whose limbs and platform are equal follow each other meanwhile, wherever they stand, so that these are
+    computed once: of a grid with the payload as its first key they are far apart.
+    """
+    whole = _joined(blocks)
+    # what sensors make of a design depends on its place
+    order = np.arange(whole.designs) if whole.measurement is not None else sharing(whole)
+    if (np.diff(order) == 1).all():  # equal ones stand together
+        arrays = _in_order(whole)
+    else:
+        arrays, back = _in_order(_taken(whole, order)), np.argsort(order)
+        for name, axis in _design_axes(whole, arrays).items():
+            arrays[name] = np.take(arrays[name], back, axis=axis)
+    if len(blocks) == 1:
+        return [arrays]
+    ends = np.cumsum([block.designs for block in blocks])[:-1]
+    axes = _design_axes(whole, arrays)
+    parts = {name: np.split(array, ends, axis=axes[name]) for name, array in arrays.items() if name in axes}
+    alike = {name: array for name, array in arrays.items() if name not in axes}
+    return [{name: np.ascontiguousarray(part[k]) for name, part in parts.items()} | alike for k in range(len(blocks))]
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    """One block with the designs of several."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    gravities = [block.gravities for block in blocks if block.gravities is not None]
+    return replace(
+        first,
+        parameters=np.concatenate([block.parameters for block in blocks]),
+        gravities=np.concatenate(gravities) if gravities else None,
+    )
+
+
+def _taken(block: Block, order: NDArray[np.intp]) -> Block:
+    """A block with its designs in another order."""
+    gravities = None if block.gravities is None else block.gravities[order]
+    return replace(block, parameters=block.parameters[order], gravities=gravities)
+
+
+def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:
+    """The axis of designs of each array that has one."""
+    dims = {name: block.dims(name) for name in arrays}
+    return {name: names.index("design") for name, names in dims.items() if "design" in names}
+
+
+def _in_order(block: Block) -> Arrays:
+    """What a block computes, its designs as they follow each other."""
     root = motions(block)
     assembled = _assembled(block, root, None)
     limbs = range(len(block.family.reference.instances)) if block.request.reactions else ()

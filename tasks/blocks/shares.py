@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from tasks.kernels.kernel import Kernel, empty_rows
 from tasks.kernels.keys import Key, Values
 from tasks.kernels.program import Program
 from tasks.programs import stages
-from tasks.programs.stages import Stage
+from tasks.programs.stages import Rows, Stage
 
 
 def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
@@ -39,12 +39,7 @@ class OncePerInput:
     """
 
     def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        entries: dict[Key, set[int]] = {}
-        for node in stage.program.nodes:
-            if node.op == CASE:
-                entries.setdefault(node.data[0], set()).add(node.data[1])
-        self._used = {key: sorted(places) for key, places in entries.items()}
+        self._stage, self._used = stage, used_entries(stage)
 
     def run(self, kernel: Callable[[Program], Kernel], values: Values, samples: int, out: Values) -> Values:
         """What the stage gives, in `out` by the program's own names."""
@@ -64,16 +59,67 @@ class OncePerInput:
         everyone = np.arange(count)
         if count == 1 or any(len(inputs[name]) > 1 for name in program.sample):
             return everyone, everyone
-        columns = [inputs[name][:, places] for name, places in self._used.items() if len(inputs[name]) > 1]
-        if not columns:
-            return everyone[:1], np.zeros_like(everyone)
-        table = np.ascontiguousarray(np.concatenate(columns, axis=1))
-        rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()  # bits: NaN equals itself
-        _, first, place = np.unique(rows, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return first[order], rank[place.ravel()]
+        return distinct([inputs[name][:, places] for name, places in self._used.items()], count)
+
+
+def used_entries(stage: Stage) -> dict[Key, list[int]]:
+    """Which entries of its inputs that are constant in time a stage uses, by input."""
+    entries: dict[Key, set[int]] = {}
+    for node in stage.program.nodes:
+        if node.op == CASE:
+            entries.setdefault(node.data[0], set()).add(node.data[1])
+    return {key: sorted(places) for key, places in entries.items()}
+
+
+def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of cases with columns (case or 1, entry) those that differ from all before, and of each the place among these."""
+    everyone = np.arange(count)
+    varying = [column for column in columns if len(column) > 1]
+    if not varying:
+        return everyone[:1], np.zeros_like(everyone)
+    table = np.ascontiguousarray(np.concatenate(varying, axis=1))
+    if any(len(np.unique(column)) == count for column in table.T if column[0] != column[1]):  # as of a sample
+        return everyone, everyone
+    rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()  # bits: NaN equals itself
+    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[place.ravel()]
+
+
+def sharing(block: Block) -> NDArray[np.intp]:
+    """The order of the designs of a block in which those follow each other whose limbs are equal, then platforms."""
+    values = block.case_values()
+    first, place = _limbs(block, values)
+    if len(first) == block.designs:
+        return first
+    keys = [place]
+    if not block.family.reference.is_chain:
+        keys.append(distinct(_columns(stages.platform(block.request), values), block.designs)[1])
+    return np.lexsort(keys[::-1])
+
+
+def shares_limbs(block: Block) -> bool:
+    """Whether limbs are the same for all designs of a block."""
+    return len(_limbs(block, block.case_values())[0]) == 1
+
+
+def _limbs(block: Block, values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Designs with limbs that differ from those of all before, and for each design the place of its equal there."""
+    steps = (stages.limb(block.request, k) for k in range(len(block.family.reference.instances)))
+    return distinct([column for stage in steps for column in _columns(stage, values)], block.designs)
+
+
+def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
+    """What a stage uses of values that are constant in time (design or 1, entry), without those of motions."""
+    columns = []
+    for key, places in used_entries(stage).items():
+        source = stage.takes.get(key, key)
+        if (source.of if isinstance(source, Rows) else source) in values:
+            array = source.taken(values) if isinstance(source, Rows) else values[source]
+            columns.append(array[:, places])
+    return columns
 
 
 class Share(Protocol):

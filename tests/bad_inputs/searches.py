@@ -12,7 +12,16 @@ def searched(name: str, arguments: str, *said: str, sweep: str = GOOD) -> Row:
     return Row(name, said, sweep, command=command)
 
 
-FORCE = "--objective peak_force"
+FORCE, CONDITION = "--objective peak_force", "--objective condition"
+DELTA = "delta_3r2us: {design: {grid: {payload_mass: [0, 1], upper_arm: [0.2, 0.25]}}}"
+LINEAR = "linear_delta: {design: {grid: {payload_mass: [0, 1], rod_length: [0.5, 0.6]}}}"
+
+
+def families(*robots: str) -> str:
+    """A sweep of several robots; a line of its own for each."""
+    lines = "".join(f"  {robot}\n" for robot in robots)
+    before, after = GOOD[: GOOD.index("robot:")], GOOD[GOOD.index("trajectories:") :]
+    return f"{before}robots:\n{lines}{after}".replace("phase: 1", "radius: 0.02").replace("[peak_", "[condition, peak_")
 
 
 def weighed(text: str) -> str:
@@ -42,5 +51,8 @@ ROWS = (
     searched("C167 one objective in directions", f"{FORCE} --method nsga3", "study method: got nsga3 for one objective; expected two objectives or more"),
     searched("C168 a case that is no parameter", f"{FORCE} --cases rod_length", "cases.rod_length: got no such parameter; expected a parameter that is swept under design"),
     searched("C169 a condition that is none", f"{FORCE} --where condition", "study.where[0]: got a number; expected a condition"),
-    searched("C170 several robots", FORCE, "study sweep: got a file with several robots; expected one with a single robot. Name the robot under robot.", sweep=edit("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr]")),
+    searched("C170 numbers in two units", FORCE, "study objective: got peak_force in N m for delta_3r2us, in N for linear_delta; expected numbers of one unit for all robots", sweep=families(DELTA, LINEAR)),
+    searched("C171 other cases for a robot", f"{CONDITION} --cases payload_mass", "study cases.payload_mass: got 0, 1 for delta_3r2us and 0, 2 for linear_delta; expected the same values for all robots", sweep=families(DELTA, LINEAR.replace("0, 1", "0, 2"))),
+    searched("C172 a robot with nothing to choose", f"{CONDITION} --cases payload_mass", "study robots.linear_delta.design: got no parameter that varies; expected one beside the cases", sweep=families(DELTA, "linear_delta: {design: {grid: {payload_mass: [0, 1]}}}")),
+    searched("C173 a motion that a robot cannot make", CONDITION, "expected no motion along y, where the limbs hold the platform of this robot", "This is so for irsbot2.", sweep=families(DELTA, "irsbot2: {design: {grid: {upper_arm: [0.2, 0.3]}}}")),
 )  # fmt: skip

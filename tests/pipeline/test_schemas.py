@@ -47,6 +47,12 @@ def test_the_examples_are_right(kind: str) -> None:
     assert {file.name: found for file in files if (found := problems(kind, loaded(file.read_text("utf-8"))))} == {}
 
 
+def test_a_text_in_place_of_a_list_may_be_long() -> None:
+    texts = {"study": {"where": "condition < 5 and peak_force < 100"}, "design": {"file": "motors_of_a_catalogue.csv"}}
+    texts |= {"friction": {"joints": "all"}, "robot": "five_bar", "limbsweep": 1, "time": {"stop": 1, "samples": 2}}
+    assert problems("sweep", texts | {"trajectories": {"c": {"kind": "circle"}}}) == []
+
+
 def test_mistakes_are_seen() -> None:
     sweep = loaded(CliRunner().invoke(cli, ["schema"]).output)
     assert "delta_3rr2rrr" in json.dumps(sweep["properties"]["robot"])

@@ -28,7 +28,7 @@ from pipeline.stores.append import append
 from pipeline.study.cases import dims_of, with_cases, with_dims
 from pipeline.study.columns import Array
 from pipeline.study.populations.space import SearchSpace
-from pipeline.study.refinement import require_single_robot
+from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.reader import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
@@ -66,7 +66,7 @@ class GenerationStore:
         return rewritten(self.sweep.text, self._replace, "Designs of a search; each generation is appended to them.")
 
     def _replace(self, data: dict[str, Any]) -> None:
-        require_single_robot(data, "Name the robot under robot.")
+        only_chosen(data)
         old = data.get("design") or {}
         kept = {key: value for key, value in old.items() if key not in REPLACED}
         data["design"] = {"file": TABLE, **kept}
@@ -81,7 +81,8 @@ class GenerationStore:
         """The sweep of some points (n, variable) under all cases. Raises InputError."""
         columns = self.space.table(points)
         stream = io.StringIO()
-        stream.write(",".join(columns) + "\n")
+        units = self.sweep.design.units
+        stream.write(",".join(f"{name} [{units[name]}]" if name in units else name for name in columns) + "\n")
         for row in zip(*(self.space.labels(name, values) for name, values in columns.items()), strict=True):
             stream.write(",".join(map(_cell, row)) + "\n")
         files = MemoryFiles(

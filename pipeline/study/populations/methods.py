@@ -7,14 +7,19 @@ asking and telling again what a store holds.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.study.columns import Array, refuse
-from pipeline.study.populations.space import Choice, SearchSpace
+from pipeline.study.populations.space import Choice, PointSpace, Variable
+
+if TYPE_CHECKING:
+    from optuna import Trial
 
 EXTRA = "search"
 
@@ -40,7 +45,7 @@ class SearchSettings(NamedTuple):
     16
     """
 
-    space: SearchSpace
+    space: PointSpace
     objectives: int
     conditions: int
     population: int
@@ -74,7 +79,7 @@ class _Evolution:
             self.problem = Problem(n_var=len(self.space.variables), xl=0.0, xu=1.0, **counts)
         else:
             self.problem = Problem(vars=_mixed_variables(self.space), **counts)
-            options |= _mixed_operators()
+            options |= _mixed_operators(self.space)
         self.algorithm = _nsga(settings, by_directions, options)
         self.algorithm.setup(self.problem, termination=NoTermination(), seed=settings.seed, verbose=False)
         self.asked: Any = None
@@ -125,7 +130,7 @@ def _key(k: int) -> str:
     return f"{k:04d}"
 
 
-def _mixed_variables(space: SearchSpace) -> dict[str, Any]:
+def _mixed_variables(space: PointSpace) -> dict[str, Any]:
     from pymoo.core.variable import Choice as Category
     from pymoo.core.variable import Integer, Real
 
@@ -139,12 +144,42 @@ def _mixed_variables(space: SearchSpace) -> dict[str, Any]:
     return {_key(k): variable(k) for k in range(len(space.variables))}
 
 
-def _mixed_operators() -> dict[str, Any]:
+def _mixed_operators(space: PointSpace) -> dict[str, Any]:
     from pymoo.core.mixed import MixedVariableDuplicateElimination, MixedVariableMating, MixedVariableSampling
 
-    distinct = MixedVariableDuplicateElimination()
+    distinct = _distinct(space) if space.is_conditional else MixedVariableDuplicateElimination()
     mating = MixedVariableMating(eliminate_duplicates=distinct)
     return {"sampling": MixedVariableSampling(), "mating": mating, "eliminate_duplicates": distinct}
+
+
+class _Individuals(Protocol):
+    """A population of pymoo."""
+
+    def get(self, name: str) -> Iterable[Mapping[str, float]]: ...
+
+
+def _distinct(space: PointSpace) -> Any:
+    """What leaves out points that differ from others in nothing that counts for their designs."""
+    from pymoo.core.duplicate import DuplicateElimination
+
+    class Distinct(DuplicateElimination):
+        def _do(
+            self, pop: _Individuals, other: _Individuals | None, is_duplicate: NDArray[np.bool_]
+        ) -> NDArray[np.bool_]:
+            seen = set() if other is None else set(_designs(space, other.get("X")))
+            for k, design in enumerate(_designs(space, pop.get("X"))):
+                is_duplicate[k] = design in seen
+                seen.add(design)
+            return is_duplicate
+
+    return Distinct()
+
+
+def _designs(space: PointSpace, individuals: Iterable[Mapping[str, float]]) -> list[bytes]:
+    """The bits of the coordinates that count, of each individual."""
+    keys = [_key(k) for k in range(len(space.variables))]
+    points = np.array([[values[key] for key in keys] for values in individuals], dtype=float)
+    return [row.tobytes() for row in np.where(space.active(points), points, np.nan)]
 
 
 class _Parzen:
@@ -152,20 +187,38 @@ class _Parzen:
 
     def __init__(self, settings: SearchSettings) -> None:
         import optuna
+        from optuna.exceptions import ExperimentalWarning
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.space, self.population = settings.space, settings.population
-        sampler = optuna.samplers.TPESampler(
-            seed=settings.seed, multivariate=True, constant_liar=True, n_startup_trials=settings.population
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)  # of arguments that Optuna may change
+            sampler = optuna.samplers.TPESampler(
+                seed=settings.seed, multivariate=True, constant_liar=True, n_startup_trials=settings.population,
+                group=self.space.is_conditional,
+            )  # fmt: skip
         self.study = optuna.create_study(sampler=sampler, directions=["minimize" for _ in range(settings.objectives)])
         self.variables = {_key(k): _distribution(variable) for k, variable in enumerate(self.space.variables)}
         self.asked: list[Any] = []
         self.worst = np.full(settings.objectives, -np.inf)
 
     def ask(self) -> Array:
+        if self.space.is_conditional:
+            self.asked, points = [], []
+            for _ in range(self.population):
+                self.asked.append(self.study.ask())
+                points.append(self._suggested(self.asked[-1]))
+            return np.array(points)
         self.asked = [self.study.ask(self.variables) for _ in range(self.population)]
         return np.array([[float(trial.params[name]) for name in self.variables] for trial in self.asked])
+
+    def _suggested(self, trial: Trial) -> Array:
+        """The point of a trial, variable by variable: which count follows from those before; the others are 0."""
+        point = np.zeros(len(self.variables))
+        for k, variable in enumerate(self.space.variables):
+            if self.space.active(point[None])[0, k]:
+                point[k] = _suggest(trial, _key(k), variable)
+        return point
 
     def tell(self, costs: Array, violations: Array) -> None:
         finite = np.where(np.isfinite(costs), costs, -np.inf)
@@ -184,6 +237,13 @@ def _distribution(variable: object) -> Any:
         return FloatDistribution(0.0, 1.0)
     last = len(variable.rows) - 1
     return IntDistribution(0, last) if variable.ordered else CategoricalDistribution(list(range(last + 1)))
+
+
+def _suggest(trial: Trial, name: str, variable: Variable) -> float:
+    if not isinstance(variable, Choice):
+        return trial.suggest_float(name, 0.0, 1.0)
+    last = len(variable.rows) - 1
+    return trial.suggest_int(name, 0, last) if variable.ordered else trial.suggest_categorical(name, range(last + 1))
 
 
 class SearchMethod(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.study.columns import Array, refuse
@@ -68,7 +69,40 @@ Variable = Continuous | Choice
 
 
 @dataclass(frozen=True, eq=False)
-class SearchSpace:
+class PointSpace:
+    """What a method asks points of: a point has a coordinate for each variable."""
+
+    variables: tuple[Variable, ...]
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no variable is a choice."""
+        return all(isinstance(variable, Continuous) for variable in self.variables)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether some variables count under values of others alone."""
+        return False
+
+    def active(self, points: Array) -> NDArray[np.bool_]:
+        """Which coordinates of points (n, variable) say something of the design that they stand for: here all."""
+        return np.ones(np.shape(points), dtype=bool)
+
+    def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
+        """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
+        return ((np.arange(len(points)), np.asarray(points, dtype=float)),)
+
+    def random(self, generator: np.random.Generator, count: int) -> Array:
+        """Points (n, variable), evenly over the space."""
+        unit = generator.random((count, len(self.variables)))
+        for k, variable in enumerate(self.variables):
+            if isinstance(variable, Choice):
+                unit[:, k] = np.minimum(np.floor(unit[:, k] * len(variable.rows)), len(variable.rows) - 1)
+        return unit
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace(PointSpace):
     """Variables of a search, operating cases by parameter (case,), and conditions on designs as texts.
 
     >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
@@ -76,7 +110,6 @@ class SearchSpace:
     ('upper_arm', 'base_radius')
     """
 
-    variables: tuple[Variable, ...]
     cases: Mapping[str, Array] = field(default_factory=dict)
     where: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -127,11 +160,6 @@ class SearchSpace:
         """How many operating cases there are; 1 where there are none."""
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
-    @property
-    def is_continuous(self) -> bool:
-        """Whether no variable is a choice."""
-        return all(isinstance(variable, Continuous) for variable in self.variables)
-
     def designs(self, points: Array) -> dict[str, Array]:
         """Parameters (n,) of points (n, variable)."""
         columns = zip(self.variables, np.asarray(points, dtype=float).T, strict=True)
@@ -147,14 +175,6 @@ class SearchSpace:
         """The values (n,) of a parameter, or of a label, as tables and stores have them: texts where it has texts."""
         texts = self.texts.get(name)
         return values.tolist() if texts is None else [texts[int(place)] for place in values]
-
-    def random(self, generator: np.random.Generator, count: int) -> Array:
-        """Points (n, variable), evenly over the space."""
-        unit = generator.random((count, len(self.variables)))
-        for k, variable in enumerate(self.variables):
-            if isinstance(variable, Choice):
-                unit[:, k] = np.minimum(np.floor(unit[:, k] * len(variable.rows)), len(variable.rows) - 1)
-        return unit
 
 
 def _conditions(axis: Filtered) -> list[str]:

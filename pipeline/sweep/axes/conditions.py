@@ -24,6 +24,8 @@ class RuleReader:
     report: Report
     parameters: Mapping[str, Parameter]
     fixed: Mapping[str, float]
+    labels: tuple[str, ...] = ()
+    """Columns of files that are no parameters, whether or not these could be read."""
 
     def derived(self, base: Axis, rules: Mapping[str, str], path: KeyPath) -> Axis:
         """Add derived parameters to an axis."""
@@ -34,7 +36,7 @@ class RuleReader:
                 self.report.unknown(here, self.parameters, "parameter")
             elif name in names or name in self.fixed:
                 self.report(here, Got("a parameter that is also swept or fixed"), "a parameter once", key=True)
-            elif expression := self._expression(text, "number", here, {*rules} - {*names}):
+            elif expression := self._expression(text, "number", here, base, {*rules} - {*names}):
                 names.append(name)
                 read.append((name, expression))
         return Derived(tuple(names), base, tuple(read), self._constants(names)) if read else base
@@ -42,7 +44,7 @@ class RuleReader:
     def conditions(self, texts: Iterable[str], base: Axis, path: KeyPath) -> tuple[Expression, ...]:
         """Parse conditions, which need an axis that has something to choose from."""
         bare = path in self.report.document.values and (*path, 0) not in self.report.document.values
-        read = [self._expression(text, "condition", path if bare else (*path, k)) for k, text in enumerate(texts)]
+        read = [self._expression(text, "condition", path if bare else (*path, k), base) for k, text in enumerate(texts)]
         if read and not base.names:
             self.report(path, Got("a condition"), "an axis whose sets it chooses from", "Add grid, list or sample.")
         return tuple(expression for expression in read if expression is not None)
@@ -94,20 +96,31 @@ class RuleReader:
         swept = set(names)
         return tuple((name, float(value)) for name, value in values.items() if name not in swept)  # type: ignore[arg-type]
 
-    def _expression(self, text: str, kind: Kind, path: KeyPath, later: Iterable[str] = ()) -> Expression | None:
-        """Parse an expression; None where it is reported. Names of `later` have no value yet."""
+    def _expression(
+        self, text: str, kind: Kind, path: KeyPath, base: Axis, later: Iterable[str] = ()
+    ) -> Expression | None:
+        """Parse an expression on parameters and on labels of `base`; None where it is reported.
+
+        Names of `later` have no value yet.
+        """
+        known_names = [
+            name for name in dict.fromkeys((*self.parameters, *base.names, *self.labels)) if name not in base.texts
+        ]
         try:
             expression = parse(text, kind)
         except ExpressionError as error:
             self._refuse(text, path, error.place, error.got, error.expected, error.hint)
             return None
         for name in expression.names:
-            if name not in self.parameters or name in later:
+            if name not in known_names or name in later:
                 place = next(match.start() for match in re.finditer(r"\w+", text) if match[0] == name)
-                known = name in self.parameters
+                known = name in known_names
                 got = repr(name) if known else f"an unknown name {name!r}"
                 rule = "parameters that are swept, fixed or derived above" if known else "a known parameter"
-                self._refuse(text, path, place, got, rule, "" if known else sentence(nearest(name, self.parameters)))
+                hint = "" if known else sentence(nearest(name, known_names))
+                if name in base.texts:
+                    got, rule, hint = f"{name!r}, which has texts", "a parameter or a label of numbers", ""
+                self._refuse(text, path, place, got, rule, hint)
                 return None
         return expression
 

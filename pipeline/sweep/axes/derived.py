@@ -39,6 +39,11 @@ class DependentAxis(Axis):
         """Those of the other axis."""
         return self.base.texts
 
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Those of the other axis."""
+        return self.base.units
+
 
 @dataclass(frozen=True)
 class Derived(DependentAxis):

@@ -11,7 +11,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,8 @@ class ArrayValues:
     """Numbers of a table, in SI: as many as memory holds. They mean what the same numbers in a list mean."""
 
     numbers: Array
+    unit: str = field(default="", kw_only=True)
+    """Of a label, in SI, where its table says it; that of a parameter is known."""
 
     @property
     def size(self) -> int:
@@ -143,6 +145,11 @@ class Axis(ABC):
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
         """Texts of names whose values are places among them: labels of designs."""
+        return {}
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Units of labels that are numbers, where a table says them."""
         return {}
 
     def values(self, start: int = 0, stop: int | None = None) -> dict[str, Array]:
@@ -207,6 +214,12 @@ class Listed(Axis):
         named = zip(self.names, self.columns, strict=True)
         return {name: column.texts for name, column in named if isinstance(column, TextValues)}
 
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Those of columns of a table that have one."""
+        named = zip(self.names, self.columns, strict=True)
+        return {name: column.unit for name, column in named if isinstance(column, ArrayValues) and column.unit}
+
 
 @dataclass(frozen=True)
 class Sampled(Axis):
@@ -263,13 +276,23 @@ class Product(Axis):
         return {name: values for sets in reversed(taken) for name, values in sets.items()}
 
     def describe(self) -> dict[str, Any]:
-        """What defines each axis, in order."""
-        return {kind: value for part in self.parts for kind, value in part.describe().items()}
+        """What defines each axis, in order; the second and further ones of a kind have their number in the key."""
+        described: dict[str, Any] = {}
+        for part in self.parts:
+            for kind, value in part.describe().items():
+                same = sum(key.partition("_")[0] == kind for key in described)
+                described[f"{kind}_{same + 1}" if same else kind] = value
+        return described
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
         """Those of all axes."""
         return {name: texts for part in self.parts for name, texts in part.texts.items()}
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Those of all axes."""
+        return {name: unit for part in self.parts for name, unit in part.units.items()}
 
 
 def repeated(column: Range | ExplicitValues) -> float | None:

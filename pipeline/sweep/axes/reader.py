@@ -6,12 +6,13 @@ What makes one axis of another (conditions, derived parameters, parts) is read i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.tables import Table
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.columns import CASE, STORED
@@ -78,7 +79,7 @@ class AxisReader:
         if section is None:
             return NOTHING
         base = self._product(section, path)
-        rules = RuleReader(self.report, self.parameters, self.fixed)
+        rules = RuleReader(self.report, self.parameters, self.fixed, section.labels or ())
         base = rules.derived(base, section.derive, (*path, "derive"))
         conditions = rules.conditions(section.where, base, (*path, "where"))
         # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
@@ -91,7 +92,7 @@ class AxisReader:
         if section.listed is not None:
             parts.append(self._listed(section.listed, (*path, "list")))
         if section.file is not None:
-            parts.append(self._filed(section.file, section.columns, section.labels or (), (*path, "file")))
+            parts += self._files(section, path)
         for key in ("columns", "labels"):
             if section.file is None and getattr(section, key) is not None:
                 self.report((*path, key), Got(f"{key} without a file"), "file beside them", "Add file.")
@@ -124,30 +125,50 @@ class AxisReader:
             self.report(path, Got(f"row {rows[1]} like row {rows[0]}"), "rows that differ, counted from 0", hint)
         return Listed(tuple(columns), read)
 
-    def _filed(self, file: str, columns: tuple[str, ...] | None, labels: tuple[str, ...], path: KeyPath) -> Axis:
-        """Read the sets of a table in a file; a problem inside it is told with the name of the file.
+    def _files(self, section: AxesSection, path: KeyPath) -> Iterator[Axis]:
+        """Read the sets of the tables of files, an axis for each: catalogues such as motors and gears multiply."""
+        labels, files = section.labels or (), section.file or ()
+        tables: dict[KeyPath, Table] = {}
+        for k, file in enumerate(files):
+            place = (*path, "file", k) if len(files) > 1 else (*path, "file")
+            if file in files[:k]:
+                self.report(place, file, "every file once", "Rows of different files multiply.")
+            elif self.files and (table := self.files.table(self.report, file, place, labels=labels)):
+                tables[place] = table
+        if len(tables) == len(files):
+            numbers = {name: None for table in tables.values() for name in table.columns}
+            known = numbers | {name: None for table in tables.values() for name in table.texts}
+            for name in section.columns or ():
+                if name not in numbers:
+                    self.report.unknown((*path, "columns", name), numbers, "column of the file")
+            for index, name in enumerate(labels):
+                if name not in known:
+                    self.report.unknown((*path, "labels", index), known, "column of the file")
+        for place, table in tables.items():
+            names = section.columns or [name for name in table.columns if name not in labels]
+            if chosen := [name for name in names if name in table.columns]:
+                yield self._filed(table, chosen, labels, path, place)
+            elif not self.report.problems:
+                self.report(place, Got("no column of parameters"), "one or more in every file", "Leave the file out.")
+
+    def _filed(
+        self, table: Table, columns: Iterable[str], labels: tuple[str, ...], section: KeyPath, path: KeyPath
+    ) -> Axis:
+        """Read the sets of a table in a file, of some of its columns; a problem is told with the name of the file.
 
         Labels are columns that are no parameters: numbers, or texts such as names, that a set has beside them.
         """
-        table = self.files.table(self.report, file, path, labels=labels) if self.files else None
-        if table is None:
-            return NOTHING
         read: dict[str, ArrayValues] = {}
-        for name in columns or (column for column in table.columns if column not in labels):
-            if name not in table.columns:
-                self.report.unknown((*path[:-1], "columns", name), table.columns, "column of the file")
-            elif name not in self.parameters:
+        for name in columns:
+            if name not in self.parameters:
                 hint = f"{sentence(nearest(name, self.parameters))} Choose others with columns."
                 self.report(path, Got(f"a column {name!r}"), "columns that are parameters", hint)
             else:
                 read[name] = ArrayValues(self._checked(name, table.columns[name], table.units.get(name), path))
         if not read:
             return NOTHING
-        for name in labels:
-            if name not in table.columns and name not in table.texts:
-                known = (*table.columns, *table.texts)
-                self.report.unknown((*path[:-1], "labels", labels.index(name)), known, "column of the file")
-            elif self._is_label(name, (*path[:-1], "labels", labels.index(name))):
+        for index, name in enumerate(labels):
+            if name in (*table.columns, *table.texts) and self._is_label(name, (*section, "labels", index)):
                 if name in table.texts:
                     read[name] = TextValues.of(table.texts[name])
                     continue
@@ -156,7 +177,8 @@ class AxisReader:
                     got = Got(f"the unit {unit!r} of the column {name}")
                     self.report(path, got, *(check_unit(unit, unit) or ("a known unit", "")))
                     continue
-                read[name] = ArrayValues(table.columns[name] * UNITS[unit].factor / UNITS[unit].divisor)
+                numbers = table.columns[name] * UNITS[unit].factor / UNITS[unit].divisor
+                read[name] = ArrayValues(numbers, unit=UNITS[unit].si if name in table.units else "")
         return Listed(tuple(read), tuple(read.values()))
 
     def _is_label(self, name: str, path: KeyPath) -> bool:

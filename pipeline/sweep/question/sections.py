@@ -14,7 +14,7 @@ def _bare_text(value: object) -> object:
 
 
 Texts = Annotated[
-    tuple[Text, ...], BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...]), Field(max_length=16)
+    tuple[Text, ...], Field(max_length=16), BeforeValidator(_bare_text, json_schema_input_type=Text | tuple[Text, ...])
 ]
 
 

@@ -9,7 +9,7 @@ from dask.local import get_sync
 
 from pipeline.errors import REASON, TaskError
 from pipeline.execution.contents import create_store
-from pipeline.execution.graph import _task, block_graph, block_of
+from pipeline.execution.graph import block_graph, block_of, guarded_task
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from storage.errors import StoreError
@@ -95,7 +95,7 @@ def test_a_law_without_parameters_has_an_empty_table() -> None:
     assert block_of(plan(sweep(text)), 0).friction.shape == (1, 0)
 
 
-@_task
+@guarded_task
 def _bad(error: BaseException) -> None:
     raise error
 
@@ -112,7 +112,7 @@ def test_an_error_leaves_a_task_as_a_short_text_that_can_be_sent() -> None:
 
 
 def test_endless_recursion_and_a_lack_of_memory_are_told() -> None:
-    @_task
+    @guarded_task
     def deep() -> None:
         again()
 

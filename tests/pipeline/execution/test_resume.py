@@ -346,7 +346,7 @@ class UnsendableError(Exception):
 
 def bad_in_many_ways(index: int, body: Callable[..., Any], *arguments: Any) -> Any:
     """Inside the guard of a task, as a body would fail."""
-    from pipeline.execution.graph import _task
+    from pipeline.execution.graph import guarded_task
 
     def endless() -> None:
         endless()
@@ -359,7 +359,7 @@ def bad_in_many_ways(index: int, body: Callable[..., Any], *arguments: Any) -> A
         if index == 3:
             raise ValueError("x" * 10**7)
 
-    _task(fail)()
+    guarded_task(fail)()
     return body(*arguments)
 
 

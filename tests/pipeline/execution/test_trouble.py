@@ -89,7 +89,7 @@ def poison(monkeypatch: pytest.MonkeyPatch, text: str, kinds: tuple[tuple[float,
 
 def _after(bad: Bad, block: Any, body: Callable[..., Any], *arguments: Any) -> Any:
     """The body of a task, in whose stead something goes wrong."""
-    wrong = graph._task(bad)(block)
+    wrong = graph.guarded_task(bad)(block)
     return wrong if isinstance(wrong, str) else body(*arguments)
 
 

@@ -115,7 +115,7 @@ def test_mistakes_are_refused(ds: xr.Dataset, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"best: got no designs; expected at least one"):
         refine(ds, [], tmp_path / "next.yaml")
     several = ds.assign_attrs(sweep=TEXT.replace("robot: delta_3rr2rrr", "robots: [delta_3rr2rrr, delta_rl5_1450]"))
-    with pytest.raises(InputError, match=r"sweep: got a file with several robots; expected one with a single robot"):
+    with pytest.raises(InputError, match=r"robots: got 2 robots; expected one of them to be chosen\. Name it"):
         refine(several, [0], tmp_path / "next.yaml")
 
 

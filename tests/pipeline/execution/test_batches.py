@@ -1,0 +1,149 @@
+"""Blocks that share limbs are computed together, whatever the order of the keys of a grid: counts, bits, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from pipeline.cluster.file import ClusterConfig
+from pipeline.execution.batches import together
+from pipeline.execution.graph import block_of
+from pipeline.execution.run import run
+from pipeline.plan import plan as planning
+from pipeline.sweep.model import Sweep
+from storage.integrity import receipts_of
+from storage.ledger import Receipt
+from storage.manifest import Manifest
+from storage.places.access import locate
+from tasks.blocks import compute, shares
+from tasks.blocks.assembly import Assembly
+from tasks.blocks.block import Arrays, Block
+from tasks.blocks.commanded import Motions
+from tasks.blocks.shares import OncePerInput
+
+TEXT = """
+limbsweep: 1
+robot: delta_rl5_1450
+design: {grid: {KEYS}}
+trajectories: {line: {kind: line_sine, amplitude: [0.1, 0, 0.04]}, circle: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 9}
+outputs: OUTPUTS
+metrics: [peak_force, condition]
+"""
+PAYLOAD, ARM = "payload_mass: [0, 2, 4, 6]", "upper_arm: {start: 0.34, stop: 0.42, num: 12}"
+FIRST, LAST = f"{PAYLOAD}, {ARM}", f"{ARM}, {PAYLOAD}"
+
+
+def sweep(keys: str, outputs: str = "[]") -> Sweep:
+    return Sweep.from_text(TEXT.replace("KEYS", keys).replace("OUTPUTS", outputs))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of twelve designs on one trajectory, and strips of four."""
+    monkeypatch.setattr(planning, "SMALL_BLOCK", 12 * 9)
+    monkeypatch.setattr(planning, "WANTED_BLOCKS", 8)
+    monkeypatch.setattr(Assembly, "STRIP", 4 * 16)
+    monkeypatch.setattr("pipeline.execution.without_store.cores", lambda: 2)
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    """A cluster of two threads in this process, where counts can be seen."""
+    listening: Any = {"processes": False, "dashboard_address": "127.0.0.1:0"}
+    with (
+        dask.config.set(scheduler=None),
+        LocalCluster(n_workers=1, threads_per_worker=2, **listening) as cluster,
+        Client(cluster, set_as_default=False) as made,
+    ):
+        yield made
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many cases limbs and platforms are computed for."""
+    sizes: list[int] = []
+    different = OncePerInput._different
+
+    def count(self: OncePerInput, inputs: dict) -> tuple[np.ndarray, np.ndarray]:
+        first, place = different(self, inputs)
+        sizes.append(len(first))
+        return first, place
+
+    monkeypatch.setattr(OncePerInput, "_different", count)
+    return sizes
+
+
+def test_a_payload_as_first_key_costs_what_it_costs_as_last_key(counted: list[int]) -> None:
+    threads = ClusterConfig.of("threads")
+    first, once = run(sweep(FIRST), cluster=threads), sum(counted)
+    counted.clear()
+    last = run(sweep(LAST), cluster=threads)
+    assert once == sum(counted) == 2 * (3 * 12 + 48)  # trajectories x (limbs x arms, and a platform for each design)
+    for name in first.data_vars:
+        turned = last[name].values.reshape(12, 4, *last[name].shape[1:]).swapaxes(0, 1)
+        assert np.array_equal(first[name].values, turned.reshape(last[name].shape), equal_nan=True)
+    counted.clear()
+    block = block_of(planning.plan(sweep(FIRST)), 0)
+    alone = compute.computed(block)  # on one trajectory with one payload
+    assert sum(counted) == 3 * 12 + 3  # a platform for each strip
+    assert np.array_equal(alone["peak_force"], first["peak_force"].values[:12, :, :1])
+
+
+def test_designs_of_one_block_may_stand_in_any_order(counted: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "SMALL_BLOCK", 1 << 14)
+    plan = planning.plan(sweep(FIRST, "[actuator_force, joint_reaction]"))
+    assert plan.blocks == 1
+    arrays = compute.computed(block_of(plan, 0))
+    assert sum(counted) == 2 * (3 * 12 + 48)
+    monkeypatch.setattr(compute, "sharing", lambda block: np.arange(block.designs))
+    plain = compute.computed(block_of(plan, 0))
+    assert arrays.keys() == plain.keys()
+    for name, array in plain.items():
+        assert np.array_equal(arrays[name], array, equal_nan=True)
+
+
+def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
+    tmp_path: Path, client: Client, counted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planning.plan(sweep(FIRST))
+    assert (together(plan).count, together(plan).period, together(plan, threads=4).count) == (4, 12, 2)
+    assert list(together(plan).groups(range(8))) == [(0, 2, 4, 6), (1, 3, 5, 7)]
+    stored = run(sweep(FIRST), tmp_path / "a.zarr", client)
+    assert sum(counted) == 2 * (3 * 12 + 48)
+    here = run(sweep(FIRST), tmp_path / "b.zarr", ClusterConfig.of("synchronous"))
+    assert stored.load().equals(here.load())
+    assert ledger(tmp_path / "a.zarr") == ledger(tmp_path / "b.zarr")
+
+    def fails(blocks: list) -> None:
+        raise ValueError(len(blocks))
+
+    monkeypatch.setattr(compute, "computed_together", fails)  # of a block by itself too, which limbs do not go through
+    monkeypatch.setattr(compute, "computed", lambda block: compute.assembled(*_by_limbs(block)).arrays)
+    again = run(sweep(FIRST), tmp_path / "c.zarr", client)
+    assert again.load().equals(here)
+
+
+def _by_limbs(block: Block) -> tuple[Block, Motions, list[Arrays]]:
+    root = compute.motions(block)
+    return block, root, [compute.limb(block, root, k) for k in range(3)]
+
+
+def ledger(store: Path) -> list[Receipt]:
+    manifest = Manifest.load(locate(store))
+    return sorted(receipts_of(locate(store), range(manifest.layout.blocks)).values(), key=lambda r: r.block)
+
+
+@pytest.mark.parametrize(
+    ("keys", "count"),
+    [(LAST, 1), (f"base_radius: [0.3, 0.32], {ARM}", 1), (f"{PAYLOAD}, platform_mass: [2, 3], {ARM}", 4)],
+)
+def test_keys_that_limbs_depend_on_leave_blocks_alone(keys: str, count: int) -> None:
+    assert together(planning.plan(sweep(keys))).count == count
+    assert not shares.shares_limbs(block_of(planning.plan(sweep(keys)), 0))

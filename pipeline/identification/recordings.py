@@ -18,6 +18,7 @@ from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
+from tasks.arrays.redundancy import resolved_motion
 from tasks.blocks import commanded
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
@@ -87,7 +88,7 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     origin = sweep.family.assemble(sweep.parameters).platform.home.position
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        moved = commanded.moving(sweep.family, known[name], sweep.times, origin)
+        moved = resolved_motion(robot, commanded.moving(sweep.family, known[name], sweep.times, origin))
         forces = arrays[names[0]][j]
         if source == "commanded":
             result.append(Recording(moved, forces))

@@ -147,6 +147,9 @@ platform:
   inertia: {mass: 3}
 ```
 
+A robot of the catalogue gets such a base in the file that `limbsweep robots NAME --export` writes: `coordinates` in
+place of `mobility` (`x`, `y`, `z` of a Delta), `base`, and the `carrier` of each instance.
+
 A carriage that is free for a pose on the ground is redundant as well: `redundancy` with `joints: [rail]` and
 `posture: {rail: 0}`.
 

@@ -162,6 +162,28 @@ def test_the_motor_of_a_carriage_under_a_tripod() -> None:
     np.testing.assert_allclose(ls.forward_dynamics(robot, q=q, qd=qd, force=force), qdd, atol=1e-10)
 
 
+TURNTABLE = """\
+base:
+  links:
+    - {joint: spin, body: table, parent: base, kind: revolute, axis: z,
+       inertia: {mass: 40, centre: [0.1, 0, 0], moments: [2, 2, 3]}}
+    - {joint: rail, body: carriage, parent: table, kind: prismatic, axis: x, inertia: {mass: 20}}
+  actuated: [spin, rail]
+instances:
+"""
+
+
+def test_a_robot_of_the_catalogue_on_a_turntable_and_a_carriage(tmp_path: Path) -> None:
+    """Coordinates in place of mobility make a Delta one that stands on a base with motors."""
+    written = ls.robots.write(ls.robots.build("delta_3rr2rrr"), tmp_path / "delta.yaml").read_text()
+    text = written.replace("mobility: [vx, vy, vz]", "coordinates: [x, y, z]\n  within: carriage")
+    text = text.replace("instances:\n", TURNTABLE).replace("{limb: ", "{carrier: carriage, limb: ")
+    robot = arm(text)
+    assert robot.mechanism.actuators == ("spin", "rail", "limb1.1", "limb2.1", "limb3.1")
+    q, qd, qdd = (scale * part for scale, part in zip((0.5, 3, 20), states(robot, 2), strict=True))
+    assert_forces(robot, ResolvedMotion(q, qd, qdd, np.zeros(2)))
+
+
 @pytest.mark.parametrize("text", [ARM, TWO_FREE, ALONG_RAIL])
 def test_files_are_read_back(text: str) -> None:
     description = parse_robot(text, "robot.yaml")

@@ -19,7 +19,7 @@ from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from tasks.arrays.inputs import MovingBase
-from tasks.arrays.redundancy import resolved_motion
+from tasks.arrays.redundancy import resolved_motion, resolved_rows
 from tasks.blocks import commanded
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
@@ -121,8 +121,9 @@ def _simulated(
             continue
         if axes.simulation.controller is None:
             first = commanded.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            first = first if robot.mechanism.given == robot.mechanism.freedoms else resolved_rows(robot, first)
             start = moved_starts(family, first, names, offsets[number : number + 1])
             near = encoders.guesses(robot, seen, commanded.moving_of(family, start.T))
         else:
-            near = commanded.moving(family, trajectory, sweep.times, origin)
+            near = resolved_motion(robot, commanded.moving(family, trajectory, sweep.times, origin))
         yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces, base=base)

@@ -73,6 +73,12 @@ def resolve_redundancy(
     return ResolvedMotion(q, qd, qdd, status.astype(np.int8).reshape(batch))
 
 
+def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
+    """A motion input of kernels (3 given, samples) in all freedoms, (3 freedoms, samples); NaN where it is not OK."""
+    q, qd, qdd = np.split(rows.T, 3, axis=1)
+    return np.concatenate(resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)[:3], axis=1).T
+
+
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
     """A motion in all freedoms of a robot from that in those that are given; of a robot without posture the same."""
     if robot.mechanism.given == robot.mechanism.freedoms:

@@ -37,7 +37,7 @@ from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, state_at,
 from tasks.mechanics.limb import CONVERGED, Mounted, Solved
 from tasks.mechanics.structure import Structure, mounted_limb
 
-ITERATIONS = 200
+ITERATIONS = 800
 CALM = 0.05
 """Longest step of a joint towards the least distance [rad or m] with which what is given moves on."""
 SETTLED = Dual(1e-7, 1e-3)

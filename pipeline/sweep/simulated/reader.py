@@ -134,10 +134,6 @@ class SimulationReader:
             self.report(("criteria",), Got("criteria beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
-        if self.mechanism is not None and self.mechanism.given != self.mechanism.freedoms:
-            got = Got("a robot whose posture decides joints of its motion")
-            hint = "Leave the posture out of the robot file, and give the motion of its redundant joints as well."
-            self.report(PATH, got, "a robot that is given in all of its freedoms", hint)
 
     def _refuse_sharp_widths(self, friction: FrictionAxis | None) -> None:
         """Refuse a friction law that is smoothed over nothing: one that sticks is another program."""

@@ -221,6 +221,30 @@ def test_sweeps_resolve_each_sample_by_itself(tmp_path: Path, monkeypatch: pytes
     assert content_hash(run(sweep, cluster=SYNCHRONOUS, granularity="block")) == content_hash(whole)
 
 
+def test_simulations_follow_what_is_resolved_for_their_design(tmp_path: Path) -> None:
+    """Each design has a reference of its own: a controller that knows the robot keeps to it."""
+    (tmp_path / "planar.yaml").write_text(PLANAR)
+    text = (
+        SWEEP[: SWEEP.index("friction:")]
+        + """\
+trajectories:
+  still: {kind: quintic, start: [0, 0, 0], end: [0, 0, 0], duration: 1}
+  reach: {kind: quintic, start: [0, 0, 0], end: [0.1, 0.05, 0.2], duration: 0.2}
+time: {stop: 0.2, step: 0.1}
+simulation: {step: 0.002, controller: {kind: computed_torque, space: joint, parameters: {kp: 900, kd: 60}}}
+outputs: [joint_position, tracking_error]
+"""
+    )
+    results = run(Sweep.from_text(text, folder=tmp_path), cluster=SYNCHRONOUS)
+    assert not results["worst_status"].values.any()
+    assert float(np.abs(results["tracking_error"]).max()) < 2e-3
+    place = arm(PLANAR).mechanism.limbs[0].index("arm.2")
+    for design, swivel in enumerate((-0.2, 0.4)):
+        expected = ls.resolve_redundancy(arm(PLANAR, swivel=swivel), q=[0.1, 0.05, 0.2]).q[-1]
+        moved = results["joint_position"].isel(design=design, trajectory=1, time=-1, limb=0, joint=place)
+        np.testing.assert_allclose(moved.squeeze(), expected, atol=1e-3)  # 0.1 apart for the two
+
+
 def waves(t: np.ndarray, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.sin(rate * t), rate * np.cos(rate * t), -rate * rate * np.sin(rate * t)
 

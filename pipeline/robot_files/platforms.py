@@ -10,7 +10,7 @@ from pipeline.robot_files.limbs import LimbReader
 from pipeline.robot_files.redundant import RedundancyReader
 from pipeline.robot_files.sections import InstanceSection, RobotFile
 from pipeline.robot_files.values import ValueReader
-from robots.coupled import CoupledPlatform
+from robots.coupled import BODY, COORDINATES, NAME, CoupledPlatform
 from robots.expressions.expression import Expression
 from robots.formats import writing
 from robots.formats.variants import Variant
@@ -159,6 +159,7 @@ class PlatformReader:
                     ("limbs", name, "couplings"), Got("a coupling in a limb at a platform with coordinates"), rule, hint
                 )
         order = list(limbs.values())
+        self._check_names(platform, [(entry.name, order[entry.limb]) for entry in instances])
         driven = len(platform.actuated) + sum(len(order[instance.limb].actuators) for instance in instances)
         joints = {*platform.independent, *platform.redundant, *(link.joint for link in platform.carriers)}
         given = len(platform.coordinates) + len(joints)
@@ -167,6 +168,19 @@ class PlatformReader:
             got = f"{given} coordinates that are given and {driven} actuators"
             hint = "Name the driven joints of each limb under actuated, or give fewer coordinates."
             self.report(("platform", "coordinates"), Got(got), "at least as many actuators", hint)
+
+    def _check_names(self, platform: CoupledPlatform, limbs: Sequence[tuple[str, Limb]]) -> None:
+        """Report joints and bodies of base and platform that are called as others of the closed chain."""
+        stand_ins = {f"{NAME}_{entry}" for entry in COORDINATES}
+        joints = stand_ins | {f"{name}.{joint}" for name, limb in limbs for joint in limb.joints}
+        bodies = stand_ins | {BODY} | {f"{name}.{link.body}" for name, limb in limbs for link in limb.links}
+        for key, links in (("base", platform.carriers), ("platform", platform.links)):
+            for k, link in enumerate(links):
+                for what, name, others in (("joint", link.joint, joints), ("body", link.body, bodies)):
+                    if name in others:
+                        rule = f"a name that no other {what} of the robot has"
+                        self.report((key, "links", k, what), name, rule, "Rename it.")
+            bodies = bodies | {link.body for link in links}
 
     def instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
         """Read which limbs the robot has, and where they are mounted."""

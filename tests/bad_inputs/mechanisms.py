@@ -230,6 +230,15 @@ ROWS = (
         "{limb: arm, carrier: cart}",
         "carrier: got 'cart'; expected base, or a body",
     ),
+    carried(
+        "87 a rail called as a joint of a limb", "joint: rail", "joint: arm.1", "links[0].joint: got 'arm.1'; expected"
+    ),
+    carried(
+        "88 a rail called as a coordinate", "joint: rail", "joint: platform_x", "a name that no other joint of the"
+    ),
+    wrist(
+        "89 a tool called as the platform", "body: tool", "body: plate", "a name that no other body of the robot has"
+    ),
     carried("83 a motor of no carrier", "actuated: [rail]", "actuated: [rial]", "base.actuated[0]: got 'rial'"),
     carried("84 a slanted rail", "axis: x, inertia: {mass: 9}", "axis: [1, 1, 0], inertia: {mass: 9}", "Turn its plac"),
     carried("85 coordinates within nothing", "  coordinates:", "  within: cart\n  coordinates:", "within: got 'cart'"),

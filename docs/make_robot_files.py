@@ -29,7 +29,9 @@ SECTIONS = (
     (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
     (sections.InertiaSection, "`inertia`"),
     (sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
+    (sections.BaseSection, "`base`"),
     (sections.PlatformSection, "`platform`"),
+    (sections.RedundancySection, "`redundancy` of a platform"),
     (sections.RatingSection, "What is known of a joint, under its name in `ratings`"),
     (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
@@ -118,6 +120,40 @@ platform:
   independent: [wrist]
   actuated: [wrist]
 ```
+
+### Redundant limbs and bases that are driven
+
+A limb with more joints than `coordinates` determine has joints that are free. `redundancy` names as many of them as
+are, and what decides them: with `posture` they are where the squared distances of joints from it, times `weights`, have
+the least sum at every pose; without it their motion is given in every trajectory. Positions count from the reference
+pose, may be expressions of parameters, and so be swept. See [the theory](theory/redundancy.md);
+`examples/robots/arm_platform.yaml` is an arm with seven joints that follows the pose of its platform.
+
+Limbs may stand on bodies that move: `base` has them, from the ground on, and an instance names one as its `carrier`.
+The joints of these bodies are given in every trajectory, and those under `actuated` have motors, whose forces come out
+with all others: in inverse dynamics, in simulations, in identification. `coordinates` and `home` of the platform count
+from the ground, or from the body that it is `within`. Of `examples/robots/tripod_on_rail.yaml`, a carriage with legs:
+
+```yaml
+base:
+  links:
+    - {joint: rail, body: carriage, parent: base, kind: prismatic, axis: x, inertia: {mass: 40}}
+  actuated: [rail]
+instances:
+  leg1: {limb: leg, carrier: carriage}
+platform:
+  coordinates: [z, pitch, roll]
+  within: carriage
+  inertia: {mass: 3}
+```
+
+A robot of the catalogue gets such a base in the file that `limbsweep robots NAME --export` writes: `coordinates` in
+place of `mobility` (`x`, `y`, `z` of a Delta), `base`, and the `carrier` of each instance.
+
+A carriage that is free for a pose on the ground is redundant as well: `redundancy` with `joints: [rail]` and
+`posture: {rail: 0}`.
+
+### Reference poses
 
 Where angles at the reference pose are not known, a limb may have a key `reference` with rough positions of its joints,
 or `{}`: its loops and tips are closed numerically from there, for the defaults of all parameters, and all variables

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from robots.status import Status
     from storage.errors import StoreError
     from tasks.arrays.linear import linearisation
+    from tasks.arrays.redundancy import resolve_redundancy
     from tasks.code.c_source import c_code
     from tasks.code.casadi_function import casadi_function
     from tasks.identification.base import base_parameters
@@ -126,6 +127,7 @@ __all__ = [
     "read_sweeps",
     "regressor",
     "report",
+    "resolve_redundancy",
     "robots",
     "run",
     "schema",
@@ -196,6 +198,7 @@ _HOMES = {
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
     "linearisation": "tasks.arrays.linear",
+    "resolve_redundancy": "tasks.arrays.redundancy",
     "natural_frequencies": "pipeline.labelled.functions",
     "pose_error": "pipeline.labelled.functions",
     "profile": "pipeline.labelled.signals",

@@ -5,18 +5,21 @@ the limbs. So the robot is one closed chain: massless slides and turns from the 
 coordinates (`x`, `y`, `z`, `yaw`, `pitch`, `roll`, in this order; `Limb.coordinates`), the joints of the limbs at the
 platform are cut, and those coordinates that are given are its independent joints. As all six are there, nothing is
 carried by what stands for them.
+
+A limb that has more joints than the coordinates determine is redundant: joints of it are independent as well. Limbs
+may stand on bodies that move themselves, a carriage or a turntable, whose joints are independent too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from robots import inertia
 from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError
-from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
+from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism, RestPosture
 from robots.types import BASE, IDENTITY, JointKind, Number, Vector
 
 COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
@@ -43,6 +46,10 @@ class CoupledPlatform:
     `links` are further bodies that it is made of; their parents count among them, from 0, and BASE is the body whose
     pose the coordinates are. `joined` are cut joints between these bodies, in the same numbers. `independent` names
     joints of `links` in which the motion is given besides, and `actuated` those that are driven, as those of a wrist.
+    `carriers` are bodies between the ground and limbs, their parents among them; their joints are independent, and
+    those in `actuated` driven. `home` and the coordinates count from the carrier `within`, or from the ground.
+    `redundant` are joints of limbs, named with their instance, or of carriers or `links`, that the coordinates leave
+    free; a `posture`, (joint, position, weight) each, decides them where it is there, see `robots.model.RestPosture`.
     """
 
     inertia: Inertia
@@ -52,6 +59,17 @@ class CoupledPlatform:
     joined: tuple[Closure, ...] = ()
     independent: tuple[str, ...] = ()
     actuated: tuple[str, ...] = ()
+    carriers: tuple[Link, ...] = ()
+    within: int = BASE
+    redundant: tuple[str, ...] = ()
+    posture: tuple[tuple[str, Number, Number], ...] = ()
+
+    def __repr__(self) -> str:
+        """All fields, but for some that are not there: descriptions without them keep their digests."""
+        absent = {name for name in ("carriers", "redundant", "posture") if not getattr(self, name)}
+        absent |= {"within"} if self.within == BASE else set()
+        shown = [entry for entry in fields(self) if entry.name not in absent]
+        return f"CoupledPlatform({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
 
 
 def closed(
@@ -60,15 +78,17 @@ def closed(
     instances: Sequence[Instance],
     platform: CoupledPlatform,
     bodies: Sequence[int] = (),
+    stands: Sequence[int] = (),
 ) -> Mechanism:
-    """The closed chain of limbs at a platform; `bodies` says at which of its `links` the tips of each instance are.
+    """The closed chain of limbs at a platform.
 
-    Raises JointError for coordinates that are none.
+    `bodies` says at which of its `links` the tips of each instance are, `stands` on which carrier an instance is
+    mounted. Raises JointError for coordinates that are none.
     """
     for entry in platform.coordinates:
         if entry not in COORDINATES:
             raise JointError(f"platform: got the coordinate {entry!r}; expected some of {', '.join(COORDINATES)}")
-    links = list(_pose(platform))
+    links = [*platform.carriers, *_pose(platform)]
     first = len(links)
     seat = first - 1
 
@@ -78,18 +98,19 @@ def closed(
     links += [replace(link, parent=index(link.parent)) for link in platform.links]
     loops = [replace(cut, a=index(cut.a), b=index(cut.b)) for cut in platform.joined]
     actuated, drives = list(platform.actuated), list(map(direct, platform.actuated))
-    for instance, body in zip(instances, bodies or [BASE] * len(instances), strict=True):
+    ends, grounds = (entries or [BASE] * len(instances) for entries in (bodies, stands))
+    for instance, body, ground in zip(instances, ends, grounds, strict=True):
         limb, start = limbs[instance.limb], len(links)
         if limb.couplings:
             raise JointError(
                 f"limb {limb.name}: got couplings at a platform whose coordinates follow; expected none: its joints "
                 "follow from the coordinates already"
             )
-        links += [_mounted(link, instance, start) for link in limb.links]
+        links += [_mounted(link, instance, start, ground) for link in limb.links]
         for cut in limb.cuts:
-            loops.append(_cut(cut, instance, start, index(body)))
+            loops.append(_cut(cut, instance, start, index(body), ground))
         actuated += [f"{instance.name}.{joint}" for joint in limb.actuated]
-        drives += [_driving(drive, instance, start) for drive in limb.drives or map(direct, limb.actuated)]
+        drives += [_driving(drive, instance, start, ground) for drive in limb.drives or map(direct, limb.actuated)]
     stated = tuple(f"{NAME}_{entry}" for entry in COORDINATES if entry in platform.coordinates)
     stand_ins = tuple(f"{NAME}_{entry}" for entry in COORDINATES)
     return Mechanism.chain(
@@ -98,42 +119,70 @@ def closed(
         tuple(actuated),
         tuple(loops),
         tuple(drives) if any(limbs[instance.limb].drives for instance in instances) else (),
-        independent=(*stated, *platform.independent),
+        independent=tuple(dict.fromkeys((*stated, *platform.independent, *_carried(platform), *platform.redundant))),
         coordinates=stand_ins,
+        posture=_posture(platform),
     )
 
 
-def homes_of(platform: CoupledPlatform) -> list[Frame]:
-    """The reference poses of the further bodies of a platform, in the base."""
-    result = list[Frame]()
-    for link in platform.links:
-        result.append(_within(platform.home if link.parent == BASE else result[link.parent], link.placement))
+def _carried(platform: CoupledPlatform) -> tuple[str, ...]:
+    return tuple(link.joint for link in platform.carriers)
+
+
+def _posture(platform: CoupledPlatform) -> RestPosture | None:
+    if not platform.posture:
+        return None
+    joints, positions, weights = zip(*platform.posture, strict=True)
+    return RestPosture(platform.redundant, joints, positions, weights)
+
+
+def homes_of(platform: CoupledPlatform) -> dict[int, Frame]:
+    """The reference poses of the bodies of a platform on the ground: of the one that carries it, BASE, and the others.
+
+    Those of carriers are `grounds_of`.
+    """
+    result = {BASE: _within(grounds_of(platform)[platform.within], platform.home)}
+    for k, link in enumerate(platform.links):
+        result[k] = _within(result[link.parent], link.placement)
     return result
+
+
+def grounds_of(platform: CoupledPlatform) -> dict[int, Frame]:
+    """The reference poses of the ground, BASE, and of the carriers."""
+    result = {BASE: Frame()}
+    for k, link in enumerate(platform.carriers):
+        result[k] = _within(result[link.parent], link.placement)
+    return result
+
+
+def grounded(instance: Instance, ground: Frame) -> Instance:
+    """An instance as it is mounted on the ground, where what it stands on is at its reference pose there."""
+    return replace(instance, base=_within(ground, instance.base))
 
 
 def _pose(platform: CoupledPlatform) -> list[Link]:
     """Slides and turns that stand for the pose of a platform, which the last one carries."""
-    result = list[Link]()
+    result, before = list[Link](), len(platform.carriers)
     for entry, (kind, axis) in COORDINATES.items():
         last = len(result) == len(COORDINATES) - 1
-        placement = Frame()
+        placement, parent = Frame(), before + len(result) - 1 if result else platform.within
         if not result:
             placement = Frame(IDENTITY, platform.home.position)
         elif entry == "yaw":
             placement = Frame(platform.home.rotation)
         body, load = (BODY, platform.inertia) if last else (f"{NAME}_{entry}", inertia.point(0.0))
-        result.append(Link(f"{NAME}_{entry}", body, len(result) - 1, kind, axis, placement, load))
+        result.append(Link(f"{NAME}_{entry}", body, parent, kind, axis, placement, load))
     return result
 
 
-def _mounted(link: Link, instance: Instance, start: int) -> Link:
-    """A link of a limb where an instance has it."""
+def _mounted(link: Link, instance: Instance, start: int, ground: int) -> Link:
+    """A link of a limb where an instance has it, which stands on the body `ground`."""
     at_base = link.parent == BASE
     return replace(
         link,
         joint=f"{instance.name}.{link.joint}",
         body=f"{instance.name}.{link.body}",
-        parent=BASE if at_base else start + link.parent,
+        parent=ground if at_base else start + link.parent,
         placement=_within(instance.base, link.placement) if at_base else link.placement,
     )
 
@@ -161,14 +210,14 @@ class _OfInstance:
         )
 
 
-def _driving(drive: Drive, instance: Instance, start: int) -> Drive:
+def _driving(drive: Drive, instance: Instance, start: int, ground: int) -> Drive:
     """A drive of a limb where an instance has it."""
 
     def spinning(spin: Spin) -> Spin:
         if spin.carrier != BASE:
             return replace(spin, carrier=start + spin.carrier)
         x, y, z = (sum(a * b for a, b in zip(row, spin.axis, strict=True)) for row in instance.base.rotation)
-        return replace(spin, axis=(x, y, z))
+        return replace(spin, axis=(x, y, z), carrier=ground)
 
     return replace(
         drive,
@@ -179,13 +228,13 @@ def _driving(drive: Drive, instance: Instance, start: int) -> Drive:
     )
 
 
-def _cut(cut: Closure, instance: Instance, start: int, platform: int) -> Closure:
+def _cut(cut: Closure, instance: Instance, start: int, platform: int, ground: int) -> Closure:
     """A cut joint of a limb where an instance has it; that of a tip is with a body of the platform."""
 
     def end(body: int, frame: Frame) -> tuple[int, Frame]:
         if body == PLATFORM:
             return platform, _within(instance.platform, frame)
-        return (BASE, _within(instance.base, frame)) if body == BASE else (start + body, frame)
+        return (ground, _within(instance.base, frame)) if body == BASE else (start + body, frame)
 
     (a, frame_a), (b, frame_b) = end(cut.a, cut.frame_a), end(cut.b, cut.frame_b)
     return replace(cut, joint=f"{instance.name}.{cut.joint}", a=a, frame_a=frame_a, b=b, frame_b=frame_b)

@@ -104,6 +104,15 @@ def select_joints(mechanism: Mechanism, pattern: str) -> tuple[Joint, ...]:
     return tuple(hits)
 
 
+MOST_CORNERS = 1000
+"""Corners of a least maximum that a program may try: some seconds of compilation."""
+
+
+def corner_count(actuators: int, spare: int) -> int:
+    """Number of corners that a least maximum is looked for in: choices of one more than spare ones, with signs."""
+    return math.comb(actuators, spare + 1) * 2**spare
+
+
 LEAST_SQUARES, LEAST_MAXIMUM = "least_squares", "least_maximum"
 RULES = (LEAST_SQUARES, LEAST_MAXIMUM)
 

@@ -119,6 +119,20 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class RestPosture:
+    """What decides independent joints of a chain that its motion leaves open: joints near to where they are best.
+
+    The joints `resolved` are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is
+    least for what is given, see `tasks.programs.redundancy`.
+    """
+
+    resolved: tuple[str, ...]
+    joints: tuple[str, ...]
+    positions: tuple[Number, ...]
+    weights: tuple[Number, ...]
+
+
+@dataclass(frozen=True)
 class Limb:
     """A representative limb: links, parents first; closures of its loops; its tips, joints at the platform.
 
@@ -128,8 +142,8 @@ class Limb:
     With `drives`, these are the actuators, and `actuated` are the joints that they move. A joint that follows another
     by one of the `couplings` is neither independent nor actuated, nor does any joint follow it.
     `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
-    that could carry or rub. `forces` act on links from outside. Raises DriveError for drives that do not fit, and
-    JointError for such couplings and coordinates.
+    that could carry or rub. `forces` act on links from outside. A `posture` decides some of the independent joints of a
+    redundant chain. Raises DriveError for drives that do not fit, and JointError for such couplings and coordinates.
     """
 
     name: str
@@ -143,6 +157,7 @@ class Limb:
     couplings: tuple[Coupling, ...] = ()
     coordinates: tuple[str, ...] = ()
     forces: tuple[ForceElement, ...] = ()
+    posture: RestPosture | None = None
 
     def __post_init__(self) -> None:
         check(self.name, [link.joint for link in self.links], self.drives)
@@ -150,8 +165,9 @@ class Limb:
             raise joint_kinds.JointError(f"limb {self.name}: {problem}")
 
     def __repr__(self) -> str:
-        """All fields, but for couplings, coordinates and forces that are not there: others keep their hashes."""
-        absent = {name for name in ("couplings", "coordinates", "forces") if not getattr(self, name)}
+        """All fields, but for some that are not there: limbs without them keep their hashes."""
+        optional = ("couplings", "coordinates", "forces", "posture")
+        absent = {name for name in optional if not getattr(self, name)}
         shown = [entry for entry in fields(self) if entry.name not in absent]
         return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
 
@@ -269,9 +285,10 @@ class Mechanism:
         independent: tuple[str, ...] = (),
         couplings: tuple[Coupling, ...] = (),
         coordinates: tuple[str, ...] = (),
+        posture: RestPosture | None = None,
     ) -> Self:
         """A tree chain, or with `loops` a closed chain, that stands on the base."""
-        limb = Limb(name, links, loops, (), actuated, False, independent, drives, couplings, coordinates)
+        limb = Limb(name, links, loops, (), actuated, False, independent, drives, couplings, coordinates, (), posture)
         return cls((limb,), (Instance(name, 0, Frame(), Frame()),), NO_PLATFORM)
 
     @property
@@ -291,6 +308,12 @@ class Mechanism:
             return self.platform.mobility
         (limb,) = self.limbs
         return tuple(link.joint for link in limb.links if link.joint in (limb.independent or limb.actuated))
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Names of the freedoms in which a sweep gives the motion: all but those that a posture decides."""
+        resolved = {joint for limb in self.limbs if limb.posture for joint in limb.posture.resolved}
+        return tuple(name for name in self.freedoms if name not in resolved)
 
     @property
     def actuators(self) -> tuple[str, ...]:

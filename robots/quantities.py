@@ -420,13 +420,21 @@ def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
     }
 
 
-PLACED: Mapping[str, str] = {"joint": "selected_joint", "link": "selected_link", "deviation": "selected_deviation"}
+FREEDOMS = ("freedom", "freedom_column", "freedom_layer")
+"""Dims along the freedoms of a robot, of vectors, matrices and coefficients."""
+
+PLACED: Mapping[str, str] = {
+    "joint": "selected_joint",
+    "link": "selected_link",
+    "deviation": "selected_deviation",
+    **{dim: f"selected_{dim}" for dim in FREEDOMS},
+}
 """Dims of joints and links within a limb, and what stands for limb and them where some of all are stored; deviations
-are those of the robot, and only what stands for them differs."""
+and freedoms are those of the robot, and only what stands for them differs."""
 
 
 def selected_dims(dims: Sequence[str]) -> tuple[str, ...]:
-    """Dims of a quantity of which some joints or links are stored."""
+    """Dims of a quantity of which some joints, links or freedoms are stored."""
     return tuple(PLACED.get(dim, dim) for dim in dims if dim != "limb")
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tasks.arrays.forward_kinematics import forward_kinematics
     from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
     from tasks.arrays.linear import linearisation
+    from tasks.arrays.redundancy import resolve_redundancy
     from tasks.identification.regressor import regressor
     from tasks.lagrange.coefficients import lagrange_coefficients
     from tasks.motion.accelerate import accelerate
@@ -46,6 +47,7 @@ __all__ = [
     "pose_error",
     "profile",
     "regressor",
+    "resolve_redundancy",
     "simulate",
     "simulate_adaptive",
 ]
@@ -72,6 +74,7 @@ _HOMES = {
     "pose_error": "tasks.arrays.criteria",
     "profile": "tasks.motion.profiles",
     "regressor": "tasks.identification.regressor",
+    "resolve_redundancy": "tasks.arrays.redundancy",
     "simulate": "tasks.motion.direct",
     "simulate_adaptive": "tasks.motion.direct",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     (text,) = (block.text for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "yaml")
     (folder / "sweep.yaml").write_text(text, "utf-8")
+    shutil.copy(ROOT / "examples" / "robots" / "arm_platform.yaml", folder)
     ls.run(ls.Sweep.from_yaml(folder / "sweep.yaml"), folder / "out.zarr", progress=False)
     return folder
 

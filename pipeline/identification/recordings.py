@@ -18,10 +18,13 @@ from robots.limits import EVEN_SHARING
 from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
+from tasks.arrays.inputs import MovingBase
+from tasks.arrays.redundancy import resolved_motion, resolved_rows
 from tasks.blocks import commanded
 from tasks.identification import encoders
 from tasks.identification.recorded import Recording
 from tasks.simulation.starts import moved_starts
+from tasks.trajectories.base import base_motion
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -54,16 +57,11 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
 
 
 def refuse_unmodelled(sweep: Sweep, store: str) -> None:
-    """Refuse recordings with what regressors do not know: a base that moves, loads, a sharing. Raises StoreError."""
+    """Refuse recordings with what regressors do not know: loads on bodies, a sharing. Raises StoreError."""
     if sweep.sharing != EVEN_SHARING:
         raise StoreError(
             f"{store}: the section sharing says how actuators share forces, and regressors take least squares of "
             "equal weights; expected a sweep without it; run it without"
-        )
-    if sweep.base is not None:
-        raise StoreError(
-            f"{store}: the base of the robot moves, which identification of stores does not take; expected a base "
-            "that stands, or ls.regressor with the motion of the base"
         )
     if sweep.family.signals or sweep.family.reference.has_forces:
         raise StoreError(
@@ -84,17 +82,25 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
     if sweep.simulation is not None:
         return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
-    origin = sweep.family.assemble(sweep.parameters).platform.home.position
+    origin, base = sweep.family.assemble(sweep.parameters).platform.home.position, moving_base(sweep)
     result = []
     for j, name in enumerate(data["trajectory"].values.tolist()):
-        moved = commanded.moving(sweep.family, known[name], sweep.times, origin)
+        moved = resolved_motion(robot, commanded.moving(sweep.family, known[name], sweep.times, origin))
         forces = arrays[names[0]][j]
         if source == "commanded":
-            result.append(Recording(moved, forces))
+            result.append(Recording(moved, forces, base=base))
         else:
             seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
-            result.append(Recording(seen, forces, moved))
+            result.append(Recording(seen, forces, moved, base))
     return result
+
+
+def moving_base(sweep: Sweep) -> MovingBase:
+    """How the base moves along all trajectories of a sweep, at its samples; nothing where it stands."""
+    if sweep.base is None:
+        return MovingBase()
+    rotation, twist, acceleration = base_motion(sweep.base, sweep.times)
+    return MovingBase(base_rotation=rotation, base_twist=twist, base_acceleration=acceleration)
 
 
 def _simulated(
@@ -104,6 +110,7 @@ def _simulated(
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
     names, offsets = tuple(axes.state_parameters), axes.state_table()
     origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
+    base = moving_base(sweep)
     states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
     dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
     for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
@@ -114,8 +121,9 @@ def _simulated(
             continue
         if axes.simulation.controller is None:
             first = commanded.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            first = first if robot.mechanism.given == robot.mechanism.freedoms else resolved_rows(robot, first)
             start = moved_starts(family, first, names, offsets[number : number + 1])
             near = encoders.guesses(robot, seen, commanded.moving_of(family, start.T))
         else:
-            near = commanded.moving(family, trajectory, sweep.times, origin)
-        yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces)
+            near = resolved_motion(robot, commanded.moving(family, trajectory, sweep.times, origin))
+        yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces, base=base)

@@ -12,7 +12,7 @@ from pipeline.sweep.measurement import part_name
 from pipeline.sweep.robot import gravity_parameters
 from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
-from robots.quantities import GAINS, PLACED, STATE
+from robots.quantities import FREEDOMS, GAINS, PLACED, STATE
 
 
 def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
@@ -45,8 +45,7 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
                 yield part_name(dim), dim, PartColumn(sweep.split, count), "", text
     yield "time", "time", sweep.times, "s", "time"
     yield "actuator", "actuator", list(mechanism.actuators), "", "actuator"
-    freedoms = ("freedom", "freedom_column", "freedom_layer")
-    named = {"actuator_column": mechanism.actuators} | dict.fromkeys(freedoms, mechanism.freedoms)
+    named = {"actuator_column": mechanism.actuators} | dict.fromkeys(FREEDOMS, mechanism.freedoms)
     named |= dict.fromkeys(("deviation", "deviation_column"), deviation_names(mechanism))
     for dim, labels in named.items():
         if dim in plan.layout.sizes:
@@ -57,7 +56,8 @@ def coordinates(plan: Plan) -> Iterator[tuple[str, str, Any, str, str]]:
         yield "joint", "joint", list(max(mechanism.limbs, key=lambda limb: len(limb.joints)).joints), "", text
     for dim, name in PLACED.items():
         if name in plan.layout.sizes:
-            yield name, name, [label for label, _ in sweep.selection.of(dim)], "", f"{dim} that was asked for"
+            text = f"{dim.replace('_', ' ')} that was asked for"
+            yield name, name, [label for label, _ in sweep.selection.of(dim)], "", text
     if "link" in plan.layout.sizes:
         yield (
             "link",

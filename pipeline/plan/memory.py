@@ -58,7 +58,11 @@ class Memory:
         friction = self.sweep.friction.groups
         moving = self.sweep.base is not None
         form = self.sweep.sharing.form
-        return Request(family, wanted, friction, tuple(limits), moving, loaded=loaded, design=design, sharing=form)
+        resolved = family.reference.given != family.reference.freedoms
+        return Request(
+            *(family, wanted, friction, tuple(limits), moving),
+            loaded=loaded, design=design, sharing=form, resolved=resolved,
+        )  # fmt: skip
 
     @property
     def reacts(self) -> bool:

@@ -228,7 +228,9 @@ def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
     """Bytes of the references of a block at all steps, and of those at half steps."""
     assert sweep.simulation is not None
     steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
-    return DOUBLE * 3 * block["trajectory"] * steps * structure_of(sweep.family).motion_size
+    reference = sweep.family.reference
+    tracks = block["trajectory"] * (1 if reference.given == reference.freedoms else block["design"])
+    return DOUBLE * 3 * tracks * steps * structure_of(sweep.family).motion_size
 
 
 def _block(sizes: Mapping[str, int], case: int) -> dict[str, int]:

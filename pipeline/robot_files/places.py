@@ -17,7 +17,8 @@ class Places:
         self.lists: tuple[list[KeyPath], list[KeyPath]] | None = None
         if platform is None or limbs is None:
             return
-        links: list[KeyPath] = [("platform",)] * len(COORDINATES)
+        links: list[KeyPath] = [("base", "links", k) for k in range(len(platform.carriers))]
+        links += [("platform",)] * len(COORDINATES)
         links += [("platform", "links", k) for k in range(len(platform.links))]
         loops: list[KeyPath] = [("platform", "loops", k) for k in range(len(platform.joined))]
         for instance in limbs.instances:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.limbs import LimbReader
+from pipeline.robot_files.redundant import RedundancyReader
 from pipeline.robot_files.sections import InstanceSection, RobotFile
 from pipeline.robot_files.values import ValueReader
-from robots.coupled import CoupledPlatform
+from robots.coupled import BODY, COORDINATES, NAME, CoupledPlatform
 from robots.expressions.expression import Expression
+from robots.formats import writing
 from robots.formats.variants import Variant
 from robots.model import NO_PLATFORM, Frame, Instance, Limb, Link, Platform
 from robots.parameters import Parameter, nearest
@@ -24,6 +27,7 @@ class PlatformReader:
         self.values: ValueReader = parts.values
         self.report: Report = parts.report
         self.platform_bodies: dict[str, int] = {"platform": BASE}
+        self.carriers: dict[str, int] = {"base": BASE}
 
     def platform(self) -> Platform:
         """Read a platform with a mobility; none of a chain."""
@@ -39,12 +43,15 @@ class PlatformReader:
 
     def coupled(self) -> CoupledPlatform | None:
         """Read a platform whose coordinates follow from the limbs; None for another one, or none."""
-        section = self.file.platform
+        section, base = self.file.platform, self.file.base
+        if base is not None and (section is None or not section.coordinates):
+            hint = "The base of other robots moves as a sweep says, in its section base."
+            self.report(("base",), Got("base without coordinates of a platform"), "coordinates under platform", hint)
         if section is None:
             return None
         path = ("platform",)
         if not section.coordinates:
-            for key in ("links", "loops", "independent", "actuated"):
+            for key in ("links", "loops", "independent", "actuated", "within", "redundancy"):
                 if key in section.model_fields_set:
                     hint = "Name the coordinates in which its motion is given, in place of mobility."
                     self.report((*path, key), Got(f"{key} without coordinates"), "coordinates beside it", hint)
@@ -63,8 +70,10 @@ class PlatformReader:
             links.append(self.parts.link(link, bodies, (*path, "links", k)))
             bodies.setdefault(link.body, len(bodies) - 1)
         loops = self.parts.closures(section.loops, bodies, (*path, "loops"), tips=False)
-        places = [(*path, "links", k) for k in range(len(links))] + [(*path, "loops", k) for k in range(len(loops))]
-        self.parts.once([link.joint for link in links] + [cut.joint for cut in loops], places)
+        carriers = self._carriers()
+        places: list[KeyPath] = [("base", "links", k) for k in range(len(carriers))]
+        places += [(*path, "links", k) for k in range(len(links))] + [(*path, "loops", k) for k in range(len(loops))]
+        self.parts.once([link.joint for link in (*carriers, *links)] + [cut.joint for cut in loops], places)
         names = [link.joint for link in links]
         for key in ("independent", "actuated"):
             for k, joint in enumerate(getattr(section, key)):
@@ -73,19 +82,53 @@ class PlatformReader:
                     self.report((*path, key, k), joint, "a joint of the platform's links", hint)
         inertia = self.values.inertia(section.inertia, (*path, "inertia"))
         home = self.values.frame(section.home, (*path, "home"))
+        motors = self.file.base.actuated if self.file.base else ()
+        within = self._named(section.within, self.carriers, (*path, "within"), "base, or a body of the file's base")
+        redundancy = RedundancyReader(self.values).read(section.redundancy, (*path, "redundancy"))
         return CoupledPlatform(
-            inertia, home, section.coordinates, tuple(links), loops, section.independent, section.actuated
+            *(inertia, home, section.coordinates, tuple(links), loops, section.independent),
+            (*motors, *section.actuated),
+            carriers,
+            within,
+            *redundancy,
         )
+
+    def _carriers(self) -> tuple[Link, ...]:
+        """Read the bodies on which limbs stand."""
+        if self.file.base is None:
+            return ()
+        links: list[Link] = []
+        for k, section in enumerate(self.file.base.links):
+            link = self.parts.link(section, self.carriers, ("base", "links", k))
+            if link.axis not in writing.AXES.values():
+                rule, hint = "a coordinate axis, such as x or -z", "Turn its placement."
+                self.report(("base", "links", k, "axis"), list(section.axis), rule, hint)
+            self.carriers.setdefault(link.body, len(self.carriers) - 1)
+            links.append(link)
+        names = [link.joint for link in links]
+        for k, joint in enumerate(self.file.base.actuated):
+            self._named(joint, dict.fromkeys(names, 0), ("base", "actuated", k), "a joint of the links of the base")
+        return tuple(links)
+
+    def _named(self, name: str, known: Mapping[str, int], path: KeyPath, rule: str) -> int:
+        """The number of a body by its name."""
+        if name not in known:
+            self.report(path, name, rule, sentence(nearest(name, known)))
+        return known.get(name, BASE)
 
     def joined(self) -> tuple[int, ...]:
         """The bodies of the platform that instances join."""
-        result = []
-        for name, section in (self.file.instances or {}).items():
-            if section.body not in self.platform_bodies:
-                hint = sentence(nearest(section.body, self.platform_bodies))
-                self.report(("instances", name, "body"), section.body, "a body of the platform", hint)
-            result.append(self.platform_bodies.get(section.body, BASE))
-        return tuple(result)
+        return self._of_instances("body", self.platform_bodies, "a body of the platform")
+
+    def standing(self) -> tuple[int, ...]:
+        """The bodies of the base on which instances stand."""
+        return self._of_instances("carrier", self.carriers, "base, or a body of the file's base")
+
+    def _of_instances(self, key: str, known: Mapping[str, int], rule: str) -> tuple[int, ...]:
+        sections = (self.file.instances or {}).items()
+        return tuple(
+            self._named(getattr(section, key), known, ("instances", name, key), rule) for name, section in sections
+        )
 
     def variants(
         self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, Expression]]
@@ -116,12 +159,28 @@ class PlatformReader:
                     ("limbs", name, "couplings"), Got("a coupling in a limb at a platform with coordinates"), rule, hint
                 )
         order = list(limbs.values())
+        self._check_names(platform, [(entry.name, order[entry.limb]) for entry in instances])
         driven = len(platform.actuated) + sum(len(order[instance.limb].actuators) for instance in instances)
-        given = len(platform.coordinates) + len(platform.independent)
+        joints = {*platform.independent, *platform.redundant, *(link.joint for link in platform.carriers)}
+        given = len(platform.coordinates) + len(joints)
+        RedundancyReader(self.values).check(platform, order, instances)
         if not self.report.problems and driven < given:
             got = f"{given} coordinates that are given and {driven} actuators"
             hint = "Name the driven joints of each limb under actuated, or give fewer coordinates."
             self.report(("platform", "coordinates"), Got(got), "at least as many actuators", hint)
+
+    def _check_names(self, platform: CoupledPlatform, limbs: Sequence[tuple[str, Limb]]) -> None:
+        """Report joints and bodies of base and platform that are called as others of the closed chain."""
+        stand_ins = {f"{NAME}_{entry}" for entry in COORDINATES}
+        joints = stand_ins | {f"{name}.{joint}" for name, limb in limbs for joint in limb.joints}
+        bodies = stand_ins | {BODY} | {f"{name}.{link.body}" for name, limb in limbs for link in limb.links}
+        for key, links in (("base", platform.carriers), ("platform", platform.links)):
+            for k, link in enumerate(links):
+                for what, name, others in (("joint", link.joint, joints), ("body", link.body, bodies)):
+                    if name in others:
+                        rule = f"a name that no other {what} of the robot has"
+                        self.report((key, "links", k, what), name, rule, "Rename it.")
+            bodies = bodies | {link.body for link in links}
 
     def instances(self, limbs: Mapping[str, Limb]) -> tuple[Instance, ...]:
         """Read which limbs the robot has, and where they are mounted."""

@@ -24,11 +24,12 @@ from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
 from pipeline.robot_files.limbs import LimbReader
 from pipeline.robot_files.places import Places
 from pipeline.robot_files.platforms import PlatformReader
+from pipeline.robot_files.redundant import weights_above_zero
 from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.solvable import check_solvable
 from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
 from robots import limits
-from robots.coupled import homes_of
+from robots.coupled import grounded, grounds_of, homes_of
 from robots.expressions.expression import GEOMETRIC, Expression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
@@ -93,6 +94,7 @@ class _RobotReader:
         platform = NO_PLATFORM if coupled else self.platforms.platform()
         instances = self.platforms.instances(limbs)
         joined, variants = self.platforms.joined(), self.platforms.variants(parameters, derived)
+        standing = self.platforms.standing()
         if coupled is not None:
             self.platforms.check_coupled(coupled, limbs, instances)
         if self.report.problems:
@@ -111,6 +113,7 @@ class _RobotReader:
             platform=coupled,
             joined=joined if any(body != BASE for body in joined) else (),
             variants=variants if any(variant != PLAIN for variant in variants) else (),
+            standing=standing if any(body != BASE for body in standing) else (),
         )
         self._check_massless(description)
         if self.report.problems:
@@ -129,7 +132,7 @@ class _RobotReader:
     def _references(self, description: Description) -> Iterator[tuple[str, tuple[tuple[str, float], ...]]]:
         """Close the loops of limbs that have rough positions of joints."""
         mechanism, platform = description.parts({entry.name: entry.scalar for entry in description.parameters})
-        homes = dict(enumerate(homes_of(platform))) if platform else {}
+        homes, grounds = (homes_of(platform), grounds_of(platform)) if platform else ({}, {})
         places = Places(description.template, None)
         for k, limb in enumerate(mechanism.limbs):
             source = places.limb(limb.name)
@@ -143,8 +146,10 @@ class _RobotReader:
                     self.report((*path, name), name, "a joint of a link of this limb", hint, key=True)
             number, instance = next((n, entry) for n, entry in enumerate(mechanism.instances) if entry.limb == k)
             body = description.joined[number] if description.joined else BASE
-            home = platform.home if platform else mechanism.platform.home
-            setting = Setting(limb, instance, homes.get(body, home))
+            home = homes.get(body, mechanism.platform.home)
+            if description.standing:
+                instance = grounded(instance, grounds[description.standing[number]])
+            setting = Setting(limb, instance, home)
             guess = np.array([float(stated.get(name, 0.0)) for name in names])
             given = (limb.independent or limb.actuated) if mechanism.is_chain and platform is None else ()
             held = (*given, *(entry.joint for entry in limb.couplings))
@@ -244,6 +249,8 @@ class _RobotReader:
         """Evaluate all expressions with the default parameters, and report what is not finite."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
+        if description.platform is not None:
+            weights_above_zero(self.report, description.platform, description.known(known))
         for path, expression in self.values.expressions:
             value = np.asarray(expression(known))
             if not abs(value) <= LARGEST:

@@ -220,11 +220,39 @@ class InstanceSection(Section):
     body: Label = Field(
         default="platform", description="body of the platform that its tips join, and that has that mount frame"
     )
+    carrier: Label = Field(
+        default="base", description="body of the file's `base` that it stands on, and that has its mount frame there"
+    )
     values: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
         default_factory=dict, description="values that parameters have in this limb alone"
     )
     mirror: Literal["x", "y", "z"] | None = Field(
         default=None, description="axis of its mount frames along which all of the limb has the other sign"
+    )
+
+
+class BaseSection(Section):
+    """Bodies on which limbs stand, where these move: a carriage, a turntable. Needs a platform with `coordinates`."""
+
+    links: Annotated[tuple[LinkSection, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
+        description="bodies with their joints, parents first, from `base`, the ground, on; their motion is given"
+    )
+    actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
+        default=(), description="joints of these bodies that are driven"
+    )
+
+
+class RedundancySection(Section):
+    """What becomes of joints that the coordinates of a platform leave free."""
+
+    joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
+        description="as many joints as are free, such as `limb1.3`; with no `posture` their motion is given"
+    )
+    posture: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="positions of joints [rad or m] from which they are as near as they can be"
+    )
+    weights: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="weights of their squared distances; default: 1"
     )
 
 
@@ -251,6 +279,12 @@ class PlatformSection(Section):
     )
     actuated: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="joints of these bodies that are driven, such as those of a wrist"
+    )
+    within: Label = Field(
+        default="base", description="the body of the file's `base` from which `coordinates` and `home` count"
+    )
+    redundancy: RedundancySection | None = Field(
+        default=None, description="joints that `coordinates` leave free, and what decides them"
     )
 
 
@@ -285,6 +319,7 @@ class RobotFile(Section):
     instances: Annotated[dict[Label, InstanceSection], Field(min_length=1, max_length=MAX_LIMBS)] | None = Field(
         default=None, description="limbs of the robot; a chain without them stands on the base"
     )
+    base: BaseSection | None = Field(default=None, description="bodies on which limbs stand, where these move")
     platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
     ratings: Annotated[dict[Label, RatingSection], Field(max_length=MAX_LINKS)] = Field(
         default_factory=dict,

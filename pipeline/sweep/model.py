@@ -244,7 +244,9 @@ class Sweep:
         parts = {"joints": [name for name, _ in self.selection.joints], "outputs": list(self.selection.series)}
         parts |= {"links": [name for name, _ in self.selection.links]}
         rows = [name for name, _ in self.selection.deviations]
-        return parts | ({"deviations": rows} if rows else {})
+        freedoms = [name for name, _ in self.selection.freedoms]
+        parts |= {"deviations": rows} if rows else {}
+        return parts | ({"freedoms": freedoms} if freedoms else {})
 
     @property
     def fingerprint(self) -> str:

@@ -204,7 +204,7 @@ def _read_trajectories(
     mechanism: Mechanism | None,
     grid: TimeGrid | None,
 ) -> tuple[Trajectory, ...]:
-    joints = mechanism.freedoms if mechanism and mechanism.is_chain else ()
+    joints = mechanism.given if mechanism and mechanism.is_chain else ()
     duration = (grid or TimeGrid(1.0, 2)).duration
     mobility = mechanism.platform.mobility if mechanism else ()
     reader = TrajectoryReader(report, files, Mover(joints, mobility, duration))

@@ -19,10 +19,13 @@ class SeriesSelection:
     series: tuple[str, ...] = ()
     deviations: tuple[tuple[str, Place], ...] = ()
     """Those of the state whose rows are stored; their limb does not count."""
+    freedoms: tuple[tuple[str, Place], ...] = ()
+    """Those whose entries, rows and columns are stored; their limb does not count."""
 
     def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
-        """Those of the dim `joint`, `link` or `deviation`."""
-        return {"joint": self.joints, "link": self.links, "deviation": self.deviations}[dim]
+        """Those of a dim of `robots.quantities.PLACED`."""
+        chosen = {"joint": self.joints, "link": self.links, "deviation": self.deviations}
+        return chosen.get(dim, self.freedoms)
 
 
 EVERYTHING = SeriesSelection()

@@ -25,7 +25,7 @@ CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
 
 
-_OPTIONAL = {"ratings", "massless", "reference", "platform", "joined", "variants"}
+_OPTIONAL = {"ratings", "massless", "reference", "platform", "joined", "variants", "standing"}
 """Fields that count for the digest where they are there: descriptions without them keep the digest that they had."""
 
 
@@ -39,7 +39,8 @@ class Description:
     known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. With a
     `platform` whose coordinates follow, the template has limbs and instances alone, and `joined` says which of its
     bodies each instance joins. `variants`, one for each instance where there are any, say what is different in its
-    limb. Two descriptions are equal where they say the same.
+    limb; `standing` likewise on which carrier of the platform it is mounted. Two descriptions are equal where they say
+    the same.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Description:
     platform: CoupledPlatform | None = None
     joined: tuple[int, ...] = ()
     variants: tuple[Variant, ...] = ()
+    standing: tuple[int, ...] = ()
 
     @property
     def in_file(self) -> Description | None:
@@ -84,7 +86,7 @@ class Description:
         limbs, platform = self.parts(values)
         if platform is None:
             return limbs
-        return closed(self.name, limbs.limbs, limbs.instances, platform, self.joined)
+        return closed(self.name, limbs.limbs, limbs.instances, platform, self.joined, self.standing)
 
     def parts(self, values: Mapping[str, Number]) -> tuple[Mechanism, CoupledPlatform | None]:
         """The template for values of the parameters, and its platform where that is none of the template."""

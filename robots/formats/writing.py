@@ -68,10 +68,23 @@ def _file(description: Description) -> dict[str, Any]:
     }
     if description.platform is not None:
         bodies = {BASE: "platform"} | {k: link.body for k, link in enumerate(description.platform.links)}
-        joined = [{"body": bodies[k]} if k != BASE else {} for k in description.joined]
-        pairs = zip(mechanism.instances, joined or [{}] * len(mechanism.instances), strict=True)
-        file["instances"] = {each.name: _Inline(_instance(each, mechanism) | body) for each, body in pairs}
+        carriers = {BASE: "base"} | {k: link.body for k, link in enumerate(description.platform.carriers)}
+        nowhere = [BASE] * len(mechanism.instances)
+        file["instances"] = {
+            each.name: _Inline(
+                _instance(each, mechanism)
+                | ({"body": bodies[body]} if body != BASE else {})
+                | ({"carrier": carriers[ground]} if ground != BASE else {})
+            )
+            for each, body, ground in zip(
+                mechanism.instances, description.joined or nowhere, description.standing or nowhere, strict=True
+            )
+        }
+        file |= _base(description.platform, carriers)
         file["platform"] = _coupled(description.platform, bodies)
+        file["platform"] |= (
+            {"within": carriers[description.platform.within]} if description.platform.within != BASE else {}
+        )
     elif description.variants or mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     for instance, variant in zip(mechanism.instances, description.variants, strict=False):
@@ -96,7 +109,26 @@ def _coupled(platform: CoupledPlatform, bodies: Mapping[int, str]) -> dict[str, 
     said |= {"links": [_Inline(_link(link, bodies)) for link in platform.links]} if platform.links else {}
     said |= {"loops": [_Inline(_closure(each, bodies)) for each in platform.joined]} if platform.joined else {}
     said |= {"independent": platform.independent} if platform.independent else {}
-    return said | ({"actuated": platform.actuated} if platform.actuated else {})
+    carried = {link.joint for link in platform.carriers}
+    if actuated := tuple(joint for joint in platform.actuated if joint not in carried):
+        said["actuated"] = actuated
+    if platform.redundant:
+        posture = {joint: position for joint, position, _ in platform.posture}
+        weights = {joint: weight for joint, _, weight in platform.posture if repr(weight) != "1.0"}
+        said["redundancy"] = {"joints": platform.redundant}
+        said["redundancy"] |= {"posture": _Inline(posture)} if posture else {}
+        said["redundancy"] |= {"weights": _Inline(weights)} if weights else {}
+    return said
+
+
+def _base(platform: CoupledPlatform, carriers: Mapping[int, str]) -> dict[str, Any]:
+    """The section `base`, of bodies on which limbs stand, where there are any."""
+    if not platform.carriers:
+        return {}
+    carried = {link.joint for link in platform.carriers}
+    said: dict[str, Any] = {"links": [_Inline(_link(link, carriers)) for link in platform.carriers]}
+    actuated = tuple(joint for joint in platform.actuated if joint in carried)
+    return {"base": said | ({"actuated": actuated} if actuated else {})}
 
 
 def _rating(rating: Rating) -> dict[str, object]:

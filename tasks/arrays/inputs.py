@@ -41,6 +41,18 @@ class Moving(TypedDict, total=False):
     qdd: ArrayLike | None
 
 
+class MovingBase(TypedDict, total=False):
+    """How the base of a robot moves in the world, with any leading batch dims; none of it where the base stands.
+
+    base_rotation (*batch, 3, 3) from the axes of the base to those of the world; base_twist (*batch, 6) and its time
+    derivative base_acceleration (*batch, 6) as (angular, linear) of the origin of the base, in world axes.
+    """
+
+    base_rotation: ArrayLike
+    base_twist: ArrayLike
+    base_acceleration: ArrayLike
+
+
 GRAVITY = (0.0, 0.0, -9.81)
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}

@@ -80,14 +80,17 @@ def linearisation(
 
 
 def deviations(structure: Structure, motion: np.ndarray) -> Iterator[np.ndarray]:
-    """How a motion input (1, size, samples) changes with each number of a state, accelerations held."""
+    """How a motion input (case, size, samples) changes with each number of a state, accelerations held.
+
+    Only that of a chain may have more than one case.
+    """
     free, size = structure.freedoms, motion.shape[1]
     chain = structure.mechanism.is_chain
     for part in range(2):
         for k in range(free):
             change, place = np.zeros_like(motion), structure.positions[k]
             if chain:
-                change[0, part * free + k] = 1.0
+                change[:, part * free + k] = 1.0
             elif size == 9:
                 change[0, part * 3 + place - 3] = 1.0
             elif part == 1:

@@ -112,6 +112,7 @@ class Assembly:
             return {}
         loads = {"status": (1,), self.request.force: (len(self.block.family.reference.actuators),)}
         shapes: dict[Key, tuple[int, ...]] = loads | dict(self.balance.shapes)
+        shapes |= dict.fromkeys(self.request.motion.values(), (self.request.structure.motion_size,))
         for k, joints in enumerate(self.request.passive):
             shapes |= {Indexed("passive_friction", k): (len(joints),)} if joints else {}
         sets = len(self.block.friction) if self.loads_by_set else 1

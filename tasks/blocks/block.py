@@ -128,7 +128,11 @@ class Block:
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         design = structural(self.family.reference, self.criteria)
         moving, form = self.base is not None, self.sharing.form
-        return Request(self.family, wanted, self.groups, limits, moving, loaded=loaded, design=design, sharing=form)
+        resolved = self.family.reference.given != self.family.reference.freedoms
+        return Request(
+            *(self.family, wanted, self.groups, limits, moving),
+            loaded=loaded, design=design, sharing=form, resolved=resolved,
+        )  # fmt: skip
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:

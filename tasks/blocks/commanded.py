@@ -75,7 +75,8 @@ def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
 def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
     """The motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
     structure = structure_of(family)
-    joints, home = structure.freedoms if structure.mechanism.is_chain else 0, family.reference.platform.home.rotation
+    joints = len(structure.mechanism.given) if structure.mechanism.is_chain else 0
+    home = family.reference.platform.home.rotation
     moved = closed_forms.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
     if joints:
         return moved

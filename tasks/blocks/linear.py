@@ -34,7 +34,8 @@ class Linear:
     def __init__(self, block: Block) -> None:
         self.block, self.structure, self.samples = block, block.request.structure, len(block.times)
         self.limbs = range(len(self.structure.mechanism.instances))
-        bare = replace(block.request, wanted=(), groups=(), limits=())
+        bare = replace(block.request, wanted=(), groups=(), limits=(), resolved=False)
+        self.moving = block.request.motion.get("motion", "motion")
         own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
         self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)
         self.owners = (*self.limbs, PLATFORM) if own else self.limbs
@@ -48,7 +49,8 @@ class Linear:
         rows = np.concatenate([values[Indexed("jacobian", k)] for k in self.limbs], axis=1)
         free, designs = self.structure.freedoms, len(mass)
         actuators, width = rows.shape[1] // free, rows.shape[2]
-        motion = values["motion"]
+        motion = values[self.moving]
+        values = {**values, "motion": motion}
         state = np.zeros((designs, self.samples, 2 * free, 2 * free))
         acting = np.zeros((designs, self.samples, 2 * free, actuators))
         state[:, :, :free, free:] = np.eye(free)

@@ -6,6 +6,7 @@ trajectories, gains and initial states, the last fastest.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 
@@ -13,10 +14,12 @@ import numpy as np
 
 from robots.joint_places import MOTOR
 from robots.measurement import CLEAN
+from robots.model import Robot
 from robots.quantities import GAINS, SIMULATED, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.status import Status
 from robots.trajectories.load import WRENCH, PlatformLoad
+from tasks.arrays.redundancy import resolved_rows
 from tasks.blocks.block import Arrays, Block, BlockSimulation
 from tasks.blocks.commanded import commanded
 from tasks.blocks.sensors import of_motion
@@ -104,13 +107,29 @@ class _Simulated:
             self.tracks[factor] = self._motions(factor)
         return self.tracks[factor]
 
+    @functools.cached_property
+    def _resolved(self) -> bool:
+        """Whether a posture decides freedoms of a redundant chain, so that each design has references of its own."""
+        return self.block.family.reference.given != self.block.family.reference.freedoms
+
+    def _track(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The number of the reference of each case."""
+        return place["design"] * self.sizes["trajectory"] * self._resolved + place["trajectory"]
+
     def _motions(self, factor: int) -> np.ndarray:
-        """References at all steps (trajectory, size, steps + 1)."""
+        """References at all steps (trajectory, size, steps + 1); of resolved ones all trajectories of each design."""
         schedule = self.schedule.refined(factor)
         times = np.arange(schedule.steps + 1) * schedule.step
         block = self.block
         rows = [commanded(block.family, trajectory, times, block.origin) for trajectory in block.trajectories]
-        return np.stack([row[:, : len(times)] for row in rows])
+        tracks = [row[:, : len(times)] for row in rows]
+        if self._resolved:
+            robots = [
+                Robot(block.family, dict(zip(block.named_parameters(), numbers, strict=True)))
+                for numbers in block.parameters.tolist()
+            ]
+            tracks = [resolved_rows(robot, row) for robot in robots for row in tracks]
+        return np.stack(tracks)
 
     def arrays(self) -> Arrays:
         """All strips, put together."""
@@ -190,7 +209,8 @@ class _Simulated:
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
-        start = moved_starts(family, motions[place["trajectory"], :, 0].T, self.simulated.offsets, offsets)
+        track = self._track(place)
+        start = moved_starts(family, motions[track, :, 0].T, self.simulated.offsets, offsets)
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
 
         def plant(schedule: Schedule) -> MovingRobots:
@@ -203,15 +223,15 @@ class _Simulated:
         def drive(schedule: Schedule) -> ForceSource:
             if chosen.controller is not None:
                 factor = schedule.steps // self.schedule.steps
-                tracks = Tracks(self._references(factor), place["trajectory"])
+                tracks = Tracks(self._references(factor), track)
                 return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
             return self._profiled(schedule, place)
 
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
             return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, limits=limits)
-        reach, last = self._way(model, motions, place["trajectory"])
-        fastest = self._fastest(motions)[place["trajectory"]]
+        reach, last = self._way(model, motions, track)
+        fastest = self._fastest(motions)[track]
         return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, limits)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from robots.metric_function import FRICTION, PARAMETERS, TIME
-from robots.quantities import GAINS, STATE, names
+from robots.quantities import FREEDOMS, GAINS, STATE, names
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.user_metric import BlockMetric
 
@@ -54,11 +54,13 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
 
 def selected(block: Block, name: str, array: np.ndarray) -> np.ndarray:
-    """A series of what is stored of it: one axis in place of limb and joint or link, or some rows of a state."""
+    """A series of what is stored of it: one axis in place of limb and joint or link, or some of state or freedoms."""
     dims = block.dims(name)
-    if "deviation" in dims:
-        rows = [row for _, (_, row) in block.selection.deviations]
-        return np.take(array, rows, axis=dims.index("deviation"))
+    if along := [dim for dim in dims if dim == "deviation" or dim in FREEDOMS]:
+        for dim in along:
+            rows = [row for _, (_, row) in block.selection.of(dim)]
+            array = np.take(array, rows, axis=dims.index(dim))
+        return array
     axis, dim = dims.index("limb"), dims[dims.index("limb") + 1]
     limbs, numbers = zip(*(place for _, place in block.selection.of(dim)), strict=True)
     first = np.moveaxis(array, (axis, axis + 1), (0, 1))

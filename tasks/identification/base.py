@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from robots.model import Robot
-from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inputs import GRAVITY, Moving, MovingBase
 from tasks.friction.given import Friction
 from tasks.identification.regressor import Options, regressor
 from tasks.identification.states import random_motion
@@ -126,8 +127,12 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
 def base_parameters(
     robot: Robot, *, friction: Friction = None, shared: bool = False, gravity: ArrayLike = GRAVITY,
     weights: ArrayLike | None = None, seed: int = 0, tolerance: float = TOLERANCE,
+    base_motion: MovingBase | None = None,
 ) -> BaseParameters:  # fmt: skip
     """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does.
+
+    base_motion: samples of the motion of a base that moves, (sample, ...) each, of which each state has one at random;
+    more parameters show there than on a base that stands.
 
     >>> base = ls.base_parameters(ls.robots.build("planar_3r"))
     >>> len(base.groupings), base.groupings[0]
@@ -136,21 +141,33 @@ def base_parameters(
     options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
     one = regressor(robot, full=True, **options, **random_motion(robot, 1))
     states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
-    matrix = regressor(robot, **options, **random_motion(robot, states, seed))
+    drawn = _drawn(base_motion, states, seed) if base_motion else MovingBase()
+    matrix = regressor(robot, **options, **drawn, **random_motion(robot, states, seed))
     rows = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
+
+
+def _drawn(base_motion: MovingBase, states: int, seed: int) -> MovingBase:
+    """Samples of the motion of a base at random, (states, ...) each."""
+    parts = {name: np.asarray(values, dtype=float) for name, values in base_motion.items()}
+    samples = len(next(iter(parts.values())))
+    place = np.random.default_rng([seed, samples]).integers(0, samples, states)
+    return cast(MovingBase, {name: values[place] for name, values in parts.items()})
 
 
 def base_along(
     robot: Robot, motions: Sequence[Moving], *, friction: Friction = None, shared: bool = False,
     gravity: ArrayLike = GRAVITY, weights: ArrayLike | None = None, tolerance: float = TOLERANCE,
+    bases: Sequence[MovingBase] = (),
 ) -> BaseParameters:  # fmt: skip
     """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
 
-    Motions without noise: what is small in them is zero. Raises ValueError.
+    bases: how the base moves along each of them; none: it stands. Motions without noise: what is small in them is zero.
+    Raises ValueError.
     """
     options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
-    parts = [regressor(robot, full=True, **options, **motion) for motion in motions]
+    pairs = zip(motions, bases or [MovingBase()] * len(motions), strict=True)
+    parts = [regressor(robot, full=True, **options, **base, **motion) for motion, base in pairs]
     rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
     rows = rows[np.isfinite(rows).all(axis=1)]
     # rows of an actuator that carries nothing are rounding, which would count as much as the others

@@ -68,20 +68,29 @@ def fit(
 
     Of the robot the geometry is used, its inertia and the linear parameters of its friction for `truth` alone; those
     that are not linear are as given, unless the method finds them. `base` absent: found at random states, or where no
-    motion has an acceleration, as in tests of gravity and friction, along the motions. `nominal`: the robot that a user
+    motion has an acceleration, as in tests of gravity and friction, along the motions; a base that moves does so in the
+    same way in all recordings. `nominal`: the robot that a user
     takes it for, whose inertia decides what data do not; absent: `robot`. Raises ValueError for recordings that are not
     enough, or an unknown method.
     """
     if method not in METHODS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    moved = [recording.base for recording in training if recording.base]
     if is_coupled(robot, friction):
+        if moved:
+            raise ValueError(
+                "friction: got a load from reactions that it changes, on a base that moves, of which the model of such "
+                "friction knows nothing; expected load: constant, or a base that stands"
+            )
         return _fit_coupled(robot, friction, training, validation, method, gravity, filtering, nominal or robot)
     if base is None:
         planned = [recording.planned for recording in training]
         if planned and all(map(_is_slow, planned)):
-            base = base_along(robot, planned, friction=friction, shared=True, gravity=gravity)
+            bases = [recording.base for recording in training]
+            base = base_along(robot, planned, friction=friction, shared=True, gravity=gravity, bases=bases)
         else:
-            base = base_parameters(robot, friction=friction, shared=True, gravity=gravity)
+            base_motion = moved[0] if moved else None
+            base = base_parameters(robot, friction=friction, shared=True, gravity=gravity, base_motion=base_motion)
     data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal or robot)
     solution = METHODS[method](data)
     truth = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.model import Robot
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import Moving, MovingBase, field_input
 from tasks.friction.given import FrictionInput
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import friction_columns, regressor
@@ -23,12 +23,13 @@ Rows = tuple[np.ndarray, np.ndarray]
 class Recording:
     """A motion with one batch dim, forces of the actuators along it (samples, actuator), the motion that was planned.
 
-    `planned` absent: the same motion.
+    `planned` absent: the same motion. `base` is how the base moves meanwhile, nothing where it stands.
     """
 
     moving: Moving
     forces: np.ndarray
     commanded: Moving = field(default_factory=lambda: Moving())
+    base: MovingBase = field(default_factory=lambda: MovingBase())
 
     @property
     def planned(self) -> Moving:
@@ -95,13 +96,19 @@ class Data:
 
     def friction_rows(self, friction: FrictionInput) -> np.ndarray:
         """Rows of the columns of friction alone, of all recordings for training."""
-        parts = [friction_columns(self.robot, friction, run.moving, gravity=self.gravity) for run in self.training]
+        fields = [field_input(self.gravity, **run.base) for run in self.training]
+        parts = [
+            friction_columns(self.robot, friction, run.moving, field=acting)
+            for run, acting in zip(self.training, fields, strict=True)
+        ]
         done = [self.filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
         return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
 
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
         """Rows in turn of the actuators; samples that cannot be solved are left out."""
-        matrix = regressor(self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.moving)
+        matrix = regressor(
+            self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.base, **recording.moving
+        )
         matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
         return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
 

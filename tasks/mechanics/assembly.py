@@ -15,6 +15,7 @@ from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, determinant, either, every, inverse, opposite, sqrt, total, where
+from tasks.mathematics.minimax import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
@@ -47,14 +48,17 @@ def acting_rows(jacobian: Array, weights: Array) -> Array:
 
 
 def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, switched: bool = False) -> list[Scalar]:
-    """u with J_IK^T u = wrench and the least maximum of weights |u|, for one actuator more than there are freedoms.
+    """u with J_IK^T u = wrench and the least maximum of weights |u|, for more actuators than there are freedoms.
 
-    With `switched`, weights may be infinite: where one is, that actuator gives no force, and the others have no choice.
+    With `switched`, weights may be infinite: where one is, that actuator gives no force, and the others have less
+    choice, or none.
 
-    All solutions are u + N s with one number s, so that the maximum is a convex function of s made of straight lines:
-    its least value is where two of them meet. They are all tried.
+    All solutions are u + N s with one number s for each spare actuator, so that the maximum is a convex function of s
+    made of straight lines: its least value is where one more of them meet. They are all tried.
     """
     j = array(jacobian)
+    if j.shape[0] > j.shape[1] + 1:
+        return _least_of_several(j, array(wrench), array(weights), switched=switched)
     if switched:
         unique = actuator_forces(j, wrench, weights)
         finite = [w <= sys.float_info.max for w in weights]
@@ -87,6 +91,26 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
             better = there < least
             best, least = where(better, meeting, best), where(better, there, least)
     return list(u + direction * best)
+
+
+def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool) -> list[Scalar]:
+    """The same for several spare actuators, of which some may be off."""
+    u, spare, largest = array(actuator_forces(j, wrench, weights)), j.shape[0] - j.shape[1], sys.float_info.max
+    active = [w <= largest for w in weights] if switched else [True] * len(j)
+    acting = array([where(mask, 1.0, 0.0) for mask in active])
+    known = j * acting[:, None]
+    free = spanning_columns(np.diag(acting) - known @ (inverse(known.T @ known) @ known.T), spare)
+    sizes = array([where(mask, w, 1.0) for mask, w in zip(active, weights, strict=True)])
+    forces = list(u)
+    for off in reversed(range(spare if switched else 1)):
+        left = spare - off
+        columns = free[:, :left]
+        chosen = u + columns @ array(least_maximum(u * sizes, columns * sizes[:, None]))
+        if not switched:
+            return list(chosen)
+        so_many = abs(len(j) - off - sum(acting)) < 0.5
+        forces = [where(so_many, x, y) for x, y in zip(chosen, forces, strict=True)]
+    return forces
 
 
 def singularity(jacobian: Array) -> Mask:

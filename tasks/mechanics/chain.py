@@ -149,7 +149,7 @@ def _dependent(chain: Chain) -> list[int]:
     return [joint for cluster in chain.choice.clusters for joint in cluster.dependent]
 
 
-def _size(start: FreeTips) -> Scalar:
+def loop_size(start: FreeTips) -> Scalar:
     """A length of the loops at the reference configuration [m], above zero; 1 where all of it is at one point."""
     loops = start.embedding.loops
     near = total([x for loop in loops for end in (loop.joined.a, loop.joined.b) for x in end.origin])
@@ -163,8 +163,8 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
     if not dependent:
         return states, True
-    winds, size = chain.limb.winds, _size(start)
-    targets = {i: q[place[i]] if winds else _within_turn(links[i], q[place[i]]) for i in looped}
+    winds, size = chain.limb.winds, loop_size(start)
+    targets = {i: q[place[i]] if winds else within_turn(links[i], q[place[i]]) for i in looped}
     enough = CONVERGED * size
 
     def unpacked(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar]]:
@@ -217,7 +217,7 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
     return followed(problem, solution, at_end, converged, certain)
 
 
-def _within_turn(link: Link, value: Scalar) -> Scalar:
+def within_turn(link: Link, value: Scalar) -> Scalar:
     """The same position of a joint within half a turn of its reference."""
     if not link.joint_kind.periodic:
         return value
@@ -256,6 +256,6 @@ def _part_status(status: Scalar, matrix: Array, first: Array, singular: Status) 
 
 
 def _status(tips: FreeTips, start: FreeTips, home_branch: Mask) -> Scalar:
-    closed, status = CLOSED * _size(start), _branch_status(tips, start, home_branch)
+    closed, status = CLOSED * loop_size(start), _branch_status(tips, start, home_branch)
     status = where(total(tips.embedding.dropped()) <= closed, status, float(Status.LOOP_OPEN))
     return where(total(tips.residuals()) <= closed, status, float(Status.NOT_REACHABLE))

@@ -83,9 +83,10 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     if found != wanted:
         missing, spare = sorted(found - wanted), sorted(wanted - found)
         remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
+        where = "in the joints under redundancy" if limb.coordinates else "in its independent or its actuated joints"
         raise TopologyError(
             f"chain {limb.name}: got the independent joints {', '.join(mechanism.freedoms) or 'none'}; expected "
-            f"{len(found)}, as many as it has freedoms; {remedy} in its independent or its actuated joints"
+            f"{len(found)}, as many as it has freedoms; {remedy} {where}"
         )
     return made
 
@@ -229,7 +230,8 @@ def _tip_rows(
         names = ", ".join(limb.links[i].joint for i in every.independent)
         raise TopologyError(
             f"limb {limb.name}: the platform determines {len(rows)} of its {len(every.independent)} "
-            f"independent joints ({names}); give it fewer joints, or a tip that holds more"
+            f"independent joints ({names}); give it fewer joints, or a tip that holds more; or the platform "
+            "coordinates, with the others under redundancy"
         )
     return every.tip_rows if limb.every_row else _by_closure(rows, limb.tips)
 

@@ -39,7 +39,7 @@ from tasks.mechanics.structure import (
     symbolic,
 )
 from tasks.metrics.margins import NOTHING, LimbLimits
-from tasks.programs import criteria, terms
+from tasks.programs import criteria, redundancy, terms
 from tasks.programs.criteria import LimbCriteria
 
 FIRST = ("wrench", "jacobian", "status")
@@ -138,6 +138,9 @@ class LimbRequest:
     """What it holds the platform by, `constraint_rows`, and `home_constraint_rows` at the reference pose."""
     formulation: str = RECURSION
     """How the wrench is computed, one of FORMULATIONS."""
+    resolved: bool = False
+    """Whether a posture decides some of its freedoms: `motion` is that of the others, and that of all an
+    output, `resolved_motion`."""
     criteria: LimbCriteria = criteria.NOTHING
     """Its stiffness and the ends of its capsules, from a case input `elasticity`."""
 
@@ -151,6 +154,7 @@ class LimbRequest:
         limb_, free = structure.mechanism.limbs[limb_index], structure.freedoms
         driven, redundant = len(limb_.actuators), structure.redundant(limb_index)
         shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
+        shapes |= {"resolved_motion": (structure.motion_size,)} if self.resolved else {}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.needs_statics else {}
         shapes |= self.friction.shapes(free, driven, redundant, structure.held)
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
@@ -176,7 +180,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
     than actuators of a limb with `every_row`, which rests on a choice of rows.
     """
     structure = structure_of(family)
-    inputs = {"motion": (structure.motion_size,)} | signal_inputs(family)
+    size = 3 * len(structure.mechanism.given) if asked.resolved else structure.motion_size
+    inputs = {"motion": (size,)} | signal_inputs(family)
     case, sample = field_inputs(limb_inputs(structure, limb_index), inputs, moving_base)
     case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
     case |= asked.criteria.case
@@ -199,7 +204,12 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         errors: Array = ABSENT,
         signals: Array = ABSENT,
     ) -> dict[str, Numbers]:
-        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
+        if asked.resolved:
+            mounted, solved, pose, moving, motion = redundancy.solved_limb(
+                structure, parameters, mount, motion, signals
+            )
+        else:
+            mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
         sample = LimbSample(structure, mounted, solved, pose, moving, motion, array(gravity))
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
         rows = limb.jacobian(mounted, solved.tips, sample.transmission)
@@ -226,6 +236,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             along = criteria.directions(family, elastic.spatial)
             model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None
             result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model)
+        result |= {"resolved_motion": motion} if asked.resolved else {}
         if "ends" in shapes:
             result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)
         return result | {name: series[name] for name in asked.series}

@@ -134,6 +134,8 @@ class Request:
     """What is known for criteria of design, whether or not it is wanted."""
     sharing: SharingForm = EVEN_SHARING.form
     """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
+    resolved: bool = False
+    """Whether a posture decides freedoms of a redundant chain, of which `motion` gives the others."""
 
     @functools.cached_property
     def criteria(self) -> RobotCriteria:
@@ -190,6 +192,11 @@ class Request:
         return (*series, *outcome, *loads), metrics
 
     @property
+    def motion(self) -> dict[Key, Key]:
+        """Where the motion of all freedoms is, for stages after the limbs, where it has another name than `motion`."""
+        return {"motion": Indexed("resolved_motion", 0)} if self.resolved else {}
+
+    @property
     def force(self) -> str:
         """The actuator forces that joints feel: their own friction is inside the drive."""
         return "net_force" if any(self.passive) else "force"
@@ -222,6 +229,7 @@ def limb(request: Request, k: int) -> Stage:
         constraints=any_needs(request.wanted, "constraints"),
         formulation=request.formulation,
         criteria=request.criteria.of_limb(k),
+        resolved=request.resolved,
     )
     return Stage(
         instance.name,
@@ -250,7 +258,7 @@ def assembly(request: Request) -> Stage:
         "assembly",
         assembly_shapes(request.structure, series),
         functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria, request.sharing),
-        {},
+        {**request.motion},
     )
 
 
@@ -286,6 +294,7 @@ def reactions(request: Request, k: int) -> Stage:
     force = Rows(request.force, (driven.start, driven.stop))
     takes: dict[Key, Key | Rows] = {"mount": Indexed("mount", k), "force": force}
     takes |= {name: Indexed(name, k) for name in ("redundant", "passive_friction")}
+    takes |= request.motion
     program = functools.partial(
         reaction_program, request.family, index, request.reactions, request.passive[k], request.moving_base
     )

@@ -1,4 +1,4 @@
-"""What bodies of a robot feel of the motion of its base, along a trajectory; see `tasks.mechanics.field`."""
+"""The motion of a base along a trajectory, and what bodies of a robot feel of it; see `tasks.mechanics.field`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from robots.trajectories.trajectory import Trajectory
 from robots.types import IDENTITY
 from tasks.trajectories import turns
 from tasks.trajectories.closed_forms import Numbers, motion
+
+
+def base_motion(base: Trajectory, times: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Rotation (time, 3, 3) of a base that moves, its twist (time, 6), the rate of that, as `MovingBase` has them."""
+    count = len(times)
+    moved = motion(base.kind, base.values, times, base.points)[:, :count]
+    turned = turns.turning(base.turn, IDENTITY, times)[:, :count]
+    twist, change = (np.concatenate([turned[k : k + 3], moved[j : j + 3]]).T for k, j in ((9, 3), (12, 6)))
+    return turned[:9].T.reshape(count, 3, 3), np.ascontiguousarray(twist), np.ascontiguousarray(change)
 
 
 def base_field(base: Trajectory, gravity: Sequence[float], times: Numbers) -> Numbers:

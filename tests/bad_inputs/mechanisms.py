@@ -12,6 +12,9 @@ from tests.pipeline.robot_files.test_reader import ARM
 
 TRIPOD = (Path(__file__).parents[2] / "examples" / "robots" / "3rps.yaml").read_text()
 HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1}}"
+REDUNDANT = (Path(__file__).parents[2] / "examples" / "robots" / "arm_platform.yaml").read_text()
+CARRIAGE = "{joint: rail, body: carriage, parent: base, kind: prismatic, axis: x, inertia: {mass: 9}}"
+CARRIED = REDUNDANT.replace("instances:", f"base:\n  links: [{CARRIAGE}]\n  actuated: [rail]\ninstances:")
 WRIST = TRIPOD + f"  links: [{HINGE}]\n  independent: [hinge]\n  actuated: [hinge]\n"
 GIVEN, HOME, LEG = (
     "coordinates: [z, pitch, roll]",
@@ -28,6 +31,16 @@ def given(name: str, text: str, *said: str) -> Row:
 def wrist(name: str, old: str, new: str, *said: str) -> Row:
     """A platform with a wrist that is good but for one text."""
     return robot(f"J{name}", old, new, *said, text=WRIST)
+
+
+def free(name: str, old: str, new: str, *said: str) -> Row:
+    """A redundant arm that carries a platform, good but for one text."""
+    return robot(f"J{name}", old, new, *said, text=REDUNDANT)
+
+
+def carried(name: str, old: str, new: str, *said: str) -> Row:
+    """The same on a carriage."""
+    return robot(f"J{name}", old, new, *said, text=CARRIED)
 
 
 def belt(name: str, old: str, new: str, *said: str) -> Row:
@@ -189,5 +202,47 @@ ROWS = (
         "actuated: [shoulder, elbow]",
         "actuated: [shoulder]\n    coordinates: [elbow, elbow]",
         "got elbow again",
+    ),
+    free("70 a joint that is none", "joints: [arm.3]", "joints: [arm.8]", "got 'arm.8'", "Did you mean 'arm.7'"),
+    free("71 a joint without limb", "joints: [arm.3]", 'joints: ["3"]', "Joints of limbs are INSTANCE.JOINT."),
+    free("72 a joint twice", "joints: [arm.3]", "joints: [arm.3, arm.3]", "joints[1]: got arm.3 again"),
+    free("73 no joint", "joints: [arm.3]", "joints: []", "platform.redundancy.joints: got []; expected at least 1"),
+    free("74 too many joints", "joints: [arm.3]", "joints: [arm.3, arm.4]", "8 coordinates that are given and 7 act"),
+    free("75 a redundant arm without the section", "redundancy:", "# redundancy:", "got "),
+    free(
+        "76 a posture of no joint", "arm.1: 0,", "arm.9: 0,", "posture.arm.9: got 'arm.9'; expected a joint of a limb"
+    ),
+    free("77 a posture in words", "arm.1: 0,", "arm.1: swivl,", "Did you mean 'swivel'?"),
+    free("78 a weight of zero", "arm.3: 2", "arm.3: 0", "weights.arm.3: got 0.0; expected a weight above 0"),
+    free(
+        "79 a weight of zero by a parameter", "arm.3: 2", "arm.3: swivel", "got swivel, which is 0; expected a weight"
+    ),
+    free("80 a weight of no posture", "arm.4: 0, ", "", "weights.arm.4: got 'arm.4'; expected a joint of the posture"),
+    free(
+        "81 mobility beside redundancy",
+        "coordinates: [x, y, z, yaw, pitch, roll]",
+        "mobility: [wx, wy, wz, vx, vy, vz]",
+        "got redundancy without coordinates; expected coordinates beside it",
+    ),
+    carried(
+        "82 a carrier that is none",
+        "{limb: arm}",
+        "{limb: arm, carrier: cart}",
+        "carrier: got 'cart'; expected base, or a body",
+    ),
+    carried(
+        "87 a rail called as a joint of a limb", "joint: rail", "joint: arm.1", "links[0].joint: got 'arm.1'; expected"
+    ),
+    carried(
+        "88 a rail called as a coordinate", "joint: rail", "joint: platform_x", "a name that no other joint of the"
+    ),
+    wrist(
+        "89 a tool called as the platform", "body: tool", "body: plate", "a name that no other body of the robot has"
+    ),
+    carried("83 a motor of no carrier", "actuated: [rail]", "actuated: [rial]", "base.actuated[0]: got 'rial'"),
+    carried("84 a slanted rail", "axis: x, inertia: {mass: 9}", "axis: [1, 1, 0], inertia: {mass: 9}", "Turn its plac"),
+    carried("85 coordinates within nothing", "  coordinates:", "  within: cart\n  coordinates:", "within: got 'cart'"),
+    robot(
+        "J86 a carriage under a chain", "limbs:", f"base: {{links: [{CARRIAGE}]}}\nlimbs:", "got base without", text=ARM
     ),
 )

@@ -8,7 +8,15 @@ from typing import Any
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.sections import SweepFile
-from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, ActuatorSharing, OffTime, select_actuators
+from robots.limits import (
+    EVEN_SHARING,
+    LEAST_MAXIMUM,
+    MOST_CORNERS,
+    ActuatorSharing,
+    OffTime,
+    corner_count,
+    select_actuators,
+)
 from robots.model import Mechanism
 from robots.parameters import ParameterError
 
@@ -29,9 +37,14 @@ def read_sharing(
         report((KEY,), Got(got), "forces that a motion leaves open", "Leave sharing out.", key=True)
         return EVEN_SHARING
     if section.rule == LEAST_MAXIMUM:
+        corners, most = corner_count(len(mechanism.actuators), spare), MOST_CORNERS
         rubbing = friction is not None and any(at.actuator < 0 for group in friction.groups for at in group.places)
         for wrong, got, hint in (
-            (spare > 1, f"{spare} actuators more than freedoms", "Take least_squares."),
+            (
+                corners > most,
+                f"{spare} spare actuators, {corners:,} corners of {most:,} at most",
+                "Take least_squares.",
+            ),
             (bool(section.preload), "a preload", "Leave preload out, or take least_squares."),
             (rubbing, "friction in passive joints", "Take least_squares."),
         ):

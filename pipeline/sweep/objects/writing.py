@@ -228,9 +228,9 @@ class Writer:
 
     @property
     def _joints(self) -> Sequence[str]:
-        """The independent joints of a chain; none for a platform."""
+        """The joints in which the motion of a chain is given; none for a platform."""
         family = self.family
-        return family.reference.freedoms if family is not None and family.reference.is_chain else ()
+        return family.reference.given if family is not None and family.reference.is_chain else ()
 
 
 def _names(section: Any, names: Sequence[str]) -> Sequence[str]:

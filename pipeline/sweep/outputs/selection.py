@@ -17,7 +17,7 @@ from robots.model import Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import PLACED, QUANTITIES
 
-NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names}
+NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names, "freedom": freedom_names}
 WORDS = {"deviation": "freedom"}
 """What is selected, where that is not called as its dim."""
 
@@ -52,5 +52,5 @@ def read_selection(report: Report, file: SweepFile, mechanism: Mechanism | None)
             hint = f"All outputs of {what}s that are selected share one dim; write the same list."
             report(path, Got(f"other {what}s than those of another output"), f"the same {what}s everywhere", hint)
         series.append(name)
-    joints, links, deviations = (chosen.get(kind, ()) for kind in NAMES)
-    return SeriesSelection(joints, links, tuple(series), deviations)
+    joints, links, deviations, freedoms = (chosen.get(kind, ()) for kind in NAMES)
+    return SeriesSelection(joints, links, tuple(series), deviations, freedoms)

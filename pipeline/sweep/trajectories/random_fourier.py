@@ -102,7 +102,7 @@ def trajectories(
 def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
     """All entries of this kind in the text of a sweep file that has been checked, by name."""
     document = parse_yaml(text, "sweep")
-    mover = Mover(mechanism.freedoms if mechanism.is_chain else (), mechanism.platform.mobility)
+    mover = Mover(mechanism.given if mechanism.is_chain else (), mechanism.platform.mobility)
     result: dict[str, Entry] = {}
     trajectories = document.data["trajectories"]
     assert isinstance(trajectories, dict), "the text of a sweep that was read"

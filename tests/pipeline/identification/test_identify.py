@@ -15,9 +15,15 @@ from pipeline import run
 from pipeline.cli import cli
 from pipeline.errors import InputError
 from pipeline.identification.identify import Identified, identify
+from pipeline.identification.identify_job import friction_of
 from pipeline.sweep.model import Sweep
+from robots import catalog
 from storage import open_results
 from storage.errors import StoreError
+from tasks.friction.given import friction_input
+from tasks.identification.base import base_parameters
+from tasks.identification.fit import fit
+from tasks.identification.recorded import Recording
 from tests.pipeline.runs import SYNCHRONOUS
 
 TEXT = """\
@@ -195,6 +201,35 @@ def test_encoders_that_do_not_give_the_motion_are_refused(tmp_path: Path) -> Non
     with pytest.raises(StoreError, match="has 4 actuators and 3 freedoms, so that encoders do not give"):
         identify(store, cluster=SYNCHRONOUS)
     assert not identify(store, motion="commanded", cluster=SYNCHRONOUS).failed
+
+
+BASE = """\
+base:
+  {kind: line_sine, amplitude: [0.3, -0.2, 0.5], period: 1,
+   turn: {kind: harmonic, amplitude: [0.2, 0.15, -0.1], period: 0.8}}
+"""
+
+
+@pytest.mark.parametrize(("robot", "more"), [("planar_3r", 8), ("delta_3rr2rrr", 1)])
+def test_a_base_that_moves_shows_more_parameters(tmp_path: Path, robot: str, more: int) -> None:
+    """All of them are those of the robot: exactly without noise, within their deviations with it."""
+    text = text_for(robot, SINGLE)
+    standing = base_parameters(catalog.build(robot), friction=friction_of(Sweep.from_text(text), 0), shared=True)
+    store = stored(tmp_path, text + BASE)
+    clean = identify(store, clean=True, cluster=SYNCHRONOUS).fits[0, 0]
+    assert len(clean.names) >= standing.count + more
+    np.testing.assert_allclose(clean.values, clean.truth, atol=1e-7 * np.abs(clean.truth).max())
+    if robot == "planar_3r":
+        assert (np.abs(scores(identify(store, cluster=SYNCHRONOUS))) < 4.5).all()
+
+
+def test_friction_that_reactions_load_is_not_identified_on_a_base_that_moves() -> None:
+    robot = catalog.build("delta_3rr2rrr")
+    loaded = {"law": "coulomb_viscous", "load": "reaction", "joints": "passive", "coulomb": 0.05, "pin_radius": 0.01}
+    friction = friction_input(robot, loaded)
+    recording = Recording({"position": np.zeros((2, 3))}, np.zeros((2, 3)), base={"base_twist": np.zeros((2, 6))})
+    with pytest.raises(ValueError, match="on a base that moves, of which the model of such friction knows nothing"):
+        fit(robot, friction, [recording], [])
 
 
 def test_what_is_found_is_written_as_json_and_csv(planar: Path, tmp_path: Path) -> None:

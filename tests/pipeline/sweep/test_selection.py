@@ -54,6 +54,31 @@ def test_some_joints_and_links_have_the_bits_of_all(tmp_path: Path, monkeypatch:
     assert content_hash(run(made, cluster=SYNCHRONOUS, granularity="block")) == content_hash(some)
 
 
+MATRICES = ("mass_matrix", "coriolis_matrix", "inverse_jacobian", "gravity_force")
+ARM = """\
+limbsweep: 1
+robot: planar_3r
+trajectories: {{swing: {{kind: harmonic, amplitude: 0.4, period: 1}}, slow: {{kind: harmonic, period: 3}}}}
+time: {{stop: 1, step: 0.25}}
+outputs: [{outputs}]
+"""
+
+
+def test_entries_of_some_freedoms_have_the_bits_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(Sweep.from_text(ARM.format(outputs=", ".join(MATRICES))), cluster=SYNCHRONOUS)
+    made = Sweep.from_text(ARM.format(outputs=", ".join(f"{name}: ['joint_[13]']" for name in MATRICES)))
+    some, ends = run(made, tmp_path / "some.zarr", cluster=SYNCHRONOUS), ["joint_1", "joint_3"]
+    assert list(some["selected_freedom"].values) == list(some["selected_freedom_column"].values) == ends
+    for name in MATRICES:
+        along = [str(dim) for dim in whole[name].dims if str(dim).startswith("freedom")]
+        assert some[name].dims == tuple(f"selected_{dim}" if dim in along else dim for dim in whole[name].dims)
+        np.testing.assert_array_equal(some[name].values, whole[name].sel({dim: list(ends) for dim in along}).values)
+    assert ls.open(tmp_path / "some.zarr")["mass_matrix"].sel(selected_freedom="joint_3").shape[-1] == len(ends)
+    assert made.fingerprint != Sweep.from_text(made.text.replace("joint_[13]", "joint_[12]")).fingerprint
+    cut_finely(monkeypatch, small=5)
+    assert content_hash(run(made, cluster=SYNCHRONOUS)) == content_hash(some)
+
+
 def test_a_plan_counts_what_is_stored_and_what_is_held() -> None:
     whole, some = (plan(Sweep.from_text(TEXT.format(outputs=text))) for text in (ALL, SOME))
     assert some.stored < 0.3 * whole.stored
@@ -81,6 +106,11 @@ def test_a_sweep_of_objects_takes_them_too() -> None:
         (
             "joint_reaction: ['*.1'], joint_position: ['*.2']",
             "got other joints than those of another output; expected the same joints everywhere",
+        ),
+        ("mass_matrix: [vw]", r"mass_matrix\[0\]: got 'vw'; expected a freedom of the robot"),
+        (
+            "mass_matrix: [vx], gravity_force: [vz]",
+            "got other freedoms than those of another output; expected the same freedoms everywhere",
         ),
     ],
 )

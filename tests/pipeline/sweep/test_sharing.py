@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray
@@ -13,7 +15,7 @@ from pipeline.identification.recordings import refuse_unmodelled
 from robots.status import Status
 from storage.errors import StoreError
 from tasks.mechanics import assembly
-from tests.pipeline.runs import SYNCHRONOUS
+from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 TEXT = """\
 limbsweep: 1
@@ -79,6 +81,48 @@ def test_the_least_maximum_is_that_of_a_linear_programme(
         np.testing.assert_allclose(rows.T @ found[k], rows.T @ force[k], rtol=0, atol=1e-11 * np.abs(force).max())
         assert (WEIGHTS * np.abs(found[k])).max() <= (WEIGHTS * np.abs(force[k])).max() * (1 + 1e-12)
     np.testing.assert_array_equal(least["peak_force"], np.abs(found).max(axis=0))
+
+
+DELTA = Path(__file__).parents[3] / "examples" / "robots" / "delta.yaml"
+
+
+def delta_of(limbs: int) -> str:
+    """A Delta of a robot file with so many limbs around its axis."""
+    head, rest = DELTA.read_text().split("instances:\n")
+    turns = [f"{{turn: {{z: {360 * k / limbs}}}}}" for k in range(limbs)]
+    lines = [f'  limb{k + 1}: {{limb: "RR[2RR]R", base: {turn}, platform: {turn}}}\n' for k, turn in enumerate(turns)]
+    return f"{head}instances:\n{''.join(lines)}\nplatform:\n{rest.partition(chr(10) + 'platform:' + chr(10))[2]}"
+
+
+def test_the_least_maximum_of_two_spare_actuators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a linear programme, with none, one and two of five actuators off; bits do not depend on blocks."""
+    (tmp_path / "delta.yaml").write_text(delta_of(5))
+    text = TEXT.replace("delta_4rr2rrr", "./delta.yaml") + "design: {grid: {platform_mass: [0.5, 2]}}\n"
+    weights = np.array([1.0, 2.0, 1.0, 0.5, 1.0])
+    off = "off: {limb2.1: [[0.25, 0.65]], limb5.1: [[0.45, 0.65]]}"
+    sharing = section([f"limb{k + 1}.1" for k in range(5)], weights=weights)
+    sharing = sharing.replace("{weights", f"{{rule: least_maximum, {off}, weights")
+    sweep = Sweep.from_text(text + sharing, folder=tmp_path)
+    results = run(sweep, cluster=SYNCHRONOUS)
+    even = run(Sweep.from_text(text, folder=tmp_path), cluster=SYNCHRONOUS)
+    part, plain = (each.isel(design=1, trajectory=0, friction=0, missing_dims="ignore") for each in (results, even))
+    counts = set()
+    for k, t in enumerate(part["time"].values):
+        force, rows = part["actuator_force"].values[k], part["inverse_jacobian"].values[k]
+        on = np.array([True, not 0.25 <= t < 0.65, True, True, not 0.45 <= t < 0.65])
+        sides = np.vstack([np.c_[np.diag(sign * weights[on]), -np.ones(on.sum())] for sign in (1.0, -1.0)])
+        wrench = rows.T @ plain["actuator_force"].values[k]
+        np.testing.assert_allclose(rows.T @ force, wrench, rtol=0, atol=1e-10 * np.abs(wrench).max())
+        solved = linprog(
+            [0.0] * on.sum() + [1.0], sides, np.zeros(2 * on.sum()), np.c_[rows[on].T, np.zeros(3)], wrench,
+            bounds=(None, None),
+        )  # fmt: skip
+        assert abs((weights * np.abs(force)).max() - solved.fun) < 1e-9 * solved.fun
+        assert not force[~on].any()
+        counts.add(int(on.sum()))
+    assert counts == {3, 4, 5}
+    cut_finely(monkeypatch, small=10)
+    assert content_hash(run(sweep, cluster=SYNCHRONOUS)) == content_hash(results)
 
 
 def test_actuators_that_are_off_leave_all_to_the_others(even: tuple[np.ndarray, np.ndarray, xarray.Dataset]) -> None:
@@ -162,6 +206,13 @@ def test_friction_of_passive_joints_is_overcome_by_those_that_are_on() -> None:
 def test_what_cannot_be_shared_is_refused(robot: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match="(?s).*" + message.replace("{", "\\{")):
         Sweep.from_text(TEXT.replace("delta_4rr2rrr", robot) + text)
+
+
+def test_a_least_maximum_with_too_many_corners_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "delta.yaml").write_text(delta_of(9))
+    text = TEXT.replace("delta_4rr2rrr", "./delta.yaml") + "sharing: {rule: least_maximum}\n"
+    with pytest.raises(InputError, match="got least_maximum with 6 spare actuators, 2,304 corners of 1,000 at most"):
+        Sweep.from_text(text, folder=tmp_path)
 
 
 def test_recordings_of_forces_shared_in_another_way_are_not_fitted() -> None:

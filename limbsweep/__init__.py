@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import torque_constants
     from tasks.motion.direct import simulate_adaptive
+    from tasks.motion.motors import motor_demand, on_supply
 
 __all__ = [
     "ClusterConfig",
@@ -118,7 +119,9 @@ __all__ = [
     "lagrange_coefficients",
     "lazy",
     "linearisation",
+    "motor_demand",
     "natural_frequencies",
+    "on_supply",
     "open",
     "plan",
     "pose_error",
@@ -196,7 +199,9 @@ _HOMES = {
     "joint_reactions": "pipeline.labelled.functions",
     "lagrange_coefficients": "pipeline.labelled.functions",
     "linearisation": "tasks.arrays.linear",
+    "motor_demand": "tasks.motion.motors",
     "natural_frequencies": "pipeline.labelled.functions",
+    "on_supply": "tasks.motion.motors",
     "pose_error": "pipeline.labelled.functions",
     "profile": "pipeline.labelled.signals",
     "servo": "pipeline.labelled.motions",

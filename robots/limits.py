@@ -38,11 +38,16 @@ class JointLimit:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited."""
+    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
+
+    current [A] and voltage [V] are those that its motor may draw and that its supply has.
+    """
 
     force: float = math.inf
     velocity: float = math.inf
     power: float = math.inf
+    current: float = math.inf
+    voltage: float = math.inf
 
 
 @dataclass(frozen=True)

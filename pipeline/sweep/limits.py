@@ -26,6 +26,7 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
     "joint ranges": ("joints", "position"),
     "joint rates": ("joints", "velocity"),
     "actuator limits": ("actuators", "force or velocity or power"),
+    "motor limits": ("actuators", "current or voltage"),
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
@@ -64,7 +65,7 @@ def read_limits(
         path = (*within, "actuators", name)
         numbers = _selected(report, path, partial(select_actuators, mechanism, name))
         _check_unlimited(report, path, numbers, actuators)
-        actuators |= dict.fromkeys(numbers, _actuator(report, actuator, path))
+        actuators |= dict.fromkeys(numbers, _actuator(report, actuator, path, bool(mechanism.motors)))
     return Limits(joints, actuators)
 
 
@@ -123,10 +124,14 @@ def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> 
     return unit
 
 
-def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capacity:
+def _actuator(report: Report, section: ActuatorSection, path: KeyPath, motors: bool) -> Capacity:
     numbers = section.model_dump(exclude_none=True)
     if not numbers:
-        report(path, Got("no limit"), "force, velocity or power")
+        report(path, Got("no limit"), "force, velocity or power, of a motor current or voltage")
+    for key in ("current", "voltage"):
+        if key in numbers and not motors:
+            hint = "Its actuators are not all drives with a motor."
+            report((*path, key), numbers[key], "force, velocity or power of this robot", hint)
     return Capacity(**numbers)
 
 

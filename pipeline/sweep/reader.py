@@ -91,7 +91,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         if design is not None and design.family.signals:
             hint = "Leave out simulation, or what changes with time."
             report((loads.KEY,), Got("loads that change with time"), "constant loads and springs in a simulation", hint)
-        simulated = SimulationReader(report, file, mechanism, grid, files)
+        simulated = SimulationReader(report, file, mechanism, grid, files, limits)
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)

@@ -148,6 +148,8 @@ class ActuatorSection(Section):
     force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
     velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
+    current: Positive | None = Field(default=None, description="largest size of the motor's current [A]")
+    voltage: Positive | None = Field(default=None, description="voltage of the motor's supply [V]")
 
 
 class SharingSection(Section):
@@ -291,7 +293,9 @@ class ForceSection(Section):
     )
     file: Text | None = Field(default=None, description="a CSV beside the sweep: t [s] and a column for each actuator")
     between: Literal["linear", "steps"] = Field(default="linear", description="between points: a line, or the last one")
-    of: Literal["force", "current"] = Field(default="force", description="what the numbers are; currents of motors [A]")
+    of: Literal["force", "current", "voltage"] = Field(
+        default="force", description="what the numbers are; currents of motors [A], voltages at them [V]"
+    )
 
 
 class SimulationSection(Section):
@@ -303,6 +307,9 @@ class SimulationSection(Section):
     tolerance: Annotated[Number, Field(ge=LEAST_TOLERANCE)] | None = Field(
         default=None,
         description="of the integration error [m or rad]: steps of a case are cut in halves until it is met",
+    )
+    saturation: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="whether motors give no more than `limits` of force, current and voltage let them"
     )
     method: Literal["rk4", "euler", "semi_implicit", "rosenbrock"] | None = Field(
         default=None, description="of the integration; default: `rk4`, with bristles `rosenbrock`"

@@ -48,6 +48,17 @@ class Sample:
         return self.force / self.motor.torque_constant
 
     @property
+    def voltage(self) -> Scalar:
+        """Voltage at the motor [V]: over its resistance, and against its back-EMF, whose constant is the torque's."""
+        return self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
+
+    @property
+    def motor_margin(self) -> Scalar:
+        """The lesser share that is left of the current and of the voltage of the motor."""
+        used = ("current", "voltage")
+        return margins.least([margins.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
+
+    @property
     def electrical(self) -> Scalar:
         """Power that the motor takes [W]: what it gives, and the heat of its winding."""
         return self.power + self.current * self.current * self.motor.resistance
@@ -108,6 +119,8 @@ METRICS: Mapping[str, Metric] = {
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power)),
     "peak_current": Metric(lambda s: abs(s.current)),
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
+    "peak_voltage": Metric(lambda s: abs(s.voltage)),
+    "motor_margin": Metric(lambda s: s.motor_margin),
     "electrical_energy": Metric(lambda s: s.weight * s.electrical),
 }
 """Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
@@ -115,13 +128,15 @@ METRICS: Mapping[str, Metric] = {
 A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and what friction adds, the friction
 share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
 to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
-The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without.
+The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without. The
+motor margin is the same of current and voltage.
 """
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
     "actuator_force": lambda s: s.force,
     "actuator_power": lambda s: s.power,
     "motor_current": lambda s: s.current,
+    "motor_voltage": lambda s: s.voltage,
     "electrical_power": lambda s: s.electrical,
 }
 """Time series of one actuator."""

@@ -105,6 +105,7 @@ def test_margins_of_a_run_without_violations() -> None:
         ("limits: {actuators: {limb9: {force: 1}}}\n", "got 'limb9'; expected actuators of the robot"),
         ("limits: {joints: {all: {}}}\n", "got neither position nor velocity; expected one of them, or both"),
         ("limits: {actuators: {all: {}}}\n", "got no limit; expected force, velocity or power"),
+        ("limits: {actuators: {all: {voltage: 48}}}\n", "got 48.0; expected force, velocity or power of this robot"),
         ("limits: {joints: {all: {position: [1, -1]}}}\n", "got [1.0, -1.0]; expected [low, high] with low below high"),
         ("limits: {joints: {all: {position: [1, 2], unit: mm}}}\n", "got 'mm'; expected a unit of [rad]"),
         ("limits: {joints: {all: {velocity: 1}, limb1.2: {velocity: 2}}}\n", "expected joints that no other key"),
@@ -145,4 +146,5 @@ def test_each_of_several_robots_may_have_limits_of_its_own() -> None:
 
 
 def test_what_sets_limits_serves_some_metric() -> None:
-    assert [name for need in SET_BY for name in needing(need)] == ["limit_margin", "velocity_margin", "actuator_margin"]
+    margins = ["limit_margin", "velocity_margin", "actuator_margin", "motor_margin"]
+    assert [name for need in SET_BY for name in needing(need)] == margins

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
+    from tasks.arrays.elastic_drives import drive_deflection
     from tasks.arrays.linear import linearisation
     from tasks.code.c_source import c_code
     from tasks.code.casadi_function import casadi_function
@@ -100,6 +101,7 @@ __all__ = [
     "clearance",
     "compute",
     "constraint_forces",
+    "drive_deflection",
     "equations_of_motion",
     "excite",
     "export",
@@ -186,6 +188,7 @@ _HOMES = {
     "cartesian_stiffness": "pipeline.labelled.functions",
     "clearance": "pipeline.labelled.functions",
     "constraint_forces": "pipeline.labelled.functions",
+    "drive_deflection": "tasks.arrays.elastic_drives",
     "equations_of_motion": "pipeline.labelled.functions",
     "fastest_motion": "pipeline.labelled.functions",
     "forward_dynamics": "pipeline.labelled.functions",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.errors import Errors
     from robots.formats.branch import on_branch
-    from robots.loads.declared import ObjectLoad, SpringLoad, WrenchLoad
+    from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
     from robots.model import Family, Robot
 
@@ -22,9 +22,11 @@ __all__ = [
     "Beam",
     "Capsule",
     "Capsules",
+    "ElasticDrive",
     "Elasticity",
     "Errors",
     "Family",
+    "JointSpringLoad",
     "LinkCompliance",
     "ObjectLoad",
     "Robot",
@@ -44,10 +46,12 @@ _HOMES = {
     "Beam": "robots.criteria.elasticity",
     "Capsule": "robots.criteria.capsules",
     "Capsules": "robots.criteria.capsules",
+    "ElasticDrive": "robots.loads.declared",
     "Elasticity": "robots.criteria.elasticity",
     "Errors": "robots.criteria.errors",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
+    "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
     "ObjectLoad": "robots.loads.declared",
     "Robot": "robots.model",

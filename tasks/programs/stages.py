@@ -134,6 +134,8 @@ class Request:
     """What is known for criteria of design, whether or not it is wanted."""
     sharing: SharingForm = EVEN_SHARING.form
     """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
+    at_states: bool = False
+    """Whether motions are states alone, whose accelerations say nothing, see `assembly_program`."""
 
     @functools.cached_property
     def criteria(self) -> RobotCriteria:
@@ -249,7 +251,16 @@ def assembly(request: Request) -> Stage:
     return Stage(
         "assembly",
         assembly_shapes(request.structure, series),
-        functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria, request.sharing),
+        functools.partial(
+            assembly_program,
+            request.family,
+            metrics,
+            limits,
+            series,
+            request.criteria,
+            request.sharing,
+            at_states=request.at_states,
+        ),
         {},
     )
 

@@ -18,6 +18,10 @@ def based(name: str, text: str, *said: str, files: dict[str, str | bytes] | None
 
 ROWS = (
     loaded("C110 no kind", "{body: platform, force: [0, 0, 1]}", "loads.a: got no key 'kind'; expected 'kind', which is required"),
+    loaded("C110 no body", "{kind: spring, stiffness: 1}", "loads.a: got a load without body; expected body that it acts on"),
+    loaded("C110 a drive of a platform", "{kind: elastic_drive, actuators: all, stiffness: 1}", "loads.a.actuators: got drives of a robot with a platform; expected drives of a chain"),
+    loaded("C110 a spring in no joint", "{kind: joint_spring, joint: knee, stiffness: 1}", "loads.a.joint: got 'knee'; expected a joint of a link of the robot"),
+    loaded("C110 a rotor with three moments", "{kind: elastic_drive, actuators: all, stiffness: 1, inertia: [1, 1, 1]}", "loads.a.inertia: got another number of them; expected a number or an expression"),
     loaded("C111 an unknown kind", "{kind: sprng, body: arm}", "loads.a.kind: got 'sprng'; expected one of", "Did you mean 'spring'?"),
     loaded("C112 an unknown body", "{kind: wrench, body: armm, force: [0, 0, 1]}", "loads.a.body: got 'armm'; expected a link or the platform of the robot", "Did you mean"),
     loaded("C113 nothing", "{kind: wrench, body: arm}", "loads.a: got neither force, moment nor a table; expected one of them"),

@@ -101,8 +101,8 @@ class ObjectLoad:
 class JointSpringLoad:
     """A spring and damper in a joint of a tree: a flexure, or the elasticity of a bearing or a part of a link.
 
-    It turns or slides the joint back to `rest` with stiffness [N m/rad or N/m] times its position from there, and with
-    damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing.
+    It turns or slides the joint back to `rest_position` with stiffness [N m/rad or N/m] times its way from there, and
+    with damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing.
 
         >>> ls.robots.JointSpringLoad("joint_2", stiffness=900.0).stiffness
         900.0
@@ -111,7 +111,7 @@ class JointSpringLoad:
     joint: str
     stiffness: Given | None = None
     damping: Given | None = None
-    rest: Given | None = None
+    rest_position: Given | None = None
     backlash: Given | None = None
 
 
@@ -167,7 +167,7 @@ MEASURES: Mapping[str, Measure] = {
 OF_JOINTS: Mapping[str, Measure] = {
     "stiffness": Measure("N m/rad or N/m", 0.0, "stiffness"),
     "damping": Measure("N m s/rad or N s/m", 0.0, "damping"),
-    "rest": Measure("rad or m", -LARGEST, "position without force"),
+    "rest_position": Measure("rad or m", -LARGEST, "position without force"),
     "backlash": Measure("rad or m", 0.0, "width of the backlash"),
     "inertia": Measure("kg m^2 or kg", 0.0, "inertia of the rotor"),
 }

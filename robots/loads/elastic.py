@@ -12,7 +12,7 @@ from dataclasses import replace
 from robots.drives import Drive
 from robots.forces.elements import JointSpring
 from robots.inertia import point
-from robots.loads.declared import ElasticDrive, JointLoad
+from robots.loads.declared import OF_JOINTS, ElasticDrive, JointLoad
 from robots.model import Frame, Limb, Link
 from robots.types import BASE, Number
 
@@ -26,7 +26,7 @@ def rotor_name(actuator: str) -> str:
 
 def with_spring(limb: Limb, place: int, name: str, load: JointLoad, known: Mapping[str, Number]) -> Limb:
     """A limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
-    numbers = {key: known.get(f"{name}_{key}", 0.0) for key in ("stiffness", "damping", "rest", "backlash", "inertia")}
+    numbers = {key: known.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
     inertia = numbers.pop("inertia")
     if not isinstance(load, ElasticDrive):
         return replace(limb, springs=(*limb.springs, JointSpring(((place, 1.0),), **numbers)))
@@ -36,7 +36,7 @@ def with_spring(limb: Limb, place: int, name: str, load: JointLoad, known: Mappi
 def _with_rotor(limb: Limb, number: int, inertia: Number, numbers: Mapping[str, Number]) -> Limb:
     actuator, kind = limb.actuators[number], limb.actuator_kinds[number]
     name, links = rotor_name(actuator), list(limb.links)
-    given = limb.independent or limb.actuated
+    freedoms = limb.independent or limb.actuated
     if not limb.drives:
         joint = limb.index(actuator)
         ratios: tuple[tuple[int, Number], ...] = ((joint, -1.0),)
@@ -52,7 +52,7 @@ def _with_rotor(limb: Limb, number: int, inertia: Number, numbers: Mapping[str, 
     links.append(Link(name, name, BASE, kind, AXIS, Frame(), point(0.0), inertia))
     spring = JointSpring(((len(links) - 1, 1.0), *ratios), **numbers)
     return replace(
-        limb, links=tuple(links), actuated=moved, independent=(*given, name), drives=drives,
+        limb, links=tuple(links), actuated=moved, independent=(*freedoms, name), drives=drives,
         springs=(*limb.springs, spring),
     )  # fmt: skip
 

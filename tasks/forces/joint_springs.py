@@ -15,7 +15,9 @@ def joint_forces(springs: Iterable[JointSpring], position: Callable[[int], Scala
     """What springs do along the joints (joint,), for positions of joints by index and rates of all."""
     result = np.array(np.zeros(len(rates)), dtype=object)
     for spring in springs:
-        stretch: Scalar = sum((position(joint) * ratio for joint, ratio in spring.ratios), start=0.0) - spring.rest
+        stretch: Scalar = (
+            sum((position(joint) * ratio for joint, ratio in spring.ratios), start=0.0) - spring.rest_position
+        )
         rate: Scalar = sum((rates[joint] * ratio for joint, ratio in spring.ratios), start=0.0)
         pull = _pull(spring, stretch, rate)
         for joint, ratio in spring.ratios:

@@ -115,8 +115,8 @@ def _gram(jacobian: Array) -> Array:
 def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar]) -> Mask:
     """Whether fewer actuators than freedoms leave a part of a wrench that none of them gives."""
     j, w = array(jacobian), array(wrench)
-    given = j.T @ array(forces)
-    return total(list(w - given)) > (total(list(w)) + total(list(given))) * UNBALANCED
+    balanced = j.T @ array(forces)
+    return total(list(w - balanced)) > (total(list(w)) + total(list(balanced))) * UNBALANCED
 
 
 def _box(matrix: Array) -> Scalar:

@@ -202,8 +202,9 @@ def tree_dynamics(
     """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
     acting = Field.of(gravity).seen_from(mounted.base)
     limb, applied = mounted.limb, applied_wrenches(mounted, solved)
-    own, forces = drives.tree_dynamics(limb, solved.states, solved.rates, solved.accelerations, acting, geared, applied)
-    return own, forces - spring_forces(mounted, solved) if limb.springs else forces
+    moving = solved.states, solved.rates, solved.accelerations
+    wrenches, forces = drives.tree_dynamics(limb, *moving, acting, geared, applied)
+    return wrenches, forces - spring_forces(mounted, solved) if limb.springs else forces
 
 
 def spring_forces(mounted: Mounted, solved: Solved) -> Array:

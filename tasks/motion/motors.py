@@ -66,8 +66,8 @@ class ActuatorRates:
     def __call__(self, seen: Sequence[np.ndarray], speed: np.ndarray) -> np.ndarray:
         """J V (actuator, samples) for what forces see of the state and rates of the freedoms, (..., samples)."""
         motion = motion_input(self._model.family, list(seen))
-        found = self._model.run(motion, forces=False).jacobians.values()
-        rows = np.concatenate([values[0].reshape(-1, self._free, motion.shape[1]) for values in found])
+        rows_of_limbs = self._model.run(motion, forces=False).jacobians.values()
+        rows = np.concatenate([values[0].reshape(-1, self._free, motion.shape[1]) for values in rows_of_limbs])
         return np.asarray(sum(rows[:, k] * speed[k] for k in range(self._free)))
 
 
@@ -193,9 +193,9 @@ def _wished(asked: Acting, time: ArrayLike, seen: Sequence[np.ndarray]) -> Array
 
 def _rows(part: np.ndarray, core: int, batch: tuple[int, ...]) -> np.ndarray:
     """(*batch, *core) as (*core, padded samples)."""
-    kept = part.shape[part.ndim - core :]
-    flat = np.broadcast_to(part, (*batch, *kept)).reshape(*batch, -1)
-    return batches.rows(flat, batch).reshape(*kept, -1)
+    shape = part.shape[part.ndim - core :]
+    flat = np.broadcast_to(part, (*batch, *shape)).reshape(*batch, -1)
+    return batches.rows(flat, batch).reshape(*shape, -1)
 
 
 def _resistances(robot: Robot) -> np.ndarray:

@@ -83,7 +83,7 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
         report(path, Got(f"a load without {where}"), f"{where} that it acts on", "Add it.")
         return None
     if section.kind == "joint_spring":
-        return JointSpringLoad(on, section.stiffness, section.damping, section.rest, section.backlash)
+        return JointSpringLoad(on, section.stiffness, section.damping, section.rest_position, section.backlash)
     if isinstance(section.inertia, tuple) != (section.kind == "object") and section.inertia is not None:
         rule = "three principal moments" if section.kind == "object" else "a number or an expression [kg m^2 or kg]"
         report((*path, "inertia"), Got("another number of them"), rule)

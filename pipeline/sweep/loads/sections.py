@@ -56,7 +56,7 @@ class LoadSection(Section):
     damping: Value | None = Field(
         default=None, description="of a spring, per rate of its length [N s/m], or of its joint; default: 0"
     )
-    rest: Value | None = Field(
+    rest_position: Value | None = Field(
         default=None, description="position of the joint at which its spring has no force [rad or m]; default: 0"
     )
     backlash: Value | None = Field(
@@ -79,7 +79,7 @@ KINDS = {
     "wrench": ("body", "at", "force", "moment", "axes", "file", "scale"),
     "spring": ("body", "at", "to", "stiffness", "rest_length", "damping", "preload"),
     "object": ("body", "at", "mass", "inertia", "start", "until"),
-    "joint_spring": ("joint", "stiffness", "damping", "rest", "backlash"),
+    "joint_spring": ("joint", "stiffness", "damping", "rest_position", "backlash"),
     "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),
 }
 """Keys that a kind of load has beside `kind`; the first of them says what it acts on."""

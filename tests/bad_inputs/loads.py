@@ -50,6 +50,7 @@ ROWS = (
     based("C137 points that end early", "{kind: waypoints, file: p.csv}", "base.file: got points until 0.5 s; expected points until 1.0 s", files={"p.csv": "t,x,y,z\n0,0,0,0\n0.5,0,0,1\n"}),
     Row("C138 energies on a base that moves", ("outputs[0]: got 'kinetic_energy'; expected one of the outputs of a robot whose base moves",), GOOD.replace("time:", "base: {kind: circle}\ntime:").replace("[actuator_force]", "[kinetic_energy]")),
     Row("C139 a table that ends early", ("loads.a.file: got points until 0.5 s; expected points until 1.0 s",), GOOD.replace("time:", "loads: {a: {kind: wrench, body: arm, file: p.csv}}\ntime:"), {"p.csv": "t,mx,my,mz,fx,fy,fz\n0,0,0,0,0,0,0\n0.5,0,0,0,0,0,1\n"}),
+    Row("C139 reactions by actuators", ("criteria.stiffness.reactions: got actuators that give way alone; expected joints or links that give way wherever they share loads",), GOOD.replace("time:", "criteria: {stiffness: {actuators: {all: 1.0e+4}, reactions: true}}\ntime:")),
     Row("C140 an output of no joint", ("outputs[0].joint_reaction[0]: got 'elbow'; expected a joint of the robot",), GOOD.replace("[actuator_force]", "[joint_reaction: [elbow]]")),
     Row("C141 an output without joints", ("outputs[0]", "expected a name, or a name with a list of joints or links"), GOOD.replace("[actuator_force]", "[joint_reaction: []]")),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
+    from tasks.arrays.clearances import clearance_error
     from tasks.arrays.elastic_drives import drive_deflection
     from tasks.arrays.linear import linearisation
     from tasks.code.c_source import c_code
@@ -99,6 +100,7 @@ __all__ = [
     "cartesian_stiffness",
     "casadi_function",
     "clearance",
+    "clearance_error",
     "compute",
     "constraint_forces",
     "drive_deflection",
@@ -187,6 +189,7 @@ _HOMES = {
     "bias_vector": "pipeline.labelled.functions",
     "cartesian_stiffness": "pipeline.labelled.functions",
     "clearance": "pipeline.labelled.functions",
+    "clearance_error": "tasks.arrays.clearances",
     "constraint_forces": "pipeline.labelled.functions",
     "drive_deflection": "tasks.arrays.elastic_drives",
     "equations_of_motion": "pipeline.labelled.functions",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
     from robots.criteria.capsules import Capsule, Capsules
+    from robots.criteria.clearances import Clearances, JointClearance
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.errors import Errors
     from robots.formats.branch import on_branch
@@ -22,10 +23,12 @@ __all__ = [
     "Beam",
     "Capsule",
     "Capsules",
+    "Clearances",
     "ElasticDrive",
     "Elasticity",
     "Errors",
     "Family",
+    "JointClearance",
     "JointSpringLoad",
     "LinkCompliance",
     "ObjectLoad",
@@ -46,11 +49,13 @@ _HOMES = {
     "Beam": "robots.criteria.elasticity",
     "Capsule": "robots.criteria.capsules",
     "Capsules": "robots.criteria.capsules",
+    "Clearances": "robots.criteria.clearances",
     "ElasticDrive": "robots.loads.declared",
     "Elasticity": "robots.criteria.elasticity",
     "Errors": "robots.criteria.errors",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
+    "JointClearance": "robots.criteria.clearances",
     "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
     "ObjectLoad": "robots.loads.declared",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pipeline.robot_files.robots import load, read, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
+    from robots.coupled import as_chain
     from robots.criteria.capsules import Capsule, Capsules
     from robots.criteria.clearances import Clearances, JointClearance
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
@@ -35,6 +36,7 @@ __all__ = [
     "Robot",
     "SpringLoad",
     "WrenchLoad",
+    "as_chain",
     "build",
     "catalog",
     "family",
@@ -62,6 +64,7 @@ _HOMES = {
     "Robot": "robots.model",
     "SpringLoad": "robots.loads.declared",
     "WrenchLoad": "robots.loads.declared",
+    "as_chain": "robots.coupled",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",
     "family": "robots.catalog",

@@ -261,7 +261,7 @@ def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator
 def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tuple[int, int]]:
     """The limb of a chain, and those of its actuators whose transmissions give way."""
     if not mechanism.is_chain:
-        hint = "A platform moves as its limbs tell; take one whose coordinates follow, or a chain."
+        hint = "Make it one by limbsweep.robots.as_chain, or by coordinates in place of mobility in its file."
         raise LoadError((name, "actuators"), "drives of a robot with a platform", "drives of a chain", hint)
     (limb,) = mechanism.limbs
     try:

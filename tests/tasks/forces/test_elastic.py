@@ -103,7 +103,7 @@ def test_energy_is_kept_through_the_backlash() -> None:
         chain("kept", arm(0.5, 0.4, armature=0.02), ("q0", "q1")), {"gear": ElasticDrive("all", 500.0, backlash=0.02)}
     )
     motion: Any = ls.simulate(
-        robot, force=[0.0, 0.0], q=[0.2, -0.3, 0.25, -0.3], qd=[0.0, 1.0, 0.0, -2.0], gravity=DOWN, step=1e-4, steps=3000,
+        robot, force=[0.0, 0.0], q=[0.2, -0.3, 0.25, -0.3], qd=[0.0, 1.0, 0.0, -2.0], gravity=DOWN, step=1e-4, steps=1500,
         every=100,
     )  # fmt: skip
     assert motion.status == 0
@@ -123,7 +123,7 @@ def test_energy_is_kept_through_the_backlash() -> None:
 def test_stiff_transmissions_come_near_the_rigid_robot_as_one_over_the_stiffness() -> None:
     rigid = chain("rigid", arm(0.5, 0.4, armature=0.1), ("q0", "q1"))
     force = lambda time: np.array([3.0, 0.5]) * np.sin(10.0 * time) ** 4  # noqa: E731
-    start = {"force": force, "gravity": (0.0, 0.0, 0.0), "steps": 1500}
+    start = {"force": force, "gravity": (0.0, 0.0, 0.0), "steps": 700}
     ends: Any = ls.simulate(rigid, q=[0.0, 0.0], step=2e-4, **start)
     off = []
     for stiffness in (2e3, 4e3):
@@ -271,3 +271,26 @@ def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
     rule = "expected pd or pid of actuators for a robot with 3 actuators for 6 freedoms"
     with pytest.raises(ls.InputError, match=rule):
         Sweep.from_dict({**text, "simulation": {"controller": model_based}})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart"])
+def test_platforms_feel_the_springs_of_their_drives_as_forces(name: str) -> None:
+    robot = catalog.build(name)
+    chained = ls.robots.as_chain(robot)
+    elastic = with_loads(chained, {"gear": ElasticDrive("all", 2e3, inertia=0.2)})
+    coordinates = {"vx": "x", "vy": "y", "vz": "z", "wz": "yaw", "wy": "pitch", "wx": "roll"}
+    names = [f"platform_{coordinates[axis]}" for axis in robot.mechanism.platform.mobility]
+    count, free = len(robot.mechanism.actuators), chained.mechanism.freedoms
+    shift = {"platform_x": 0.02, "platform_y": -0.03, "platform_z": 0.04}
+    offset = np.array([shift.get(axis, 0.0) for axis in free])
+    pose = {"position": np.array(robot.mechanism.platform.home.position) + list(shift.values())}
+    at = np.asarray(ls.actuator_positions(chained, q=offset))
+    np.testing.assert_allclose(at, ls.actuator_positions(robot, **pose), atol=1e-10)
+    stretch = np.random.default_rng(1).normal(size=count) * 0.01
+    moved = ls.accelerate(elastic, force=np.ones(count), q=np.concatenate([offset, at + stretch])).acceleration
+    rigid = ls.forward_dynamics(robot, force=2e3 * stretch, **pose)
+    places = [("wx", "wy", "wz", "vx", "vy", "vz").index(axis) for axis in robot.mechanism.platform.mobility]
+    expected = dict(zip(names, rigid[places], strict=True))
+    np.testing.assert_allclose(moved[: len(free)], [expected[axis] for axis in free], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(moved[len(free) :], (1.0 - 2e3 * stretch) / 0.2, rtol=1e-9)

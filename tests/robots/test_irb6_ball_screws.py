@@ -44,7 +44,9 @@ def test_without_its_screws_masses_it_is_the_arm_with_gears_of_their_ratios() ->
     state = {"q": [0.1, 0.3, -0.2, 0.1, 0.2], "qd": [0.5, -0.4, 0.3, 0.2, -0.1], "qdd": [1.0, 2.0, -1.0, 0.5, 1.0]}
     expected = np.asarray(ls.inverse_dynamics(geared, **state)).copy()
     expected[1:3] *= 100.0 / ratio(np.array(state["q"][1:3]))
-    np.testing.assert_allclose(ls.inverse_dynamics(bare, **state), expected, rtol=1e-6)  # masses are rounded in the file
+    np.testing.assert_allclose(
+        ls.inverse_dynamics(bare, **state), expected, rtol=1e-6
+    )  # masses are rounded in the file
 
 
 def test_motors_give_what_the_energy_of_arm_screws_and_rotors_takes() -> None:

@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
+    from tasks.arrays.clearances import clearance_error
+    from tasks.arrays.elastic_drives import drive_deflection
     from tasks.arrays.linear import linearisation
     from tasks.arrays.redundancy import resolve_redundancy
     from tasks.code.c_source import c_code
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from tasks.motion.chains import accelerate_chain
     from tasks.motion.currents import torque_constants
     from tasks.motion.direct import simulate_adaptive
+    from tasks.motion.motors import motor_demand, on_supply
 
 __all__ = [
     "ClusterConfig",
@@ -98,8 +101,10 @@ __all__ = [
     "cartesian_stiffness",
     "casadi_function",
     "clearance",
+    "clearance_error",
     "compute",
     "constraint_forces",
+    "drive_deflection",
     "equations_of_motion",
     "excite",
     "export",
@@ -119,7 +124,9 @@ __all__ = [
     "lagrange_coefficients",
     "lazy",
     "linearisation",
+    "motor_demand",
     "natural_frequencies",
+    "on_supply",
     "open",
     "plan",
     "pose_error",
@@ -184,7 +191,9 @@ _HOMES = {
     "bias_vector": "pipeline.labelled.functions",
     "cartesian_stiffness": "pipeline.labelled.functions",
     "clearance": "pipeline.labelled.functions",
+    "clearance_error": "tasks.arrays.clearances",
     "constraint_forces": "pipeline.labelled.functions",
+    "drive_deflection": "tasks.arrays.elastic_drives",
     "equations_of_motion": "pipeline.labelled.functions",
     "fastest_motion": "pipeline.labelled.functions",
     "forward_dynamics": "pipeline.labelled.functions",
@@ -199,7 +208,9 @@ _HOMES = {
     "lagrange_coefficients": "pipeline.labelled.functions",
     "linearisation": "tasks.arrays.linear",
     "resolve_redundancy": "tasks.arrays.redundancy",
+    "motor_demand": "tasks.motion.motors",
     "natural_frequencies": "pipeline.labelled.functions",
+    "on_supply": "tasks.motion.motors",
     "pose_error": "pipeline.labelled.functions",
     "profile": "pipeline.labelled.signals",
     "servo": "pipeline.labelled.motions",

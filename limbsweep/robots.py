@@ -9,11 +9,13 @@ if TYPE_CHECKING:
     from pipeline.robot_files.robots import load, read, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
+    from robots.coupled import as_chain
     from robots.criteria.capsules import Capsule, Capsules
+    from robots.criteria.clearances import Clearances, JointClearance
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
     from robots.criteria.errors import Errors
     from robots.formats.branch import on_branch
-    from robots.loads.declared import ObjectLoad, SpringLoad, WrenchLoad
+    from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
     from robots.loads.motors import with_motor_conditions
     from robots.model import Family, Robot
@@ -23,14 +25,19 @@ __all__ = [
     "Beam",
     "Capsule",
     "Capsules",
+    "Clearances",
+    "ElasticDrive",
     "Elasticity",
     "Errors",
     "Family",
+    "JointClearance",
+    "JointSpringLoad",
     "LinkCompliance",
     "ObjectLoad",
     "Robot",
     "SpringLoad",
     "WrenchLoad",
+    "as_chain",
     "build",
     "catalog",
     "family",
@@ -46,15 +53,20 @@ _HOMES = {
     "Beam": "robots.criteria.elasticity",
     "Capsule": "robots.criteria.capsules",
     "Capsules": "robots.criteria.capsules",
+    "Clearances": "robots.criteria.clearances",
+    "ElasticDrive": "robots.loads.declared",
     "Elasticity": "robots.criteria.elasticity",
     "Errors": "robots.criteria.errors",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
+    "JointClearance": "robots.criteria.clearances",
+    "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
     "ObjectLoad": "robots.loads.declared",
     "Robot": "robots.model",
     "SpringLoad": "robots.loads.declared",
     "WrenchLoad": "robots.loads.declared",
+    "as_chain": "robots.coupled",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",
     "family": "robots.catalog",

@@ -123,6 +123,9 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
     """The space of that name. Raises ParameterError for what is no kind or space, or does not suit the robot."""
     if kind not in CONTROLLERS:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
+    if mechanism.underactuated and (CONTROLLERS[kind].model or space != "actuator"):
+        few = f"{len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms"
+        raise ParameterError(f"space: got {kind} in {space}; expected pd or pid of actuators for a robot with {few}")
     allowed: list[Space] = [
         name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")
     ]

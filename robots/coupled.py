@@ -19,7 +19,19 @@ from robots import inertia
 from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError
-from robots.model import PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism, RestPosture
+from robots.model import (
+    PLATFORM,
+    Closure,
+    Family,
+    Frame,
+    Inertia,
+    Instance,
+    Limb,
+    Link,
+    Mechanism,
+    RestPosture,
+    Robot,
+)
 from robots.types import BASE, IDENTITY, JointKind, Number, Vector
 
 COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
@@ -123,6 +135,47 @@ def closed(
         coordinates=stand_ins,
         posture=_posture(platform),
     )
+
+
+ALONG: Mapping[str, str] = {"vx": "x", "vy": "y", "vz": "z", "wx": "roll", "wy": "pitch", "wz": "yaw"}
+"""The coordinate that a free component of a platform's twist is the rate of, at rest in the axes of the base."""
+
+
+@dataclass(frozen=True)
+class AssembledChain:
+    """The mechanisms of a family with a platform as closed chains, in the coordinates that it moves along."""
+
+    family: Family
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The closed chain for values of the parameters."""
+        whole = self.family.assemble(values)
+        coordinates = tuple(ALONG[name] for name in whole.platform.mobility)
+        platform = CoupledPlatform(whole.platform.inertia, whole.platform.home, coordinates)
+        return closed(self.family.name, whole.limbs, whole.instances, platform)
+
+
+def as_chain(robot: Robot) -> Robot:
+    """A robot with a platform as a closed chain: its freedoms are `platform_x` and so on, from the reference pose.
+
+    The mechanism and its motion are the same. A chain may have further freedoms, such as rotors behind elastic drives.
+    Raises ValueError for a robot that is a chain, has loads, or whose platform turns about two axes alone, for which
+    there are no such coordinates.
+
+        >>> chain = ls.robots.as_chain(ls.robots.build("delta_3rr2rrr"))
+        >>> chain.mechanism.freedoms
+        ('platform_x', 'platform_y', 'platform_z')
+    """
+    mechanism = robot.mechanism
+    turns = [name for name in mechanism.platform.mobility if name.startswith("w")]
+    problems = {
+        "which is a chain": mechanism.is_chain,
+        "which has loads; add them to the chain": mechanism.has_forces or bool(robot.family.signals),
+        f"whose platform turns about {', '.join(turns)}": len(turns) == 2,
+    }
+    for problem in (text for text, wrong in problems.items() if wrong):
+        raise ValueError(f"robot: got {robot.name}, {problem}; expected a robot with a platform")
+    return Robot(replace(robot.family, assemble=AssembledChain(robot.family)), robot.values)
 
 
 def _carried(platform: CoupledPlatform) -> tuple[str, ...]:

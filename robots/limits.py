@@ -40,12 +40,15 @@ class JointLimit:
 class Capacity:
     """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
 
-    Acceleration and jerk are those of the fastest motions along a path.
+    current [A] and voltage [V] are those of its motor and amplifier; acceleration and jerk those of the fastest motions
+    along a path.
     """
 
     force: float = math.inf
     velocity: float = math.inf
     power: float = math.inf
+    current: float = math.inf
+    voltage: float = math.inf
     acceleration: float = math.inf
     jerk: float = math.inf
 

@@ -19,7 +19,7 @@ from typing import Self
 
 from robots import joint_kinds
 from robots.drives import Drive, Motor, check
-from robots.forces.elements import ForceElement
+from robots.forces.elements import ForceElement, JointSpring
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
 from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
@@ -142,8 +142,9 @@ class Limb:
     With `drives`, these are the actuators, and `actuated` are the joints that they move. A joint that follows another
     by one of the `couplings` is neither independent nor actuated, nor does any joint follow it.
     `coordinates` are joints of a chain that stand for the pose of a platform, see `robots.coupled`: nothing is there
-    that could carry or rub. `forces` act on links from outside. A `posture` decides some of the independent joints of a
-    redundant chain. Raises DriveError for drives that do not fit, and JointError for such couplings and coordinates.
+    that could carry or rub. `forces` act on links from outside, `springs` along joints of the tree. A `posture` decides
+    some of the independent joints of a redundant chain. Raises DriveError for drives that do not fit, and JointError
+    for such couplings and coordinates.
     """
 
     name: str
@@ -158,6 +159,7 @@ class Limb:
     coordinates: tuple[str, ...] = ()
     forces: tuple[ForceElement, ...] = ()
     posture: RestPosture | None = None
+    springs: tuple[JointSpring, ...] = ()
 
     def __post_init__(self) -> None:
         check(self.name, [link.joint for link in self.links], self.drives)
@@ -166,7 +168,7 @@ class Limb:
 
     def __repr__(self) -> str:
         """All fields, but for some that are not there: limbs without them keep their hashes."""
-        optional = ("couplings", "coordinates", "forces", "posture")
+        optional = ("couplings", "coordinates", "forces", "posture", "springs")
         absent = {name for name in optional if not getattr(self, name)}
         shown = [entry for entry in fields(self) if entry.name not in absent]
         return f"Limb({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
@@ -293,8 +295,13 @@ class Mechanism:
 
     @property
     def has_forces(self) -> bool:
-        """Whether anything acts on its bodies from outside."""
-        return bool(self.platform.forces) or any(limb.forces for limb in self.limbs)
+        """Whether anything acts on its bodies from outside, or along its joints."""
+        return bool(self.platform.forces) or any(limb.forces or limb.springs for limb in self.limbs)
+
+    @property
+    def underactuated(self) -> bool:
+        """Whether it has fewer actuators than freedoms."""
+        return len(self.actuators) < len(self.freedoms)
 
     @property
     def is_chain(self) -> bool:

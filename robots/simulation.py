@@ -26,13 +26,15 @@ Between = Literal["linear", "steps"]
 class ForceProfile:
     """Forces over time: points (points, 1 + actuators), t [s] and each actuator [N m or N]; outside they hold.
 
-    `current`: the values are currents of the motors [A]. Its `name` plays no part in what is computed.
+    `current`: the values are currents of the motors [A]; `voltage`: they are voltages at these [V]. Its `name` plays no
+    part in what is computed.
     """
 
     points: NDArray[np.float64]
     between: Between = "linear"
     current: bool = False
     name: str = ""
+    voltage: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,8 @@ class SimulationSettings:
 
     step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one for
     each of them; with neither a robot is released. `every`: steps from one stored sample to the next. `tolerance` [m or
-    rad] of the error of position, for which steps are cut in halves; 0: none.
+    rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation` motors give no more
+    than the limits of their currents, voltages and forces let them.
     """
 
     step: float
@@ -50,6 +53,12 @@ class SimulationSettings:
     controller: Controller | None = None
     profiles: tuple[ForceProfile, ...] = ()
     tolerance: float = 0.0
+    saturation: bool = False
+
+    @property
+    def fed(self) -> bool:
+        """Whether what motors give depends on their speed."""
+        return self.saturation or any(profile.voltage for profile in self.profiles)
 
 
 _OFFSETS = {"x": "m", "y": "m", "z": "m", "roll": "rad", "pitch": "rad", "yaw": "rad"}

@@ -65,7 +65,7 @@ def read_limits(
         path = (*within, "actuators", name)
         numbers = _selected(report, path, partial(select_actuators, mechanism, name))
         _check_unlimited(report, path, numbers, actuators)
-        actuators |= dict.fromkeys(numbers, _actuator(report, actuator, path))
+        actuators |= dict.fromkeys(numbers, _actuator(report, actuator, path, bool(mechanism.motors)))
     return Limits(joints, actuators)
 
 
@@ -124,10 +124,14 @@ def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> 
     return unit
 
 
-def _actuator(report: Report, section: ActuatorSection, path: KeyPath) -> Capacity:
+def _actuator(report: Report, section: ActuatorSection, path: KeyPath, motors: bool) -> Capacity:
     numbers = section.model_dump(exclude_none=True)
     if not numbers:
-        report(path, Got("no limit"), "force, velocity, power, acceleration or jerk")
+        report(path, Got("no limit"), "force, velocity, power, acceleration, jerk, or of a motor current or voltage")
+    for key in ("current", "voltage"):
+        if key in numbers and not motors:
+            hint = "Its actuators are not all drives with a motor."
+            report((*path, key), numbers[key], "other limits of this robot", hint)
     return Capacity(**numbers)
 
 

@@ -73,7 +73,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     section, path = section_of(file, design.family.name if design else None)
     limits = read_limits(report, section, mechanism, path)
     check_metrics(report, file.metrics, section)
-    motors.check_supply(report, file.metrics, file.motors)
+    motors.check_supply(report, file.metrics, file.motors, limits.actuators.values())
     parameters = read_criteria(report, file.criteria, design.family if design else None)
     check_criteria(report, file.metrics, file.criteria, mechanism)
     friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
@@ -97,7 +97,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         if design is not None and design.family.signals:
             hint = "Leave out simulation, or what changes with time."
             report((loads.KEY,), Got("loads that change with time"), "constant loads and springs in a simulation", hint)
-        simulated = SimulationReader(report, file, mechanism, grid, files)
+        simulated = SimulationReader(report, file, mechanism, grid, files, limits)
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)
     split = read_split(report, file.split)

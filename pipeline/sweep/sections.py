@@ -149,6 +149,8 @@ class ActuatorSection(Section):
     force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
     velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
+    current: Positive | None = Field(default=None, description="largest size of the motor's current [A]")
+    voltage: Positive | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
     acceleration: Positive | None = Field(
         default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )
@@ -276,7 +278,9 @@ class ForceSection(Section):
     )
     file: Text | None = Field(default=None, description="a CSV beside the sweep: t [s] and a column for each actuator")
     between: Literal["linear", "steps"] = Field(default="linear", description="between points: a line, or the last one")
-    of: Literal["force", "current"] = Field(default="force", description="what the numbers are; currents of motors [A]")
+    of: Literal["force", "current", "voltage"] = Field(
+        default="force", description="what the numbers are; currents of motors [A], voltages at them [V]"
+    )
 
 
 class SimulationSection(Section):
@@ -288,6 +292,9 @@ class SimulationSection(Section):
     tolerance: Annotated[Number, Field(ge=LEAST_TOLERANCE)] | None = Field(
         default=None,
         description="of the integration error [m or rad]: steps of a case are cut in halves until it is met",
+    )
+    saturation: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="whether motors give no more than `limits` of force, current and voltage let them"
     )
     method: Literal["rk4", "euler", "semi_implicit", "rosenbrock"] | None = Field(
         default=None, description="of the integration; default: `rk4`, with bristles `rosenbrock`"

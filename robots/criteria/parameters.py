@@ -13,13 +13,15 @@ from robots.criteria.errors import Errors
 class CriteriaParameters:
     """Elasticity of the parts, a load (moment, force) on the platform in world axes [N m, N], capsules.
 
-    And errors of the parts. What is None was not given.
+    And errors of the parts. What is None was not given. `reactions`: whether elasticity shares among the joints what
+    statics leaves open.
     """
 
     elasticity: Elasticity | None = None
     load: tuple[float, ...] | None = None
     capsules: Capsules | None = None
     errors: Errors | None = None
+    reactions: bool = False
 
 
 NO_CRITERIA = CriteriaParameters()

@@ -45,3 +45,19 @@ class Spring:
 
 
 ForceElement = AppliedWrench | Spring
+
+
+@dataclass(frozen=True)
+class JointSpring:
+    """A spring along joints of a tree: of what the sum of ratios times their positions is above `rest_position`.
+
+    It acts on that sum [rad or m] with -(stiffness times it + damping times its rate); within a `backlash` of that
+    width, which has `rest_position` in its middle, with nothing, and beyond it counts from its end. `ratios`: of joints
+    by index.
+    """
+
+    ratios: tuple[tuple[int, Number], ...]
+    stiffness: Number = 0.0
+    damping: Number = 0.0
+    rest_position: Number = 0.0
+    backlash: Number = 0.0

@@ -97,7 +97,47 @@ class ObjectLoad:
     stop: float | None = None
 
 
-DeclaredLoad = WrenchLoad | SpringLoad | ObjectLoad
+@dataclass(frozen=True, eq=False)
+class JointSpringLoad:
+    """A spring and damper in a joint of a tree: a flexure, or the elasticity of a bearing or a part of a link.
+
+    It turns or slides the joint back to `rest_position` with stiffness [N m/rad or N/m] times its way from there, and
+    with damping [N m s/rad or N s/m] times its rate; within a `backlash` [rad or m] of that width with nothing.
+
+        >>> ls.robots.JointSpringLoad("joint_2", stiffness=900.0).stiffness
+        900.0
+    """
+
+    joint: str
+    stiffness: Given | None = None
+    damping: Given | None = None
+    rest_position: Given | None = None
+    backlash: Given | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticDrive:
+    """Transmissions that give way: between rotor and joints of actuators are a spring, a damper and a backlash.
+
+    Each rotor gets a joint of its own, `NAME_rotor`, in coordinates of the actuator, which becomes that rotor; what the
+    actuator's drive spins, or the armature of its joint, turns with it, and an `inertia` [kg m^2 or kg] beside it.
+    stiffness [N m/rad or N/m], damping and backlash [rad or m] are seen from the rotor. Source: Spong 1987,
+    Modeling and control of elastic joint robots, the reduced model.
+
+        >>> ls.robots.ElasticDrive("all", stiffness=2e3, inertia=0.01).actuators
+        'all'
+    """
+
+    actuators: str
+    stiffness: Given | None = None
+    damping: Given | None = None
+    backlash: Given | None = None
+    inertia: Given | None = None
+
+
+BodyLoad = WrenchLoad | SpringLoad | ObjectLoad
+JointLoad = JointSpringLoad | ElasticDrive
+DeclaredLoad = BodyLoad | JointLoad
 
 
 @dataclass(frozen=True)
@@ -124,6 +164,20 @@ MEASURES: Mapping[str, Measure] = {
 }
 """What the numbers of loads measure, by field."""
 
+OF_JOINTS: Mapping[str, Measure] = {
+    "stiffness": Measure("N m/rad or N/m", 0.0, "stiffness"),
+    "damping": Measure("N m s/rad or N s/m", 0.0, "damping"),
+    "rest_position": Measure("rad or m", -LARGEST, "position without force"),
+    "backlash": Measure("rad or m", 0.0, "width of the backlash"),
+    "inertia": Measure("kg m^2 or kg", 0.0, "inertia of the rotor"),
+}
+"""The same of those along joints."""
+
+
+def measures(load: DeclaredLoad) -> Mapping[str, Measure]:
+    """What the numbers of a load measure, by field."""
+    return OF_JOINTS if isinstance(load, JointLoad) else MEASURES
+
 
 @dataclass(frozen=True)
 class LoadNumber:
@@ -144,7 +198,7 @@ def numbers_of(load: DeclaredLoad) -> Iterator[LoadNumber]:
     """All numbers that a load states."""
     for entry in fields(load):
         value = getattr(load, entry.name)
-        if entry.name not in MEASURES or value is None:
+        if entry.name not in measures(load) or value is None:
             continue
         if isinstance(value, tuple):
             ends = MOMENTS if entry.name == "inertia" else AXES
@@ -158,7 +212,7 @@ def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
     """The parameters of a load: its numbers that are no expressions."""
     for number in numbers_of(load):
         if not isinstance(number.given, str):
-            measure = MEASURES[number.field]
+            measure = measures(load)[number.field]
             upper = 1e2 if measure.unit == "m" else LARGEST
             text = f"{measure.text} of {name}" + (f", {number.key[-1]}" if number.place >= 0 else "")
             yield Parameter(f"{name}_{number.key}", measure.unit, float(number.given), measure.lower, upper, text)
@@ -185,7 +239,7 @@ def said_of(load: DeclaredLoad) -> tuple[object, ...]:
 def check(name: str, load: DeclaredLoad) -> None:
     """Refuse numbers and times that no load has. Raises LoadError."""
     for number in numbers_of(load):
-        given, measure = number.given, MEASURES[number.field]
+        given, measure = number.given, measures(load)[number.field]
         if isinstance(given, str):
             continue
         sound = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
@@ -194,6 +248,10 @@ def check(name: str, load: DeclaredLoad) -> None:
             raise LoadError((name, *number.path), repr(given), rule)
     if isinstance(load, WrenchLoad):
         _check_wrench(name, load)
+    if isinstance(load, ElasticDrive) and load.stiffness is None:
+        raise LoadError((name,), "a transmission without stiffness", "stiffness", "Leave it out for a rigid one.")
+    if isinstance(load, JointSpringLoad) and load.stiffness is None and load.damping is None:
+        raise LoadError((name,), "a spring without force", "stiffness or damping")
     if isinstance(load, SpringLoad) and load.stiffness is None and load.preload is None and load.damping is None:
         raise LoadError((name,), "a spring without force", "stiffness, preload or damping")
     if isinstance(load, ObjectLoad):

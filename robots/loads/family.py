@@ -15,16 +15,21 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robots.criteria.selection import link_names, select
+from robots.criteria.selection import joint_names, link_names, select
 from robots.expressions.expression import Expression
 from robots.forces.elements import AppliedWrench, ForceElement, Spring
 from robots.formats.description import CONSTANTS, Description
 from robots.inertia import diagonal, joined
+from robots.limits import select_actuators
 from robots.loads.declared import (
     AXES,
     MOMENTS,
     TIME,
+    BodyLoad,
     DeclaredLoad,
+    ElasticDrive,
+    JointLoad,
+    JointSpringLoad,
     LoadError,
     ObjectLoad,
     SpringLoad,
@@ -34,6 +39,7 @@ from robots.loads.declared import (
     parameters_of,
     said_of,
 )
+from robots.loads.elastic import rotor_name, with_spring
 from robots.loads.signals import Signal, carried, signals_of
 from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
@@ -117,7 +123,7 @@ class LoadedDescription(Description):
         instances = tuple(replace(instance, limb=group) for instance, group in pairs)
         platform = whole.platform
         for name, load in self.loads:
-            if load.body == ON_PLATFORM and not whole.is_chain:
+            if isinstance(load, BodyLoad) and load.body == ON_PLATFORM and not whole.is_chain:
                 if isinstance(load, ObjectLoad):
                     platform = replace(platform, inertia=_carrying(platform.inertia, name, load, known))
                 else:
@@ -141,6 +147,8 @@ def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
 
 
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:
+    if isinstance(load, JointLoad):
+        return with_spring(limb, body, name, load, known)
     if not isinstance(load, ObjectLoad):
         return replace(limb, forces=(*limb.forces, _element(body, name, load, known)))
     link = limb.links[body]
@@ -216,7 +224,13 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
 
 
 def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:
-    """Instances and links that a load acts on; none for a platform. Raises LoadError."""
+    """Instances and links, joints or actuators that a load acts on; none for a platform. Raises LoadError."""
+    if isinstance(load, ElasticDrive):
+        yield from _driven(mechanism, name, load)
+        return
+    if isinstance(load, JointSpringLoad):
+        yield from _jointed(mechanism, name, load)
+        return
     axes = load.axes if isinstance(load, WrenchLoad) else "world"
     if load.body == ON_PLATFORM and not mechanism.is_chain:
         if axes == "link":
@@ -231,6 +245,43 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
         others = () if mechanism.is_chain else (ON_PLATFORM,)
         hint = nearest(load.body, (*others, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
         raise LoadError((name, "body"), repr(load.body), "a link or the platform of the robot", hint) from None
+
+
+def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator[tuple[int, int]]:
+    """Instances and joints of their trees."""
+    limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
+    names = {key: (k, i) for key, (k, i) in joint_names(mechanism).items() if i < len(limbs[k].links)}
+    try:
+        yield from select(names, load.joint, "joint")
+    except ParameterError:
+        hint = nearest(load.joint, names)
+        raise LoadError((name, "joint"), repr(load.joint), "a joint of a link of the robot", hint) from None
+
+
+def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tuple[int, int]]:
+    """The limb of a chain, and those of its actuators whose transmissions give way."""
+    if not mechanism.is_chain:
+        hint = "Make it one by limbsweep.robots.as_chain, or by coordinates in place of mobility in its file."
+        raise LoadError((name, "actuators"), "drives of a robot with a platform", "drives of a chain", hint)
+    (limb,) = mechanism.limbs
+    try:
+        numbers = select_actuators(mechanism, load.actuators)
+    except ParameterError:
+        hint = nearest(load.actuators, limb.actuators)
+        raise LoadError((name, "actuators"), repr(load.actuators), "actuators of the robot", hint) from None
+    for number in numbers:
+        actuator = limb.actuators[number]
+        if limb.drives and not limb.drives[number].constant:
+            got = f"{actuator}, whose position is a function of its joints"
+            raise LoadError((name, "actuators"), got, "drives with constant ratios")
+        if rotor_name(actuator) in limb.joints:
+            raise LoadError((name, "actuators"), f"{actuator} with a second rotor", "one elastic drive for each")
+        spins = limb.drives[number].spins if limb.drives else ()
+        turned = limb.links[limb.index(actuator)].armature if not limb.drives else sum(spin.inertia for spin in spins)
+        if load.inertia is None and not turned > 0.0:
+            got = f"{actuator}, which spins nothing"
+            raise LoadError((name, "inertia"), got, "the inertia of its rotor", "Give inertia above zero.")
+        yield 0, number
 
 
 def _new_parameters(name: str, load: DeclaredLoad, known: Sequence[Parameter]) -> Iterator[Parameter]:

@@ -72,9 +72,9 @@ def cartesian_stiffness(
         >>> bool(ls.cartesian_stiffness(robot, drives, position=[0.0, 0.1, -0.9]).least > 1e4)  # [N/m]
         True
     """
-    _check("elasticity", elasticity, Elasticity)
+    check_kind("elasticity", elasticity, Elasticity)
     pose = Moving(position=position, rotation=rotation)
-    solved = _Solved(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
+    solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
     shifts = [place for place in solved.places if place >= 3]
     softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
     with np.errstate(divide="ignore"):
@@ -90,13 +90,14 @@ def cartesian_stiffness(
     )
 
 
-def _check(name: str, value: object, kind: type[object]) -> None:
+def check_kind(name: str, value: object, kind: type[object]) -> None:
+    """Raise ValueError for an argument of another type."""
     if not isinstance(value, kind):
         got = f"an object of type {type(value).__name__}"
         raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
 
 
-class _Solved:
+class SolvedPose:
     """Limbs solved for criteria, and the compliance (samples, 6, 6) that their stiffnesses have together."""
 
     def __init__(self, robot: Robot, parameters: CriteriaParameters, metric: str, pose: Moving):
@@ -175,16 +176,11 @@ def pose_error(
         >>> round(1e3 * float(ls.pose_error(robot, play, soft, position=[0.05, 0.0, -0.6]).position), 3)  # [mm]
         0.056
     """
-    _check("errors", errors, Errors)
+    check_kind("errors", errors, Errors)
     if elasticity is not None:
-        _check("elasticity", elasticity, Elasticity)
-    rigid = elasticity is None or elasticity.actuators_alone
-    if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
-        raise ValueError(
-            f"elasticity: {robot.name} is overconstrained; expected elasticity of links or joints, by which errors "
-            "share themselves"
-        )
-    solved = _Solved(
+        check_kind("elasticity", elasticity, Elasticity)
+    check_sharing(robot, elasticity)
+    solved = SolvedPose(
         robot,
         CriteriaParameters(elasticity, errors=errors),
         "position_deviation",
@@ -202,7 +198,7 @@ def pose_error(
     shares: dict[str, np.ndarray] = {}
     stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
     for name, k, single in _sources(robot, errors):
-        solved.dynamics.values[Indexed("errors", k)] = _alone(errors, single, robot.mechanism, k)
+        solved.dynamics.values[Indexed("errors", k)] = alone_in_limb(errors, single, robot.mechanism, k)
         solved.dynamics.run([stages[k]])
         part = covariance([k])[:, 3:, 3:]
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -217,7 +213,17 @@ def pose_error(
     )
 
 
-def _alone(errors: Errors, single: Errors, mechanism: Mechanism, k: int) -> np.ndarray:
+def check_sharing(robot: Robot, elasticity: Elasticity | None) -> None:
+    """Raise ValueError for an overconstrained robot, by whose rigid parts errors cannot share themselves."""
+    rigid = elasticity is None or elasticity.actuators_alone
+    if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
+        raise ValueError(
+            f"elasticity: {robot.name} is overconstrained; expected elasticity of links or joints, by which errors "
+            "share themselves"
+        )
+
+
+def alone_in_limb(errors: Errors, single: Errors, mechanism: Mechanism, k: int) -> np.ndarray:
     """The case input of all errors with the values of a single one."""
     tables = {
         kind: {key: _zero(value) for key, value in getattr(errors, kind).items()} | getattr(single, kind)
@@ -323,7 +329,7 @@ def clearance(
         >>> bool(ls.clearance(robot, rods, position=[0.0, 0.1, -0.9]).least > 0.0)
         True
     """
-    _check("capsules", capsules, Capsules)
+    check_kind("capsules", capsules, Capsules)
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
     known, family = CriteriaParameters(capsules=capsules), robot.family

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.criteria.elasticity import Elasticity
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.model import Robot
 from robots.quantities import names
@@ -35,7 +36,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
-from tasks.programs.criteria import case_values, structural
+from tasks.programs.criteria import case_values, sharing_problems, structural
 from tasks.programs.limb import FORMULATIONS, RECURSION
 from tasks.programs.stages import Request, Stage, limb, stages
 
@@ -190,7 +191,8 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: Literal[False] = False,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def joint_reactions(
@@ -200,7 +202,8 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: Literal[True],
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
 def joint_reactions(
     robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
@@ -209,7 +212,8 @@ def joint_reactions(
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, full: bool = False,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
@@ -218,7 +222,8 @@ def joint_reactions(
     passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
     Forces inside a train show where its rods are links in loops. The child of a joint at the platform is the platform,
     that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are
-    not unique: those given have the least norm, see `tasks.mechanics.reactions`. NaN for joints that only other limbs
+    not unique: those given have the least norm, see `tasks.mechanics.reactions`, or with the `elasticity` of joints and
+    links those whose deformations fit together, see `tasks.criteria.sharing`. NaN for joints that only other limbs
     have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
     that is loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source:
     hybrid-limb paper, section 6, with the multipliers that its projection removes.
@@ -232,7 +237,12 @@ def joint_reactions(
     load = in_world(robot, load, rotation, load_axes)
     field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    dynamics = Dynamics(robot, moving, ("joint_reaction",), field, load, weights, groups, time=time, forced=True)
+    shared = NO_CRITERIA if elasticity is None else CriteriaParameters(elasticity, reactions=True)
+    for problem in sharing_problems(robot.family, shared) if elasticity is not None else ():
+        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    dynamics = Dynamics(
+        robot, moving, ("joint_reaction",), field, load, weights, groups, criteria=shared, time=time, forced=True
+    )
     dynamics.run(stages(dynamics.request))
     wrenches = [dynamics.sample_rows(Indexed("joint_reaction", k)) for k in range(len(robot.mechanism.instances))]
     most = max(len(wrench) // len(TWIST) for wrench in wrenches)

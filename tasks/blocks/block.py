@@ -172,6 +172,7 @@ class Block:
         if self.gravities is not None:
             values["gravity"] = self.gravities
         values |= {"capacity": margins.capacities(self.limits, actuators), **even_weights(self.family)}
+        values |= {"motor_capacity": margins.motor_capacities(self.limits, actuators)}
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})

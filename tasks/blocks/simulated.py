@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from robots.joint_places import MOTOR
+from robots.limits import Capacity
 from robots.measurement import CLEAN
 from robots.model import Robot
 from robots.quantities import GAINS, SIMULATED, STATE, Quantity
@@ -25,9 +26,10 @@ from tasks.blocks.commanded import commanded
 from tasks.blocks.sensors import of_motion
 from tasks.control.model import InverseModel, case_rows
 from tasks.kernels.kernel import LANES, padded
+from tasks.motion.motors import ActuatorRates, FedMotors
 from tasks.simulation.accuracy import integration_error
 from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
-from tasks.simulation.plants import MovingRobots
+from tasks.simulation.plants import MovingRobots, Supply
 from tasks.simulation.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch
 from tasks.simulation.starts import moved_starts
 from tasks.simulation.stepping import accepted
@@ -45,7 +47,10 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "actuator_force": ("actuator_force",),
     "actuator_position": ("actuator_position",),
     "actuator_velocity": ("actuator_velocity",),
-    "actuator_power": ("actuator_force", "actuator_velocity"),
+    **dict.fromkeys(
+        ("actuator_power", "motor_current", "motor_voltage", "electrical_power"),
+        ("actuator_force", "actuator_velocity"),
+    ),
     "tracking_error": ("tracking_error",),
     **dict.fromkeys(CLEAN, ("actuator_position", "sensed_force")),
     "joint_friction": ("friction",),
@@ -61,7 +66,7 @@ OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracki
 
 OF_ACTUATORS = (
     "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
-    "actuator_margin",
+    "actuator_margin", "saturated_time",
 )  # fmt: skip
 MARGINS = ("limit_margin", "velocity_margin", "actuator_margin")
 OF_CASES = ("settling_time", "peak_position_error", "rms_position_error", *MARGINS[:2])
@@ -158,7 +163,7 @@ class _Simulated:
         place = self._place(lanes)
         simulation = self._simulation(place)
         outcome = simulation.run()
-        arrays = self._variables(outcome)
+        arrays = self._variables(outcome, place["design"])
         if self.accurate:
             arrays |= dict(zip(ACCURACY, self._error(outcome, simulation.run(2)), strict=True))
         arrays |= self._measured(outcome, {dim: numbers[: stop - start] for dim, numbers in place.items()})
@@ -168,7 +173,8 @@ class _Simulated:
         """The same of cases by number, with steps as short as the tolerance asks for."""
         tolerance, parts = self.simulated.simulation.tolerance, []
         for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
-            arrays = self._variables(part.outcome) | self._measured(part.outcome, self._place(part.cases))
+            place = self._place(part.cases)
+            arrays = self._variables(part.outcome, place["design"]) | self._measured(part.outcome, place)
             arrays |= dict(zip(ACCURACY, (part.error, part.share), strict=True))
             parts.append(arrays | {"substeps": np.full(len(part.cases), part.substeps), "case": part.cases})
         order = np.argsort(np.concatenate([arrays.pop("case") for arrays in parts]))
@@ -212,12 +218,13 @@ class _Simulated:
         track = self._track(place)
         start = moved_starts(family, motions[track, :, 0].T, self.simulated.offsets, offsets)
         gains = np.ascontiguousarray(self.simulated.gains[place[GAINS]].T)
+        supply = Supply(self._fed_motors(place), ActuatorRates(model)) if chosen.fed else None
 
         def plant(schedule: Schedule) -> MovingRobots:
             return MovingRobots.of(
                 family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
                 self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
-                self._field(schedule, len(parameters)),
+                self._field(schedule, len(parameters)), supply,
             )  # fmt: skip
 
         def drive(schedule: Schedule) -> ForceSource:
@@ -256,14 +263,20 @@ class _Simulated:
         count, actuators = len(place["design"]), len(block.family.reference.actuators)
         if not profiles:
             return Profiled(np.zeros((1, actuators, 3, 1)), np.zeros(count, dtype=np.int64), np.ones((1, actuators, 1)))
-        names = [profile.name for profile in profiles]
-        which = np.array([names.index(trajectory.name) for trajectory in block.trajectories])[place["trajectory"]]
+        which = self._profile_of(place)
         forces = np.stack([along(profile, schedule) for profile in profiles])
         scale = np.ones((len(profiles), actuators, count))
         if any(profile.current for profile in profiles):
-            motors = self._torque_constants()[place["design"]].T
+            motors = self._of_motors("torque_constant")[place["design"]].T
             scale = np.stack([motors if profile.current else np.ones_like(motors) for profile in profiles])
         return Profiled(forces, which, scale)
+
+    def _profile_of(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Number of the force profile of each case; 0 without any."""
+        names = [profile.name for profile in self.simulated.simulation.profiles]
+        if not names:
+            return np.zeros(len(place["trajectory"]), dtype=np.int64)
+        return np.array([names.index(trajectory.name) for trajectory in self.block.trajectories])[place["trajectory"]]
 
     @property
     def loads(self) -> list[PlatformLoad]:
@@ -289,20 +302,38 @@ class _Simulated:
         rows = values.reshape(1, len(values), 3, len(starts))
         return Profiled(rows, np.zeros(count, dtype=np.int64), np.ones((1, len(values), 1)))
 
-    def _torque_constants(self) -> np.ndarray:
-        """Force per current of the motors (design, actuator)."""
+    def _of_motors(self, name: str) -> np.ndarray:
+        """A number of the motors (design, actuator), such as their force per current."""
         motors = self.block.family.assemble(self.block.named_parameters()).motors
-        constants = [np.broadcast_to(motor.torque_constant, (self.block.designs,)) for motor in motors]
-        return np.stack([np.asarray(constant, dtype=float) for constant in constants], axis=1)
+        numbers = [np.broadcast_to(getattr(motor, name), (self.block.designs,)) for motor in motors]
+        return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
-    def _variables(self, outcome: Outcome) -> Arrays:
-        """What the sweep may store, by name, each (case, ...)."""
+    def _fed_motors(self, place: Mapping[str, np.ndarray]) -> FedMotors:
+        """The motors of all cases; what limits them where they saturate."""
+        chosen, block = self.simulated.simulation, self.block
+        constant, resistance = (self._of_motors(key)[place["design"]].T for key in ("torque_constant", "resistance"))
+        known = [block.limits.actuators.get(k, Capacity()) for k in range(len(constant))]
+        limits = known if chosen.saturation else [Capacity()] * len(known)
+        force, current, voltage = (
+            np.array([[getattr(x, key)] for x in limits]) for key in ("force", "current", "voltage")
+        )
+        if chosen.saturation:  # of the amplifiers too, which differ from design to design
+            current, voltage = (
+                np.minimum(most, self._of_motors(key)[place["design"]].T)
+                for key, most in (("current", current), ("voltage", voltage))
+            )
+        by_voltage = np.array([profile.voltage for profile in chosen.profiles] or [False])
+        return FedMotors(constant, resistance, force, current, voltage, by_voltage[self._profile_of(place)])
+
+    def _variables(self, outcome: Outcome, design: np.ndarray) -> Arrays:
+        """What the sweep may store, by name, each (case, ...), for the designs of the cases."""
         series = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
         tallies = {name: values.T for name, values in outcome.tallies.items()}
         status = outcome.status.T
         result = {name: series[name] for name in OF_DRIVES if name in series}
         if "actuator_power" in self.block.series:
             result["actuator_power"] = series["actuator_force"] * series["actuator_velocity"]
+        result |= self._electrical(series, design)
         result |= {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
         result |= {name: tallies[name] for name in OF_ACTUATORS if name in tallies}
         result |= {name: tallies[name][:, 0] for name in OF_CASES if name in tallies}
@@ -311,6 +342,15 @@ class _Simulated:
         if not self.block.family.reference.is_chain and "motion" in series:
             result |= self._platform(series)
         return result
+
+    def _electrical(self, series: Arrays, design: np.ndarray) -> Arrays:
+        """Series of the motors (case, time, actuator)."""
+        if not {"motor_current", "motor_voltage", "electrical_power"} & {*self.block.series}:
+            return {}
+        constant, resistance = (self._of_motors(key)[design][:, None] for key in ("torque_constant", "resistance"))
+        current = series["actuator_force"] / constant
+        voltage = current * resistance + constant * series["actuator_velocity"]
+        return {"motor_current": current, "motor_voltage": voltage, "electrical_power": voltage * current}
 
     def _joints(self, series: Arrays, status: np.ndarray) -> Arrays:
         """Series of all joints (case, time, limb, joint), NaN for joints that only other limbs have."""

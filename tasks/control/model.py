@@ -35,7 +35,7 @@ class InverseModel:
 
     def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):
         self.family, self.constants, self.series = family, constants, series
-        request = Request(family, ("actuator_position", *series))
+        request = Request(family, ("actuator_position", *series), at_states=family.reference.underactuated)
         limbs = range(len(family.reference.instances))
         self._limbs = [self._bound(limb(request, k)) for k in limbs]
         self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]

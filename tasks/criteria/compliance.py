@@ -12,10 +12,9 @@ Klimchik, Pashkevich, Chablat (2012), for links and passive joints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -23,37 +22,13 @@ from robots.criteria.elasticity import Elasticity
 from robots.criteria.errors import Errors
 from robots.model import Mechanism
 from robots.types import TWIST
-from tasks.criteria.arms import Arm, joint_point
-from tasks.kernels.expression import Dual
+from tasks.criteria.arms import Arm
+from tasks.criteria.kinds import NUMBERS, LimbElasticity, LinkKind
+from tasks.criteria.strains import Parts, Strains, elastic_strains, energy, is_regular, stacked
 from tasks.kernels.types import Array, Scalar
-from tasks.mathematics.algebra import array, cross, dot, from_columns, singular_values, sqrt, where
+from tasks.mathematics.algebra import array, from_columns, singular_values, sqrt, where
 from tasks.mathematics.symmetric import Factors
 from tasks.mechanics.reactions import LimbStatics
-
-LinkKind = Literal["round", "beam", "block"]
-NUMBERS: Mapping[LinkKind, int] = {"round": 4, "beam": 9, "block": 21}
-REGULAR = Dual(1e-11, 1e-4)
-"""Least pivot of a matrix relative to its diagonal element, up to which it is taken for singular."""
-Strains = list[tuple[Scalar, Array]]
-"""Weights, and rows over x (numbers of x,): the energy is half the sum of weight times square."""
-
-
-@dataclass(frozen=True)
-class LimbElasticity:
-    """Which parts of a limb give way: actuators all, joints and links by number. Hashable; values are a case input.
-
-    `spatial`: whether joints or links of the robot give way, so that compliance counts along all that limbs hold.
-    """
-
-    actuators: int = 0
-    joints: tuple[int, ...] = ()
-    links: tuple[tuple[int, LinkKind], ...] = ()
-    spatial: bool = False
-
-    @property
-    def size(self) -> int:
-        """Length of the case input `elasticity`: actuators, six for each joint, links."""
-        return self.actuators + 6 * len(self.joints) + sum(NUMBERS[kind] for _, kind in self.links)
 
 
 def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[LimbElasticity, np.ndarray]:
@@ -132,18 +107,12 @@ def limb_stiffness(
     units = [statics.actuator(k) for k in range(asked.actuators)]
     units += [statics.multiplier(k) for k in range(statics.redundant_count)] if asked.spatial else []
     strains: Strains = [(numbers[k], np.eye(len(units))[k]) for k in range(asked.actuators)]
-    parts = _Parts(statics, [])
+    parts = Parts(statics, [])
     if asked.spatial or errors is not None:
-        parts = _Parts(statics, [_stacked(statics.joint_wrenches(unit)) for unit in units])
+        parts = Parts(statics, [stacked(statics.joint_wrenches(unit)) for unit in units])
     if asked.spatial:
-        rest = iter(numbers[asked.actuators :])
-        for joint in asked.joints:
-            strains += parts.joint(joint, [next(rest) for _ in range(6)])
-        for link, kind in asked.links:
-            values = [next(rest) for _ in range(NUMBERS[kind])]
-            for arm in (arm for arm in arms if arm.link == link):
-                strains += parts.arm(arm, kind, values)
-    flexibility = _energy(strains, len(units))
+        strains += elastic_strains(parts, asked, list(numbers[asked.actuators :]), arms)
+    flexibility = energy(strains, len(units))
     turn = statics.mounted.base.rotation
     rows = []
     for unit in units:
@@ -162,7 +131,7 @@ def limb_stiffness(
     return result
 
 
-def _dislocations(parts: _Parts, errors: ErrorModel, arms: Sequence[Arm], count: int) -> tuple[np.ndarray, np.ndarray]:
+def _dislocations(parts: Parts, errors: ErrorModel, arms: Sequence[Arm], count: int) -> tuple[np.ndarray, np.ndarray]:
     """W^T V W of the variances V of all errors (its lower triangle), and W^T of growth."""
     asked, values = errors.parts, iter(errors.numbers)
     strains: Strains = [(next(values), np.eye(count)[k]) for k in range(asked.actuators)]
@@ -180,28 +149,13 @@ def _dislocations(parts: _Parts, errors: ErrorModel, arms: Sequence[Arm], count:
         strain = next(values)
         for pull, length in (parts.pull(arm) for arm in arms if arm.link == link):
             growth = growth + pull * (length * strain)
-    return _energy(strains, count), array(growth)
-
-
-def _stacked(wrenches: Sequence[tuple[Array, Array]]) -> np.ndarray:
-    return array([[*moment, *force] for moment, force in wrenches])
-
-
-def _energy(strains: Strains, count: int) -> np.ndarray:
-    """The matrix F of the sum of weight times square of rows; its lower triangle is enough."""
-    result = np.array(np.zeros((count, count)), dtype=object)
-    for weight, row in strains:
-        for i in range(count):
-            scaled = row[i] * weight
-            for j in range(i + 1):
-                result[i, j] = result[i, j] + scaled * row[j]
-    return result
+    return energy(strains, count), array(growth)
 
 
 def _congruent(matrix: Array, columns: Array) -> np.ndarray:
     """Columns^T matrix^-1 columns of a positive matrix (n, n) and columns (n, m); NaN where it is not positive."""
     factors, n = Factors.of(matrix), len(matrix)
-    good = _regular(factors, [matrix[k][k] for k in range(n)])
+    good = is_regular(factors, [matrix[k][k] for k in range(n)])
     solved = [factors.forward(column) for column in columns.T]
     result = np.array(np.zeros((len(solved), len(solved))), dtype=object)
     for i, x in enumerate(solved):
@@ -209,118 +163,6 @@ def _congruent(matrix: Array, columns: Array) -> np.ndarray:
             value = sum((a * b * c for a, b, c in zip(x, solved[j], factors.inverse_pivots, strict=True)), start=0.0)
             result[i, j] = result[j, i] = where(good > 0.5, value, np.nan)
     return array(result)
-
-
-def _regular(factors: Factors, diagonal: Sequence[Scalar]) -> Scalar:
-    """1 where all pivots are above zero, relative to the diagonal of the matrix, else 0."""
-    good: Scalar = 1.0
-    for pivot, whole in zip(factors.pivots, diagonal, strict=True):
-        good = where(pivot > whole * REGULAR, good, 0.0)
-    return good
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """Strains of the parts of a limb; `wrenches` (joint, 6) of each unit of x, in the axes of the mount frame."""
-
-    statics: LimbStatics
-    wrenches: Sequence[np.ndarray]
-
-    def _of(self, joint: int) -> tuple[np.ndarray, np.ndarray]:
-        """Moment (3, x) and force (3, x) in a joint."""
-        columns = [wrench[joint] for wrench in self.wrenches]
-        return from_columns([c[:3] for c in columns], 3), from_columns([c[3:] for c in columns], 3)
-
-    def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
-        """A bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
-        tips, limb = self.statics.solved.tips, self.statics.mounted.limb
-        tree = len(limb.links)
-        axes = tips.at[joint].rotation if joint < tree else tips.cut_joints[joint - tree].a.axes
-        moment, force = self._of(joint)
-        rows = [*(axes.T @ moment), *(axes.T @ force)]
-        free = set()
-        if joint < tree and (kind := limb.joint_kinds[joint]).turns != kind.slides:
-            free = {int(np.flatnonzero(limb.links[joint].axis)[0]) + (0 if kind.turns else 3)}
-        return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]
-
-    def _on_link(self, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
-        """Moment and force on the link at the end of an arm: what the link does to another is the reverse."""
-        limb = self.statics.mounted.limb
-        tree = len(limb.links)
-        child = arm.end == arm.link if arm.end < tree else limb.cuts[arm.end - tree].b == arm.link
-        moment, force = self._of(arm.end)
-        return (moment, force) if child else (-moment, -force)
-
-    def _line(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
-        """Direction from the hub to the end, zero where these are one point, and length."""
-        tips = self.statics.solved.tips
-        along = array(joint_point(tips, arm.end) - joint_point(tips, arm.hub))
-        length = sqrt(dot(along, along))
-        return array(along * where(length > 0.0, 1.0 / where(length > 0.0, length, 1.0), 0.0)), length
-
-    def in_link(self, arm: Arm) -> np.ndarray:
-        """Moment and force at the end of an arm (6, x), in the axes of the link."""
-        rotation = self.statics.solved.tips.at[arm.link].rotation
-        moment, force = self._of(arm.end)
-        return np.vstack([rotation.T @ moment, rotation.T @ force])
-
-    def pull(self, arm: Arm) -> tuple[np.ndarray, Scalar]:
-        """Tension in an arm (x,), and its length."""
-        e, length = self._line(arm)
-        return array(e @ self._on_link(arm)[1]), length
-
-    def arm(self, arm: Arm, kind: LinkKind, values: Sequence[Scalar]) -> Strains:
-        """A beam held at the hub, under the wrench of the joint at its end; or a block, in the axes of the link."""
-        tips = self.statics.solved.tips
-        moment, force = self._of(arm.end)
-        rotation = tips.at[arm.link].rotation
-        if kind == "block":
-            return _block(self.in_link(arm), values)
-        e, length = self._line(arm)
-        if kind == "round":
-            return _round_beam(moment, force, e, length, values)
-        return _beam(moment, force, e, length, values[:6], rotation @ array(values[6:]))
-
-
-def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar]) -> Strains:
-    """At x from the end the section bends under moment + x e x force; the integral of its square as two squares."""
-    axial, torsion, bending, shear = values
-    swept = from_columns([cross(e, force[:, k]) for k in range(force.shape[1])], 3)
-    middle = moment + swept * (length * 0.5)
-    strains: Strains = [(axial * length, e @ force), (torsion * length, e @ moment)]
-    bent = bending * length
-    # about the axis itself nothing bends
-    transverse = [array(row) for row in middle - np.outer(e, e @ moment)]
-    strains += [(bent, row) for row in transverse]
-    strains += [(bent * length * length * (1.0 / 12.0) + shear * length, array(row)) for row in swept]
-    return strains
-
-
-def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar], across: Array) -> Strains:
-    """The same with two principal axes, a and b, of deflection."""
-    axial, torsion, bend_a, bend_b, shear_a, shear_b = values
-    a = array(across - e * dot(across, e))
-    a = a / sqrt(dot(a, a))
-    b = cross(e, a)
-    strains: Strains = [(axial * length, e @ force), (torsion * length, e @ moment)]
-    cubic = length * length * length * (1.0 / 12.0)
-    for bending, shear, side, about, sign in ((bend_a, shear_a, a, b, 0.5), (bend_b, shear_b, b, a, -0.5)):
-        push: Array = side @ force
-        strains += [(bending * length, array(about @ moment + push * (length * sign)))]
-        strains += [(bending * cubic + shear * length, array(push))]
-    return strains
-
-
-def _block(wrench: Array, values: Sequence[Scalar]) -> Strains:
-    """A compliance matrix by its factors L D L^T, so that it is a sum of squares as well."""
-    matrix = np.array(np.zeros((6, 6)), dtype=object)
-    entries = iter(values)
-    for i in range(6):
-        for j in range(i + 1):
-            matrix[i, j] = next(entries)
-    factors = Factors.of(matrix)
-    rows = factors.lower.T @ wrench
-    return [(pivot, array(row)) for pivot, row in zip(factors.pivots, rows, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,10 @@ class ArticulatedTree:
     def of(cls, limb: Limb, states: Sequence[JointState]) -> ArticulatedTree | None:
         """A limb as a tree, loops left open.
 
-        None where what spins is felt by several joints or by its carrier, or something acts on links from outside.
+        None where what spins is felt by several joints or by its carrier, or something acts on links from outside, or
+        along joints.
         """
-        if limb.forces:
+        if limb.forces or limb.springs:
             return None
         armatures = [link.armature for link in limb.links]
         for drive in limb.drives:

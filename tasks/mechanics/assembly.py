@@ -19,6 +19,8 @@ from tasks.mathematics.minimax import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
+UNBALANCED = Dual(1e-9, 1e-4)  # part of a wrench along the freedoms that no actuator gives, relative to all of it
+
 NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to which forces are very large
 
 
@@ -26,11 +28,14 @@ def actuator_forces(jacobian: Array, wrench: Array, weights: Array | None = None
     """u with J_IK^T u = wrench; where there are more actuators than freedoms, that of the least sum of weights u^2.
 
     jacobian (actuator, freedom), wrench (freedom,), weights (actuator,) above zero, one each unless given; infinite
-    ones are those of actuators that give no force.
+    ones are those of actuators that give no force. With fewer actuators than freedoms it is exact where there is such
+    a u, see `unbalanced`, and leaves the least sum of squares elsewhere.
     """
     j, w = array(jacobian), array(wrench)
     if j.shape[0] == j.shape[1]:
         return list(inverse(j).T @ w)
+    if j.shape[0] < j.shape[1]:
+        return list(inverse(j @ j.T) @ (j @ w))
     eased = j if weights is None else j / array(weights)[:, None]
     return list(eased @ (inverse(j.T @ eased) @ w))
 
@@ -116,7 +121,7 @@ def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool
 def singularity(jacobian: Array) -> Mask:
     """Whether J_IK loses rank: inverse kinematics exists but the actuators cannot hold or move the platform."""
     j = array(jacobian)
-    square = j if j.shape[0] == j.shape[1] else j.T @ j
+    square = j if j.shape[0] == j.shape[1] else _gram(j)
     if len(square) > 4:
         return (
             total([x for row in inverse(square) for x in row]) * total([x for row in square for x in row])
@@ -124,6 +129,18 @@ def singularity(jacobian: Array) -> Mask:
         )
     volume = determinant(square)
     return volume * volume <= _box(square) * SINGULAR * SINGULAR
+
+
+def _gram(jacobian: Array) -> Array:
+    """J J^T or J^T J, that which is the smaller one."""
+    return jacobian @ jacobian.T if jacobian.shape[0] < jacobian.shape[1] else jacobian.T @ jacobian
+
+
+def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar]) -> Mask:
+    """Whether fewer actuators than freedoms leave a part of a wrench that none of them gives."""
+    j, w = array(jacobian), array(wrench)
+    balanced = j.T @ array(forces)
+    return total(list(w - balanced)) > (total(list(w)) + total(list(balanced))) * UNBALANCED
 
 
 def _box(matrix: Array) -> Scalar:
@@ -137,7 +154,7 @@ def _box(matrix: Array) -> Scalar:
 def _volume(jacobian: Array) -> Scalar:
     """Volume that the columns span, with a sign where they are as many as rows."""
     j = array(jacobian)
-    return determinant(j) if j.shape[0] == j.shape[1] else sqrt(abs(determinant(j.T @ j)))
+    return determinant(j) if j.shape[0] == j.shape[1] else sqrt(abs(determinant(_gram(j))))
 
 
 def regularity(jacobian: Array, home: Array) -> Scalar:

@@ -24,7 +24,7 @@ from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
-from tasks.mechanics.limb import Mounted, Solved, applied_wrenches, transmission, unit_motion
+from tasks.mechanics.limb import Mounted, Solved, applied_wrenches, spring_forces, transmission, unit_motion
 from tasks.mechanics.recursion import Massing, skew
 
 Seeds = Mapping[Expression, Scalar]
@@ -68,14 +68,17 @@ def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], sp
 
 def with_forces(share: Share, mounted: Mounted, solved: Solved) -> Share:
     """A limb's share whose `gravity` holds it against what acts on its links from outside as well."""
-    if not mounted.limb.forces:
+    if not mounted.limb.forces and not mounted.limb.springs:
         return share
     return replace(share, gravity=share.gravity - applied_force(mounted, solved))
 
 
 def applied_force(mounted: Mounted, solved: Solved) -> Array:
-    """What acts on the links of a limb from outside, along the freedoms of the robot (freedom,)."""
+    """What acts on the links of a limb from outside, and along its joints, along the freedoms (freedom,)."""
     rates = mounted.unit_rates(solved.tips)
+    if mounted.limb.springs:
+        springs = array(rates.T @ spring_forces(mounted, solved))
+        return springs + applied_force(replace(mounted, limb=replace(mounted.limb, springs=())), solved)
     if not mounted.limb.forces:
         return np.zeros(rates.shape[1])
     links, zero = mounted.limb.links, np.zeros(3)

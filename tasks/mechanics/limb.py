@@ -17,6 +17,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.forces import elements as forces
 from tasks.forces.elements import BodyState
+from tasks.forces.joint_springs import joint_forces
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
@@ -64,7 +65,8 @@ class Mounted:
     @property
     def unforced(self) -> Mounted:
         """The same limb with nothing that acts on it from outside."""
-        return replace(self, limb=replace(self.limb, forces=())) if self.limb.forces else self
+        limb = self.limb
+        return replace(self, limb=replace(limb, forces=(), springs=())) if limb.forces or limb.springs else self
 
     def given(self, motion: Array) -> dict[int, Scalar]:
         """Positions of joints of the tree that a motion vector gives: those of a chain that are independent."""
@@ -200,7 +202,14 @@ def tree_dynamics(
     """Wrenches that the motions of the bodies take, in their axes, and the generalised forces of the tree joints."""
     acting = Field.of(gravity).seen_from(mounted.base)
     limb, applied = mounted.limb, applied_wrenches(mounted, solved)
-    return drives.tree_dynamics(limb, solved.states, solved.rates, solved.accelerations, acting, geared, applied)
+    moving = solved.states, solved.rates, solved.accelerations
+    wrenches, forces = drives.tree_dynamics(limb, *moving, acting, geared, applied)
+    return wrenches, forces - spring_forces(mounted, solved) if limb.springs else forces
+
+
+def spring_forces(mounted: Mounted, solved: Solved) -> Array:
+    """What springs do along the joints of the tree (joint,)."""
+    return joint_forces(mounted.limb.springs, lambda joint: solved.position(mounted.limb, joint), solved.rates)
 
 
 def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:

@@ -49,14 +49,17 @@ class Sample:
 
     @property
     def voltage(self) -> Scalar:
-        """Voltage of the motor [V] in steady state: of its winding and of its rotation, at the torque constant's."""
+        """Voltage at the motor [V]: over its resistance, and against its back-EMF, whose constant is the torque's."""
         return self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
 
     @property
     def supply_margin(self) -> Scalar:
-        """The least share that is left of what the amplifier gives: of voltage and current."""
-        motor = self.motor
-        return margins.least([margins.left(self.voltage, motor.voltage), margins.left(self.current, motor.current)])
+        """The least share that is left of voltage and current of the amplifier and of the motor's limits."""
+        motor, capacity = self.motor, self.capacity
+        voltages = [margins.left(self.voltage, most) for most in (motor.voltage, capacity.voltage)]
+        return margins.least(
+            [*voltages, *(margins.left(self.current, most) for most in (motor.current, capacity.current))]
+        )
 
     @property
     def electrical(self) -> Scalar:
@@ -119,8 +122,8 @@ METRICS: Mapping[str, Metric] = {
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power)),
     "peak_current": Metric(lambda s: abs(s.current)),
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
-    "electrical_energy": Metric(lambda s: s.weight * s.electrical),
     "peak_voltage": Metric(lambda s: abs(s.voltage)),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical),
     "supply_margin": Metric(lambda s: s.supply_margin),
 }
 """Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
@@ -128,7 +131,8 @@ METRICS: Mapping[str, Metric] = {
 A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and what friction adds, the friction
 share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
 to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
-The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without.
+The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without. The
+supply margin is the same of current and voltage of the motor.
 """
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {

@@ -71,6 +71,12 @@ def capacities(limits: Limits, actuators: int) -> np.ndarray:
     return np.array([[x for row in rows for x in (row.force, row.velocity, row.power)]], dtype=float)
 
 
+def motor_capacities(limits: Limits, actuators: int) -> np.ndarray:
+    """The case input `motor_capacity` (1, 2 actuators): current and voltage of each; infinite where unlimited."""
+    rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
+    return np.array([[x for row in rows for x in (row.current, row.voltage)]], dtype=float)
+
+
 def within(position: Scalar, low: Scalar, high: Scalar) -> Scalar:
     """Distance to the nearer end of a range, in halves of its length."""
     return least([position - low, high - position]) / ((high - low) * 0.5)

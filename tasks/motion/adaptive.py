@@ -59,9 +59,10 @@ def simulate_chain_adaptive(
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
     balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
-    case to be OK, where the base does not move; else its status is INTEGRATION_FAILED. solver: one of scipy's; absent:
-    Radau where friction is smooth but may be stiff, else DOP853, which takes a quarter of the time where bristles are
-    not stiff. Other arguments and errors as in `simulate_chain`, without batch dims.
+    case to be OK, where the base does not move and neither springs nor wrenches act; else its status is
+    INTEGRATION_FAILED. solver: one of scipy's; absent: Radau where friction is smooth but may be stiff, else DOP853,
+    which takes a quarter of the time where bristles are not stiff. Other arguments and errors as in `simulate_chain`,
+    without batch dims.
     """
     system, wanted = MotionSystem.of(robot, friction, gravity, base=base.moves), _instants(times)
     cases = opened(
@@ -75,7 +76,7 @@ def simulate_chain_adaptive(
         gravity=gravity,
     )
     motion = collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
-    off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
+    off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
     return motion if off <= balance else motion._replace(status=_FAILED)
 
 
@@ -95,7 +96,7 @@ def simulate_platform_adaptive(
         start=float(wanted[0]), load=load, base=base, gravity=gravity,
     )  # fmt: skip
     motion = parallel.collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
-    off = 0.0 if base.moves or motion.status != Status.OK else imbalance(robot, motion, gravity)
+    off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
     return motion if off <= balance else motion._replace(status=_FAILED)
 
 
@@ -122,6 +123,11 @@ def _moments(
         now = begun(system, cases, 1.0)
         case = _Case(system, cases.pushes, SOLVERS[chosen], rtol, atol)
         return list(case.moments(now, times))
+
+
+def balanced(robot: Robot, base: BaseMotion) -> bool:
+    """Whether the energies of the bodies and the work of actuators, friction and load are all that there is."""
+    return not base.moves and not robot.mechanism.has_forces
 
 
 def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike = GRAVITY) -> float:

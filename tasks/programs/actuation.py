@@ -44,12 +44,15 @@ def actuation_program(
     `passive_friction`, that in its passive joints. OUTCOME says where friction has not settled.
 
     Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
-    (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and
-    what `coupled_friction.inputs` lists; and where friction of passive joints is shared by more actuators than freedoms
-    `weights`, a case input, or where actuators are off for a time (`switched`) a sample input.
+    (3 actuator) and `motor_capacity` (2 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator),
+    `status` (1), `weight` (1), and what `coupled_friction.inputs` lists; and where friction of passive joints is shared
+    by more actuators than freedoms `weights`, a case input, or where actuators are off for a time (`switched`) a sample
+    input.
     """
     kinds, structure, actuators = joint_kinds(family), structure_of(family), len(family.reference.actuators)
-    electric, limited = (any_needs((*series, *metrics), need) for need in ("motors", "actuator limits"))
+    electric, limited, supplied = (
+        any_needs((*series, *metrics), need) for need in ("motors", "actuator limits", "supply")
+    )
 
     def one_sample(
         friction: Array,
@@ -59,6 +62,7 @@ def actuation_program(
         weight: Array,
         parameters: Array = ABSENT,
         capacity: Array = ABSENT,
+        motor_capacity: Array = ABSENT,
         **shares: Any,
     ) -> dict[Any, Numbers]:
         joints = joint_friction.of_groups(groups, kinds, friction)
@@ -68,7 +72,8 @@ def actuation_program(
         outcome = where(status[0] > 0.5, status[0], solution.unsettled * solution.status)
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
         numbers = np.reshape(capacity, (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
-        capacities = [Capacity(*row) for row in numbers]
+        supply = np.reshape(motor_capacity, (actuators, 2)) if supplied else np.full((actuators, 2), np.inf)
+        capacities = [Capacity(*row, *fed) for row, fed in zip(numbers, supply, strict=True)]
         samples = [
             Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
             for u, v, free, motor, capacity in zip(solution.forces, velocity, force, motors, capacities, strict=True)
@@ -98,6 +103,7 @@ def actuation_program(
     )
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     case |= {"capacity": (3 * actuators,)} if limited else {}
+    case |= {"motor_capacity": (2 * actuators,)} if supplied else {}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return trace(
         f"{family.name}.actuation.{name}",

@@ -14,6 +14,7 @@ import numpy as np
 from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, SharingForm
 from robots.model import Family
 from robots.quantities import any_needs, reduction
+from robots.status import Status
 from robots.types import TWIST
 from tasks.criteria.compliance import PlatformStiffness
 from tasks.criteria.distance import least_gap
@@ -21,7 +22,7 @@ from tasks.kernels.expression import CONSTANT
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, ZERO, Array, Mask, Scalar
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import array, where
 from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import Structure, mounted_limb, structure_of
 from tasks.metrics import poses
@@ -51,6 +52,7 @@ def assembly_program(
     series: tuple[str, ...] = (),
     design: RobotCriteria = NO_CRITERIA,
     sharing: SharingForm = EVEN_SHARING.form,
+    at_states: bool = False,
 ) -> Program:
     """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -62,7 +64,8 @@ def assembly_program(
     of each limb, from which J_IK of the reference pose follows; of one with more actuators than freedoms alone
     `weights` (actuator,), see `even_weights`, and with a `sharing` that says so `preload` (actuator,), see
     `robots.limits.ActuatorSharing`, which are sample inputs where actuators are off for a time; for criteria of design
-    `test_load` or `capsules`, see `tasks.programs.criteria`.
+    `test_load` or `capsules`, see `tasks.programs.criteria`. With fewer actuators than freedoms, a motion that none of
+    their forces makes has the status PLATFORM_SINGULAR; `at_states`, where a motion says no accelerations, it has not.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
@@ -125,6 +128,9 @@ def assembly_program(
             )
             held, loose = assembly.regularity(now, first), assembly.constraints_lost(now, first)
         solved = assembly.combined_status([status[k][0] for k in limbs], acting, forces, home, loose)
+        if structure.mechanism.underactuated and not at_states:
+            none = assembly.unbalanced(rows, taken, forces)
+            solved = where(solved > 0.5, solved, where(none, float(Status.PLATFORM_SINGULAR), float(Status.OK)))
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
         outcome = assembly.limited_status(solved, least_margins.get("margin"))

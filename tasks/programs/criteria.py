@@ -20,8 +20,10 @@ from robots.quantities import any_needs
 from robots.types import BASE, TWIST
 from tasks.criteria import compliance, distance
 from tasks.criteria.arms import arms, joint_point
-from tasks.criteria.compliance import LimbElasticity, LimbErrors
+from tasks.criteria.compliance import LimbErrors
 from tasks.criteria.distance import BARE, LimbCapsules, Line
+from tasks.criteria.kinds import LimbElasticity
+from tasks.criteria.sharing import elastic_share
 from tasks.kernels.keys import Key, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.kernels.types import Array, Scalar
@@ -45,11 +47,15 @@ PLATFORM, GROUND = -1, -2
 
 @dataclass(frozen=True)
 class LimbCriteria:
-    """What criteria ask of one limb: a `stiffness` along `directions`, its errors, and the `ends` of its capsules."""
+    """What criteria ask of one limb: a `stiffness` along `directions`, its errors, and the `ends` of its capsules.
+
+    `sharing`: the elasticity by which its joints share what statics leaves open; None: they do with the least norm.
+    """
 
     elasticity: LimbElasticity | None = None
     capsules: LimbCapsules = BARE
     errors: LimbErrors | None = None
+    sharing: LimbElasticity | None = None
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
         """Names and shapes of what the limb gives for them."""
@@ -66,7 +72,8 @@ class LimbCriteria:
     def case(self) -> dict[str, Shape]:
         """Case inputs of the limb."""
         shapes: dict[str, Shape] = {}
-        shapes |= {"elasticity": (self.elasticity.size,)} if self.elasticity is not None else {}
+        elastic = self.elasticity or self.sharing
+        shapes |= {"elasticity": (elastic.size,)} if elastic is not None else {}
         return shapes | ({"errors": (self.errors.size,)} if self.errors is not None else {})
 
 
@@ -90,10 +97,14 @@ class RobotCriteria:
         apart, wrong = any_needs(quantities, "capsules"), any_needs(quantities, "errors")
         stiff = wrong or any_needs(quantities, "elasticity")
         limbs = tuple(
-            LimbCriteria(x.elasticity if stiff else None, x.capsules if apart else BARE, x.errors if wrong else None)
+            LimbCriteria(
+                x.elasticity if stiff else None, x.capsules if apart else BARE, x.errors if wrong else None, x.sharing
+            )
             for x in self.limbs
         )
-        return RobotCriteria(limbs if stiff or apart else (), self.platform if apart else 0, self.base if apart else 0)
+        shared = any(x.sharing is not None for x in self.limbs)
+        bodies = (self.platform, self.base) if apart else (0, 0)
+        return RobotCriteria(limbs if stiff or apart or shared else (), *bodies)
 
     @property
     def elastic(self) -> bool:
@@ -124,7 +135,10 @@ def structural(mechanism: Mechanism, parameters: CriteriaParameters) -> RobotCri
     numbers, bodies = range(len(mechanism.instances)), parameters.capsules
     limbs = tuple(
         LimbCriteria(
-            _elastic(mechanism, parameters, k)[0], _capsules(parameters, k), _inexact(mechanism, parameters, k)[0]
+            _elastic(mechanism, parameters, k)[0],
+            _capsules(parameters, k),
+            _inexact(mechanism, parameters, k)[0],
+            _elastic(mechanism, parameters, k)[0] if parameters.reactions else None,
         )
         for k in numbers
     )
@@ -207,6 +221,30 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
     scale = 1.0 / np.sqrt(np.diag(whole))
     if not np.isfinite(scale).all() or np.linalg.eigvalsh(whole * np.outer(scale, scale))[0] <= SINGULAR:
         yield "a platform that nothing holds at the reference pose"
+
+
+def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
+    """What keeps elasticity from deciding reactions that statics leaves open, at the reference pose, in words."""
+    structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
+    numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
+    motion = np.zeros(structure.motion_size)
+    if not structure.mechanism.is_chain:
+        motion = platform.still(family.assemble(values).platform, np.zeros(3), np.zeros(3))
+    for k, instance in enumerate(structure.mechanism.instances):
+        asked, case = _elastic(structure.mechanism, parameters, k)
+        if asked is None or not asked.spatial:
+            yield "actuators that give way alone"
+            return
+        if structure.mechanism.limbs[instance.limb].every_row:
+            yield f"limb {instance.name} with every row of its tips, as this rests on a choice of rows"
+            return
+        mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            lines = arms(family, instance.limb)
+            metric = elastic_share(LimbStatics(mounted, solved), np.zeros(3), asked, case[0], lines)["metric"]
+        if not np.isfinite(np.asarray(metric, dtype=float)).all():
+            yield f"limb {instance.name}, which is rigid under a part of what statics leaves open"
+            return
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
 from tasks.criteria.arms import arms
 from tasks.criteria.compliance import ErrorModel, limb_stiffness
+from tasks.criteria.sharing import elastic_share
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
@@ -222,6 +223,10 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             result |= reactions.share(statics, array(gravity))
         if asked.friction != NO_FRICTION:
             result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
+        if asked.needs_statics and (shared := asked.criteria.sharing) is not None:
+            passive = asked.friction.passive if asked.friction.statics else ()
+            lines = arms(family, limb_index)
+            result |= elastic_share(statics, array(gravity), shared, elasticity, lines, passive)
         result |= sample.terms(array(gravity), asked.terms)
         if asked.limits != NOTHING:
             result |= asked.limits.shares(limits, positions, rates)

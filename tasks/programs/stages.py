@@ -136,6 +136,8 @@ class Request:
     """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
     resolved: bool = False
     """Whether a posture decides freedoms of a redundant chain, of which `motion` gives the others."""
+    at_states: bool = False
+    """Whether motions are states alone, whose accelerations say nothing, see `assembly_program`."""
 
     @functools.cached_property
     def criteria(self) -> RobotCriteria:
@@ -257,7 +259,16 @@ def assembly(request: Request) -> Stage:
     return Stage(
         "assembly",
         assembly_shapes(request.structure, series),
-        functools.partial(assembly_program, request.family, metrics, limits, series, request.criteria, request.sharing),
+        functools.partial(
+            assembly_program,
+            request.family,
+            metrics,
+            limits,
+            series,
+            request.criteria,
+            request.sharing,
+            at_states=request.at_states,
+        ),
         {**request.motion},
     )
 

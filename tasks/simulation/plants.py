@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from robots.friction.groups import FrictionGroup
@@ -9,11 +11,20 @@ from robots.model import Family
 from robots.status import Status
 from tasks.mathematics import quaternions
 from tasks.motion.events import Stepper, forced, whole_lanes
-from tasks.motion.pushes import Parabola
+from tasks.motion.motors import ActuatorRates, FedMotors, FedPush
+from tasks.motion.pushes import Parabola, Push
 from tasks.motion.steps import METHODS
 from tasks.motion.system import Moment, MotionSystem
 from tasks.simulation.drives import ForceSource, StepForces
 from tasks.simulation.fused import fused_step
+
+
+@dataclass(frozen=True)
+class Supply:
+    """Motors of all cases with what feeds them, and the rates at which they turn."""
+
+    motors: FedMotors
+    rates: ActuatorRates
 
 
 class MovingRobots:
@@ -21,10 +32,11 @@ class MovingRobots:
 
     def __init__(
         self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None,
-        field: ForceSource | None = None,
+        field: ForceSource | None = None, supply: Supply | None = None,
     ):  # fmt: skip
         self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
-        self._fused = fused_step(system, method, step)
+        self.supply = supply
+        self._fused = None if supply is not None else fused_step(system, method, step)
         self._state = state
         self._now: Moment | None = None
 
@@ -33,11 +45,13 @@ class MovingRobots:
         cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
         gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
         load: ForceSource | None = None, load_with_platform: bool = False, field: ForceSource | None = None,
+        supply: Supply | None = None,
     ) -> MovingRobots:  # fmt: skip
         """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
 
         load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform; field
-        (9, samples): what a base that moves adds, as `tasks.mechanics.field` has it; None where it stands.
+        (9, samples): what a base that moves adds, as `tasks.mechanics.field` has it; None where it stands. supply:
+        what feeds the motors; None where these give what they are asked for.
         """
         system = MotionSystem.of_cases(
             family, parameters, groups, friction, gravity,
@@ -47,7 +61,7 @@ class MovingRobots:
         state = np.zeros((layout.size, start.shape[1]))
         if not layout.platform:
             state[layout.at["q"]], state[layout.at["qd"]] = start[: layout.free], start[layout.free : 2 * layout.free]
-            return cls(system, state, step, method, load, field)
+            return cls(system, state, step, method, load, field, supply)
         home = np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
         small = len(start) == 9
         turned = np.broadcast_to(home, (9, start.shape[1])) if small else start[3:12]
@@ -55,11 +69,11 @@ class MovingRobots:
         pose[:3], pose[3:] = start[:3], quaternions.of_rotation(np.ascontiguousarray(turned))
         twist = np.concatenate([np.zeros((3, start.shape[1])), start[3:6]]) if small else start[12:18]
         state[layout.at["qd"]] = twist[structure.positions]
-        return cls(system, state, step, method, load, field)
+        return cls(system, state, step, method, load, field, supply)
 
     def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
-        acting = self._acting(0, push).begin
+        acting = self._begun(Parabola(*self._acting(0, push)))
         modes = self.system.first_modes(self._state, acting)
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
 
@@ -67,9 +81,9 @@ class MovingRobots:
         """The step of that number, under forces."""
         assert self._now is not None
         acting = Parabola(*self._acting(number, push))
-        stepper = Stepper(self.system, self.method, self.step, acting)
+        stepper = Stepper(self.system, self.method, self.step, self._fed(acting))
         if self._fused is None:
-            self._now = stepper.taken(forced(self.system, self._now, acting.begin))
+            self._now = stepper.taken(forced(self.system, self._now, self._begun(acting)))
             return
         before, (self._now, event) = self._now, self._fused(self._now, acting)
         if not event.any():
@@ -83,6 +97,28 @@ class MovingRobots:
             part = stepper.of(columns)
             begun = forced(part.system, before.of(columns), np.ascontiguousarray(acting.begin[:, columns]))
             self._now = self._now.replaced(columns, part.taken(begun))
+
+    def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forces of the actuators as they are, for those that they are asked for, and where these differ."""
+        if self.supply is None:
+            return asked, np.zeros(asked.shape, dtype=bool)
+        return self.supply.motors.given(asked, self._rates(self.state))
+
+    def _rates(self, state: np.ndarray) -> np.ndarray:
+        assert self.supply is not None
+        return self.supply.rates(self.system.instant.seen(state), state[self.system.layout.at["qd"]])
+
+    def _fed(self, acting: Parabola) -> Push:
+        """What acts where motors are fed by a supply."""
+        if self.supply is None:
+            return acting
+        return FedPush(acting, self.supply.motors, self._rates, self.state, np.arange(self.state.shape[1]))
+
+    def _begun(self, acting: Parabola) -> np.ndarray:
+        """What acts at the start of a step."""
+        if self.supply is None:
+            return acting.begin
+        return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
         """Rows of `Layout.acting`: forces, the load on a platform, and what a base that moves adds."""

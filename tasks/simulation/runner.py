@@ -60,6 +60,10 @@ class Plant(Protocol):
         """Find out which joints hold at the start."""
         ...
 
+    def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forces (actuator, samples) of the actuators for those that they are asked for, and where these differ."""
+        ...
+
     @property
     def status(self) -> np.ndarray:
         """Status (samples,)."""
@@ -162,6 +166,7 @@ class _Run:
         self.status = np.zeros(len(simulation.fastest))
         self.speed = np.zeros(len(simulation.fastest))
         self.kept = KeptSeries()
+        self.saturated = np.zeros((len(simulation.model.family.reference.actuators), len(simulation.fastest)))
         self.before: np.ndarray | None = None
         self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
@@ -181,9 +186,11 @@ class _Run:
         self._keep(0, seen)
         for number in range(schedule.steps):
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
+            begin, cut = plant.given(push.begin)
+            self.saturated += schedule.step * cut
             plant.advance(number, push)
-            pushing.take(push.begin, push.end)
-            self.before = push.end
+            self.before, _ = plant.given(push.end)
+            pushing.take(begin, self.before)
             seen = self._seen(number + 1)
             self._judge(seen)
             self._keep(number + 1, seen)
@@ -213,6 +220,7 @@ class _Run:
 
     def _keep(self, number: int, seen: Seen) -> None:
         motion, aim = self.plant.motion(), seen.aim
+        force, _ = self.plant.given(seen.push.begin)
         away = None
         if aim is not None:
             if motion.shape[0] in (9, 24) and not self.simulation.model.family.reference.is_chain:
@@ -224,10 +232,9 @@ class _Run:
         if self.margins is not None:
             here = model.run(motion) if aim is None else aim.here
             position, rate = (here.of_limbs(name) for name in JOINT_SERIES)
-            self.margins.take(position, rate, seen.push.begin, here.velocity)
+            self.margins.take(position, rate, force, here.velocity)
         if number % self.schedule.every:
             return
-        force = seen.push.begin
         values = {"motion": motion, "actuator_force": force, "friction": self.plant.friction}
         values["sensed_force"] = force if self.before is None else 0.5 * (self.before + force)
         if model.series or keep & OF_MODEL:
@@ -244,6 +251,7 @@ class _Run:
         assert self.pushing is not None
         tallies = {"work": self.plant.work, "loss": self.plant.loss}
         tallies |= {"peak_force": self.pushing.peak, "rms_force": self.pushing.rms}
+        tallies |= {"saturated_time": self.saturated}
         if self.tracking is not None:
             t = self.tracking
             tallies |= {"rms_tracking_error": t.rms, "peak_tracking_error": t.peak, "overshoot": t.overshoot}

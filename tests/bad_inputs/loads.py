@@ -18,6 +18,10 @@ def based(name: str, text: str, *said: str, files: dict[str, str | bytes] | None
 
 ROWS = (
     loaded("C110 no kind", "{body: platform, force: [0, 0, 1]}", "loads.a: got no key 'kind'; expected 'kind', which is required"),
+    loaded("C110 no body", "{kind: spring, stiffness: 1}", "loads.a: got a load without body; expected body that it acts on"),
+    loaded("C110 a drive of a platform", "{kind: elastic_drive, actuators: all, stiffness: 1}", "loads.a.actuators: got drives of a robot with a platform; expected drives of a chain"),
+    loaded("C110 a spring in no joint", "{kind: joint_spring, joint: knee, stiffness: 1}", "loads.a.joint: got 'knee'; expected a joint of a link of the robot"),
+    loaded("C110 a rotor with three moments", "{kind: elastic_drive, actuators: all, stiffness: 1, inertia: [1, 1, 1]}", "loads.a.inertia: got another number of them; expected a number or an expression"),
     loaded("C111 an unknown kind", "{kind: sprng, body: arm}", "loads.a.kind: got 'sprng'; expected one of", "Did you mean 'spring'?"),
     loaded("C112 an unknown body", "{kind: wrench, body: armm, force: [0, 0, 1]}", "loads.a.body: got 'armm'; expected a link or the platform of the robot", "Did you mean"),
     loaded("C113 nothing", "{kind: wrench, body: arm}", "loads.a: got neither force, moment nor a table; expected one of them"),
@@ -46,6 +50,7 @@ ROWS = (
     based("C137 points that end early", "{kind: waypoints, file: p.csv}", "base.file: got points until 0.5 s; expected points until 1.0 s", files={"p.csv": "t,x,y,z\n0,0,0,0\n0.5,0,0,1\n"}),
     Row("C138 energies on a base that moves", ("outputs[0]: got 'kinetic_energy'; expected one of the outputs of a robot whose base moves",), GOOD.replace("time:", "base: {kind: circle}\ntime:").replace("[actuator_force]", "[kinetic_energy]")),
     Row("C139 a table that ends early", ("loads.a.file: got points until 0.5 s; expected points until 1.0 s",), GOOD.replace("time:", "loads: {a: {kind: wrench, body: arm, file: p.csv}}\ntime:"), {"p.csv": "t,mx,my,mz,fx,fy,fz\n0,0,0,0,0,0,0\n0.5,0,0,0,0,0,1\n"}),
+    Row("C139 reactions by actuators", ("criteria.stiffness.reactions: got actuators that give way alone; expected joints or links that give way wherever they share loads",), GOOD.replace("time:", "criteria: {stiffness: {actuators: {all: 1.0e+4}, reactions: true}}\ntime:")),
     Row("C140 an output of no joint", ("outputs[0].joint_reaction[0]: got 'elbow'; expected a joint of the robot",), GOOD.replace("[actuator_force]", "[joint_reaction: [elbow]]")),
     Row("C141 an output without joints", ("outputs[0]", "expected a name, or a name with a list of joints or links"), GOOD.replace("[actuator_force]", "[joint_reaction: []]")),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),

@@ -195,6 +195,13 @@ ROWS: tuple[Row, ...] = (
         base=FORCES,
     ),
     changed(
+        "S07 saturation",
+        "simulation: {",
+        "simulation: {saturation: true, ",
+        "simulation.saturation: got true; expected a robot with motors",
+        base=FORCES,
+    ),
+    changed(
         "S07 columns",
         "push",
         "push",

@@ -5,11 +5,13 @@ motors: {temperature: 80, torque_constant_rate: -1.1e-3, voltage: 48, current: 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from robots.formats.description import Description
+from robots.limits import Capacity
 from robots.loads.motors import (
     CURRENT,
     PARAMETERS,
@@ -52,13 +54,23 @@ def read_motors(report: Report, section: MotorsSection | None, family: Family | 
         return None
 
 
-def check_supply(report: Report, metrics: Sequence[str], section: MotorsSection | None) -> None:
-    """Refuse metrics of the supply where the section gives no limit, and those of paths where it limits the voltage."""
+def check_supply(
+    report: Report, metrics: Sequence[str], section: MotorsSection | None, capacities: Collection[Capacity] = ()
+) -> None:
+    """Refuse metrics of the supply where nothing limits it, and those of paths where something limits the voltage.
+
+    capacities: those of the section `limits`.
+    """
     limits = () if section is None else (section.voltage, section.current)
+    of_actuators = [math.isfinite(x) for entry in capacities for x in (entry.current, entry.voltage)]
     for index, name in enumerate(metrics):
         place = ("metrics", index)
-        if "supply" in needs(name) and not any(limits):
-            report(place, name, "a metric of a supply that the file limits", "Add motors.voltage or motors.current.")
+        if "supply" in needs(name) and not any((*limits, *of_actuators)):
+            hint = "Add motors.voltage or motors.current, or those of limits.actuators."
+            report(place, name, "a metric of a supply that the file limits", hint)
+        if "path limits" in needs(name) and any(of_actuators):
+            hint = "Give limits.actuators the force and the velocity that these allow."
+            report(place, name, "a metric that knows limits of currents and voltages of actuators", hint)
         if "path limits" in needs(name) and section is not None and section.voltage is not None:
             hint = "Leave motors.voltage out, and give limits.actuators the velocity that it allows."
             report(place, name, "a metric that knows limits of voltage", hint)

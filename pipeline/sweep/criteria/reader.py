@@ -24,7 +24,7 @@ from robots.criteria.errors import Errors
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
-from robots.quantities import Need, needs
+from robots.quantities import CRITERIA, Need, needs
 from robots.types import TWIST
 
 KEY = "criteria"
@@ -49,14 +49,16 @@ def read_criteria(report: Report, section: CriteriaSection | None, family: Famil
     if section is None or family is None:
         return NO_CRITERIA
     mechanism, before = family.reference, len(report.problems)
-    if mechanism.is_chain:
-        report((KEY,), Got("criteria of a chain"), "a robot with a platform", "Leave the section out.")
+    stiff = section.stiffness
+    if mechanism.is_chain and (stiff is None or not stiff.reactions or section.accuracy or section.capsules):
+        hint = "Of a chain the section has stiffness with reactions alone; else leave it out."
+        report((KEY,), Got("criteria of a chain"), "a robot with a platform", hint)
         return NO_CRITERIA
     elasticity = None if section.stiffness is None else _elasticity(report, section.stiffness, mechanism)
     load = section.stiffness.load if section.stiffness is not None else None
     capsules = None if section.capsules is None else _capsules(report, section, mechanism)
     errors = None if section.accuracy is None else _errors(report, section.accuracy, mechanism)
-    result = CriteriaParameters(elasticity, load, capsules, errors)
+    result = CriteriaParameters(elasticity, load, capsules, errors, stiff is not None and stiff.reactions)
     if len(report.problems) == before:
         _check(report, family, result)
     return result
@@ -180,7 +182,10 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
     """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
     from tasks.programs import criteria  # few sweeps ask for it, and it takes kernels and scipy
 
-    if parameters.elasticity is not None or parameters.errors is not None:
+    for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
+        rule = "joints or links that give way wherever they share loads"
+        report((KEY, "stiffness", "reactions"), Got(problem), rule)
+    if not family.reference.is_chain and (parameters.elasticity is not None or parameters.errors is not None):
         key = "stiffness" if parameters.elasticity is not None else "accuracy"
         for problem in criteria.stiffness_problems(family, parameters):
             report((KEY, key), Got(problem), "parts that give way under all that limbs carry", _HINT)
@@ -204,6 +209,10 @@ def check_metrics(
         for need in needs(name):
             if need == "elastic turns" and turning:
                 continue
+            if need in CRITERIA and section is not None and mechanism.is_chain:
+                hint = "A chain has no platform that could give way; take reactions."
+                report(("metrics", index), name, "a metric of a robot with a platform", hint)
+                break
             if need in _LACKS and (hint := _LACKS[need](section)):
                 report(("metrics", index), name, "a metric that the section criteria has what it needs for", hint)
 
@@ -256,6 +265,8 @@ def _described(parameters: CriteriaParameters) -> Iterator[tuple[str, Any]]:
         )
     if parameters.load is not None:
         yield "load", list(parameters.load)
+    if parameters.reactions:
+        yield "reactions", True
     if (bodies := parameters.capsules) is not None:
         shown = {"links": {f"{k}, {i}": radius for (k, i), radius in sorted(bodies.links.items())}}
         fixed = {"platform": bodies.platform, "base": bodies.base}

@@ -61,6 +61,10 @@ class StiffnessSection(Section):
     links: Annotated[dict[Text, LinkMaterialSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="links under `all`, or names and patterns such as `'rod_*'`"
     )
+    reactions: Annotated[bool, Field(strict=True)] = Field(
+        default=False,
+        description="whether what gives way decides reactions that statics leaves open; default: the least norm does",
+    )
     load: Six | None = Field(
         default=None, description="moment and force on the platform, axes of the world [N m, N], for `deflection`"
     )

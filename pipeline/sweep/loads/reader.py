@@ -20,7 +20,16 @@ from pipeline.sweep.loads.sections import KINDS, LoadSection
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
 from robots.formats.description import Description
-from robots.loads.declared import DeclaredLoad, LoadError, ObjectLoad, SpringLoad, Triple, WrenchLoad
+from robots.loads.declared import (
+    DeclaredLoad,
+    ElasticDrive,
+    JointSpringLoad,
+    LoadError,
+    ObjectLoad,
+    SpringLoad,
+    Triple,
+    WrenchLoad,
+)
 from robots.loads.family import LoadedDescription, loaded
 from robots.model import Family
 
@@ -62,24 +71,37 @@ def _existing(report: Report, path: KeyPath) -> KeyPath:
 
 
 def _load(report: Report, name: str, section: LoadSection, points: PointsReader) -> DeclaredLoad | None:
-    path, said = (KEY, name), section.model_fields_set - {"kind", "body", "at"}
+    path, said = (KEY, name), section.model_fields_set - {"kind"}
     if problems := [*_strange(section, said)]:
-        expected = f"a key of this kind: {', '.join(map(_spelt, ('kind', 'body', 'at', *KINDS[section.kind])))}"
+        expected = f"a key of this kind: {', '.join(map(_spelt, ('kind', *KINDS[section.kind])))}"
         for key in map(_spelt, problems):
             report((*path, key), Got(f"{key} of a {section.kind}"), expected, key=True)
         return None
-    at = _triple(section.at)
+    where, at = KINDS[section.kind][0], _triple(section.at)
+    on = getattr(section, where)
+    if on is None:
+        report(path, Got(f"a load without {where}"), f"{where} that it acts on", "Add it.")
+        return None
+    if section.kind == "joint_spring":
+        return JointSpringLoad(on, section.stiffness, section.damping, section.rest_position, section.backlash)
+    if isinstance(section.inertia, tuple) != (section.kind == "object") and section.inertia is not None:
+        rule = "three principal moments" if section.kind == "object" else "a number or an expression [kg m^2 or kg]"
+        report((*path, "inertia"), Got("another number of them"), rule)
+        return None
+    if section.kind == "elastic_drive":
+        inertia = None if isinstance(section.inertia, tuple) else section.inertia
+        return ElasticDrive(on, section.stiffness, section.damping, section.backlash, inertia)
     if section.kind == "spring":
         return SpringLoad(
-            section.body, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
+            on, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
             section.preload,
         )  # fmt: skip
     if section.kind == "object":
         if section.mass is None:
             report(path, Got("an object without mass"), "mass [kg]", "Add it.")
             return None
-        inertia = _triple(section.inertia)
-        return ObjectLoad(section.body, section.mass, at, inertia, section.start, section.until)
+        moments = _triple(section.inertia) if isinstance(section.inertia, tuple) else None
+        return ObjectLoad(on, section.mass, at, moments, section.start, section.until)
     table: NDArray[np.float64] | None = None
     if section.file is not None:
         table = points.points({"file": section.file}, path, COLUMNS)
@@ -87,7 +109,7 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
             return None
     scale = 1.0 if table is not None and section.scale is None else section.scale
     force, moment = _triple(section.force), _triple(section.moment)
-    return WrenchLoad(section.body, force, moment, at, section.axes or "world", table, scale)
+    return WrenchLoad(on, force, moment, at, section.axes or "world", table, scale)
 
 
 def _strange(section: LoadSection, said: set[str]) -> Iterator[str]:

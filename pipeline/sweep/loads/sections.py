@@ -27,8 +27,17 @@ Values = Annotated[tuple[Value, ...], Field(min_length=3, max_length=3)]
 class LoadSection(Section):
     """A load on links or on the platform; numbers are parameters, or expressions of `t` [s] and of parameters."""
 
-    kind: Literal["wrench", "spring", "object"] = Field(description="`wrench`, `spring` to the base, or `object`")
-    body: Text = Field(description="`platform`, or names and patterns of links such as `'limb_1.arm'`")
+    kind: Literal["wrench", "spring", "object", "joint_spring", "elastic_drive"] = Field(
+        description="`wrench`, `spring` to the base, `object`, spring in a joint, or transmission that gives way"
+    )
+    body: Text | None = Field(
+        default=None,
+        description="`platform`, or names and patterns of links such as `'limb_1.arm'`; needed but for the last two",
+    )
+    joint: Text | None = Field(default=None, description="of a `joint_spring`: names and patterns of joints of links")
+    actuators: Text | None = Field(
+        default=None, description="of an `elastic_drive`: names and patterns of a chain's actuators, or `all`"
+    )
     at: Values | None = Field(
         default=None, description="where it acts, or the centre of the object, in the frame of the body [m]"
     )
@@ -42,13 +51,23 @@ class LoadSection(Section):
     )
     scale: Value | None = Field(default=None, description="factor of the table; default: 1")
     to: Values | None = Field(default=None, description="point of the base that a spring leads to [m]; default: origin")
-    stiffness: Value | None = Field(default=None, description="of a spring [N/m]")
+    stiffness: Value | None = Field(default=None, description="of a spring [N/m], in a joint [N m/rad or N/m]")
     rest_length: Value | None = Field(default=None, description="of a spring [m]; default: 0")
-    damping: Value | None = Field(default=None, description="of a spring, per rate of its length [N s/m]; default: 0")
+    damping: Value | None = Field(
+        default=None, description="of a spring, per rate of its length [N s/m], or of its joint; default: 0"
+    )
+    rest_position: Value | None = Field(
+        default=None, description="position of the joint at which its spring has no force [rad or m]; default: 0"
+    )
+    backlash: Value | None = Field(
+        default=None, description="width in which joint or rotor move without force [rad or m]; default: 0"
+    )
     preload: Value | None = Field(default=None, description="pull of a spring at its rest length [N]; default: 0")
     mass: Value | None = Field(default=None, description="of an object [kg]")
-    inertia: Values | None = Field(
-        default=None, description="principal moments of an object about its centre, axes of the body [kg m^2]"
+    inertia: Values | Value | None = Field(
+        default=None,
+        description="three principal moments of an object about its centre, axes of the body [kg m^2]; of a rotor one "
+        "number [kg m^2 or kg]",
     )
     start: Number | None = Field(
         default=None, alias="from", description="when an object is picked [s]; default: it is held from the start on"
@@ -57,8 +76,10 @@ class LoadSection(Section):
 
 
 KINDS = {
-    "wrench": ("force", "moment", "axes", "file", "scale"),
-    "spring": ("to", "stiffness", "rest_length", "damping", "preload"),
-    "object": ("mass", "inertia", "start", "until"),
+    "wrench": ("body", "at", "force", "moment", "axes", "file", "scale"),
+    "spring": ("body", "at", "to", "stiffness", "rest_length", "damping", "preload"),
+    "object": ("body", "at", "mass", "inertia", "start", "until"),
+    "joint_spring": ("joint", "stiffness", "damping", "rest_position", "backlash"),
+    "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),
 }
-"""Keys that a kind of load has beside `kind`, `body` and `at`."""
+"""Keys that a kind of load has beside `kind`; the first of them says what it acts on."""

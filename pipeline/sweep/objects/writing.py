@@ -22,7 +22,14 @@ from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe
 from robots.friction.laws import LAWS
-from robots.loads.declared import DeclaredLoad, ObjectLoad, SpringLoad, WrenchLoad
+from robots.loads.declared import (
+    DeclaredLoad,
+    ElasticDrive,
+    JointSpringLoad,
+    ObjectLoad,
+    SpringLoad,
+    WrenchLoad,
+)
 from robots.model import Family, Robot
 from robots.trajectories.load import WRENCH
 
@@ -32,7 +39,13 @@ INLINE = 64
 LISTED = 10_000
 """Numbers of a grid or list in the text: reading text is slow."""
 
-LOAD_KINDS: Mapping[type, str] = {WrenchLoad: "wrench", SpringLoad: "spring", ObjectLoad: "object"}
+LOAD_KINDS: Mapping[type, str] = {
+    WrenchLoad: "wrench",
+    SpringLoad: "spring",
+    ObjectLoad: "object",
+    JointSpringLoad: "joint_spring",
+    ElasticDrive: "elastic_drive",
+}
 LOAD_KEYS = {"points": "file", "start": "from", "stop": "until"}
 """Keys of a sweep file that records of loads call otherwise."""
 

@@ -60,6 +60,8 @@ class SimulationAxes:
         result: dict[str, Any] = {"step": chosen.step, "method": chosen.method}
         if chosen.tolerance:
             result["tolerance"] = chosen.tolerance
+        if chosen.saturation:
+            result["saturation"] = True
         if controller is not None:
             described = {"kind": controller.kind, "space": controller.space, "parameters": dict(self.fixed)}
             result["controller"] = described
@@ -79,4 +81,5 @@ def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...]) -> Ar
 
 def _described(profile: ForceProfile) -> dict[str, Any]:
     digest = hashlib.sha256(profile.points.astype("<f8").tobytes()).hexdigest()
-    return {"points": digest, "between": profile.between, "of": "current" if profile.current else "force"}
+    asked = "current" if profile.current else "voltage" if profile.voltage else "force"
+    return {"points": digest, "between": profile.between, "of": asked}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
 from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
+from robots.limits import NO_LIMITS, Capacity, Limits
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.quantities import SIMULATED
@@ -58,11 +60,12 @@ class SimulationReader:
     """Reads the simulation of a file; what is wrong goes to `report`."""
 
     def __init__(
-        self, report: Report, file: SweepFile, mechanism: Mechanism | None, grid: TimeGrid | None, files: SideFiles
-    ):
+        self, report: Report, file: SweepFile, mechanism: Mechanism | None, grid: TimeGrid | None, files: SideFiles,
+        limits: Limits = NO_LIMITS,
+    ):  # fmt: skip
         assert file.simulation is not None
         self.report, self.file, self.section = report, file, file.simulation
-        self.mechanism, self.grid, self.files = mechanism, grid, files
+        self.mechanism, self.grid, self.files, self.limits = mechanism, grid, files, limits
 
     def trajectories(self, read: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
         """The references; of force profiles and of a release the reference pose at rest, one for each profile."""
@@ -109,7 +112,9 @@ class SimulationReader:
         start = self._axis(self.section.state, state, {}, "state")
         swept = {name: state[name] for name in start.names if name in state}
         profiles = tuple(self._profiles(self.mechanism))
-        simulation = SimulationSettings(step, every, method, None, profiles, self.section.tolerance or 0.0)
+        simulation = SimulationSettings(
+            step, every, method, None, profiles, self.section.tolerance or 0.0, self._saturation(self.mechanism)
+        )
         if self.section.controller is None:
             return SimulationAxes(simulation, state=start, state_parameters=swept)
         controlled = self._controlled(self.section.controller, self.mechanism)
@@ -218,11 +223,39 @@ class SimulationReader:
         for name, section in (self.section.forces or {}).items():
             path = (*PATH, "forces", name)
             points = self._points(section, mechanism, path)
-            if section.of == "current" and not mechanism.motors:
+            if section.of != "force" and not mechanism.motors:
                 hint = "Its actuators are not all drives with a motor; give forces."
-                self.report((*path, "of"), "current", "force", hint)
+                self.report((*path, "of"), section.of, "force", hint)
+            elif section.of == "voltage":
+                self._require_resistance(mechanism, (*path, "of"), section.of)
             if points is not None:
-                yield ForceProfile(points, section.between, section.of == "current", name)
+                yield ForceProfile(points, section.between, section.of == "current", name, section.of == "voltage")
+
+    def _require_resistance(self, mechanism: Mechanism, path: KeyPath, got: object) -> None:
+        """Refuse voltages at motors without a resistance, which say nothing of their currents."""
+        if not all(float(motor.resistance) > 0.0 for motor in mechanism.motors):
+            self.report(
+                path, got, "motors with a resistance above zero", "Give it in the robot, or leave voltages out."
+            )
+
+    def _saturation(self, mechanism: Mechanism) -> bool:
+        """Whether motors give no more than limits let them."""
+        limits, path = self.limits, (*PATH, "saturation")
+        if not self.section.saturation:
+            return False
+        capacities = [*limits.actuators.values()]
+        if self.file.motors is not None:
+            amplifier = {"voltage": self.file.motors.voltage, "current": self.file.motors.current}
+            capacities.append(Capacity(**{key: most for key, most in amplifier.items() if most is not None}))
+        if not mechanism.motors:
+            hint = "Its actuators are not all drives with a motor; take force_limit of a controller."
+            self.report(path, True, "a robot with motors", hint)
+        elif not any(math.isfinite(most) for x in capacities for most in (x.force, x.current, x.voltage)):
+            hint = "Add current and voltage under motors, or under limits.actuators."
+            self.report(path, True, "limits of force, current or voltage that the file sets", hint)
+        elif any(math.isfinite(x.voltage) for x in capacities):
+            self._require_resistance(mechanism, path, True)
+        return True
 
     def _points(self, section: ForceSection, mechanism: Mechanism, path: KeyPath) -> np.ndarray | None:
         if (section.values is None) == (section.file is None):
@@ -238,7 +271,7 @@ class SimulationReader:
                 return None
             return np.array([[0.0, *levels]])
         reader = TrajectoryReader(self.report, self.files, Mover())
-        unit = "1" if section.of == "current" else "N m or N"
+        unit = "N m or N" if section.of == "force" else "1"
         return reader.points({"file": section.file}, path, {"t": "s", **dict.fromkeys(actuators, unit)})
 
 
@@ -251,6 +284,8 @@ def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | Non
     }  # fmt: skip
     if section.tolerance is None:
         lacks["tolerance"] = "Steps are as long as step says; add tolerance, or leave it out."
+    if not section.saturation:
+        lacks["saturation"] = "Nothing limits the motors; add saturation and limits of current and voltage."
     if mechanism is not None and mechanism.is_chain:
         lacks["platform"] = "It has no platform; take joint_position or actuator_position."
     for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):

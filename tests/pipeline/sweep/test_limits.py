@@ -104,7 +104,11 @@ def test_margins_of_a_run_without_violations() -> None:
         ("limits: {joints: {knee: {velocity: 1}}}\n", "got 'knee'; expected joints of the robot"),
         ("limits: {actuators: {limb9: {force: 1}}}\n", "got 'limb9'; expected actuators of the robot"),
         ("limits: {joints: {all: {}}}\n", "got neither position nor velocity; expected one of them, or both"),
-        ("limits: {actuators: {all: {}}}\n", "got no limit; expected force, velocity, power, acceleration or jerk"),
+        (
+            "limits: {actuators: {all: {}}}\n",
+            "got no limit; expected force, velocity, power, acceleration, jerk, or of a",
+        ),
+        ("limits: {actuators: {all: {voltage: 48}}}\n", "got 48.0; expected other limits of this robot"),
         ("limits: {joints: {all: {position: [1, -1]}}}\n", "got [1.0, -1.0]; expected [low, high] with low below high"),
         ("limits: {joints: {all: {position: [1, 2], unit: mm}}}\n", "got 'mm'; expected a unit of [rad]"),
         ("limits: {joints: {all: {velocity: 1}, limb1.2: {velocity: 2}}}\n", "expected joints that no other key"),

@@ -250,7 +250,7 @@ class DesignProblem:
         columns = [name for name in wanted.expression.names if name not in parameters]
         values = parameters | (self.by_case(varied, columns) if columns else {})
         results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
-        return wanted.over_cases(results, self.cases) if self.cases else results[:, 0]
+        return wanted.over_cases(results, self.cases) if self.cases or wanted.tolerances else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).

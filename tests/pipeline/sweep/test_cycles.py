@@ -10,6 +10,7 @@ import pytest
 from pipeline import run
 from pipeline.errors import InputError
 from pipeline.plan.plan import plan
+from pipeline.study import DesignProblem, Limit, optimise
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.limits import Capacity
@@ -107,6 +108,17 @@ metrics: [condition]
     spin = spin @ np.swapaxes(np.asarray(here.pose["rotation"]), 1, 2) / (2 * step)
     np.testing.assert_allclose(here.first[:, :3], np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], 1), atol=1e-5)
     np.testing.assert_allclose(here.second, (after.first - before.first) / (2 * step), atol=2e-3)
+
+
+def test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused() -> None:
+    designs = "design: {grid: {upper_arm: {values: [0.22, 0.30]}, payload_mass: {values: [0.0, 2.0]}}}\n"
+    sweep = Sweep.from_text(HEAD + designs + LIMITS + LINE + TIME)
+    problem = DesignProblem.of(sweep, cases=["payload_mass"])
+    best, *_ = optimise(problem, "cycle_time", [[0.28]], [Limit("peak_force", 100.0)])
+    arms = np.linspace(0.22, 0.30, 9)[:, None]
+    assert best.value <= problem.values(arms, ["cycle_time"])["cycle_time"].min() * (1.0 + 1e-4)
+    with pytest.raises(InputError, match="failed_samples, which has no derivatives"):
+        optimise(problem, "failed_samples", [[0.28]])
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,9 @@ def read_motors(report: Report, section: MotorsSection | None, family: Family | 
 
 
 def check_supply(report: Report, metrics: Sequence[str], section: MotorsSection | None) -> None:
-    """Refuse metrics of the supply where the section gives no limit, and those of paths where it limits the voltage."""
+    """Refuse metrics of the supply where the section gives no limit."""
     limits = () if section is None else (section.voltage, section.current)
     for index, name in enumerate(metrics):
         place = ("metrics", index)
         if "supply" in needs(name) and not any(limits):
             report(place, name, "a metric of a supply that the file limits", "Add motors.voltage or motors.current.")
-        if "path limits" in needs(name) and section is not None and section.voltage is not None:
-            hint = "Leave motors.voltage out, and give limits.actuators the velocity that it allows."
-            report(place, name, "a metric that knows limits of voltage", hint)

@@ -81,6 +81,21 @@ def test_a_limit_of_current_is_one_of_force_along_paths() -> None:
         np.testing.assert_allclose(one[name].values, other[name].values, rtol=1e-9)
 
 
+def test_the_factor_of_a_motion_that_voltage_limits() -> None:
+    def at(speed: float) -> tuple[float, float]:
+        text = (
+            HEAD.replace("0.6", repr(0.6 / speed)) + "motors: {voltage: 25}\nlimits: {actuators: {all: {force: 100}}}\n"
+        )
+        results = run(Sweep.from_text(text + "metrics: [supply_margin, speed_factor]\n"), cluster=SYNCHRONOUS)
+        return float(results["speed_factor"].squeeze()), float(results["supply_margin"].min())
+
+    factor, left = at(1.0)
+    assert (factor > 1.0) == (left > 0.0)
+    again, nothing = at(factor)
+    assert again == pytest.approx(1.0, rel=1e-9)
+    assert abs(nothing) < 1e-9
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -89,10 +104,6 @@ def test_a_limit_of_current_is_one_of_force_along_paths() -> None:
         (
             ASKED.replace("delta_rl5_1450_motors", "delta_rl5_1450") + MOTORS,
             "The actuators of delta_rl5_1450 are not all drives",
-        ),
-        (
-            HEAD + MOTORS + "limits: {actuators: {all: {force: 5}}}\nmetrics: [cycle_time]\n",
-            "expected a metric that knows limits of voltage",
         ),
         (ASKED + "motors: {voltage: -1}\n", "motors.voltage"),
     ],

@@ -140,3 +140,12 @@ def test_what_is_refused(text: str, expected: str) -> None:
 
 def test_no_acceleration_or_jerk_is_no_limit() -> None:
     assert Capacity(1.0) == Capacity(1.0, acceleration=math.inf, jerk=math.inf)
+
+
+def test_blocks_of_paths_are_small() -> None:
+    designs = "design: {grid: {upper_arm: {start: 0.24, stop: 0.28, num: 1000}}}\n"
+    both = plan(Sweep.from_text(HEAD + designs + LIMITS + LINE + TIME))
+    alone = plan(Sweep.from_text(HEAD.replace("cycle_time, speed_factor, ", "") + designs + LIMITS + LINE + TIME))
+    assert both.blocks > alone.blocks
+    assert both.layout.block["design"] <= 64
+    assert both.work.seconds > alone.work.seconds + 100.0

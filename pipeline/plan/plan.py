@@ -71,12 +71,12 @@ def plan(sweep: Sweep) -> Plan:
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     memory = Memory(sweep, computed)
     here = tuple(name for name in steady if name in variables)
-    most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else sizes["design"] * sizes["trajectory"]
-    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most)
+    most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else None
+    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most)
     chosen = tuple(name for name in variables if name in selection.series)
     made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, most, times))
+    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most))
     require_files(made)
     return made
 
@@ -98,7 +98,7 @@ def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
 
 
 def _block(
-    sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, most: int, longer: int = 1
+    sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1, *, most: int | None = None
 ) -> dict[str, int]:
     """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set.
 
@@ -107,7 +107,7 @@ def _block(
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(longer * BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
     fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
-    count = max(1, min(wanted // times, fitting, pairs, most))
+    count = max(1, min(wanted // times, fitting, pairs if most is None else min(pairs, most)))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = even(friction, max(1, longer * FRICTION_SAMPLES // (count * times)))

@@ -9,6 +9,9 @@ from pipeline import run
 from pipeline.errors import InputError
 from pipeline.study import DesignProblem, by_cases, value_of
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.objects.sweep import sweep
+from robots import catalog
+from robots.loads.motors import with_motor_conditions
 from tests.pipeline.runs import SYNCHRONOUS
 
 HEAD = """\
@@ -94,6 +97,16 @@ def test_the_factor_of_a_motion_that_voltage_limits() -> None:
     again, nothing = at(factor)
     assert again == pytest.approx(1.0, rel=1e-9)
     assert abs(nothing) < 1e-9
+
+
+def test_a_robot_keeps_its_temperature_and_loses_no_limit() -> None:
+    options = {"trajectories": {"a": {"kind": "harmonic"}}, "time": (1.0, 0.1), "metrics": ["peak_current"]}
+    warm = with_motor_conditions(catalog.build("irb6"), temperature=50.0, torque_constant_rate=-1e-3)
+    cold = run(sweep(catalog.build("irb6"), **options), cluster=SYNCHRONOUS)
+    results = run(sweep(warm, **options), cluster=SYNCHRONOUS)
+    np.testing.assert_allclose(results["peak_current"].values * 0.95, cold["peak_current"].values)
+    with pytest.raises(InputError, match="amplifiers of irb6 are limited, which no robot file has"):
+        sweep(with_motor_conditions(catalog.build("irb6"), voltage=40.0), **options)
 
 
 @pytest.mark.parametrize(

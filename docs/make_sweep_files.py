@@ -19,6 +19,7 @@ from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.question import sections as question
+from pipeline.sweep.tolerances import sections as tolerances
 from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
@@ -41,6 +42,8 @@ SECTIONS = (
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
     (sections.SharingSection, "`sharing`"),
     (sections.MotorsSection, "`motors`"),
+    (sections.TolerancesSection, "`tolerances`"),
+    (tolerances.ToleranceSection, "A parameter, under its name in `parameters` of `tolerances`"),
     (criteria.CriteriaSection, "`criteria`"),
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
     (criteria.LinkMaterialSection, "A link, under its name in `links` of `stiffness`"),

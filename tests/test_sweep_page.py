@@ -13,6 +13,7 @@ from pipeline.documents.section import Section
 from pipeline.sweep import sections
 from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.several import read_sweeps
+from pipeline.sweep.tolerances import sections as tolerances
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
 from robots.friction.laws import LAWS
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
@@ -36,7 +37,7 @@ def test_the_page_is_up_to_date(maker: ModuleType) -> None:
 
 
 def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
-    names = {**vars(sections), **vars(criteria)}
+    names = {**vars(sections), **vars(criteria), **vars(tolerances)}
     models = {each for each in names.values() if isinstance(each, type) and issubclass(each, Section)}
     assert {model for model, _ in maker.SECTIONS} == models - {Section}
     for model in models - {Section}:

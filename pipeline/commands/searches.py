@@ -157,11 +157,13 @@ def optimise(
     if wanted.direction != natural:
         hint = "Rank stored designs by it, or take another column."
         raise refuse("objective", f"{wanted.direction} {wanted.text}", f"{natural} {wanted.text}", hint)
-    if wanted.over not in ("worst", "mean"):
+    drawn, others = wanted.tolerances or wanted.over, {*question.cases} - {*question.tolerances}
+    if not {wanted.over, drawn} <= {"worst", "mean"} or (others and drawn != wanted.over):
         hint = "Rank stored designs by it."
-        raise refuse("objective", f"{wanted.over} over cases", "the worst case, or the mean over cases", hint)
+        got = f"{wanted.over} over cases" + (f", {drawn} over tolerances" if wanted.tolerances else "")
+        raise refuse("objective", got, "the worst case, or the mean over cases, and the same over tolerances", hint)
     chosen = [_design(ds, int(k), problem.names) for k in _order(ds, wanted)[:starts]]
-    over: Literal["worst", "mean"] = "mean" if wanted.over == "mean" else "worst"
+    over: Literal["worst", "mean"] = "mean" if drawn == "mean" else "worst"
     if strange := [name for name in constant if name not in problem.names]:
         raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
     problems = [problem.at({name: start[name] for name in constant}) if constant else problem for start in chosen]

@@ -7,7 +7,7 @@ Good to a factor of two or three. The figures are those of one core of a current
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ FRICTION = 4e-9
 STORED = 2e-9
 """Seconds of one byte that is compressed and stored."""
 
+PATH = 0.2
+"""Seconds of the fastest motion along a path of one design, with limits of power or jerk."""
+
 TASK = 1e-3
 """Seconds of a task in scheduler and worker, whatever is in it."""
 
@@ -71,6 +74,8 @@ class Work:
     stored: int
     tasks: int
     reacts: bool
+    paths: int = field(default=0, kw_only=True)
+    """Designs times trajectories whose fastest motions are looked for."""
 
     @property
     def is_counted(self) -> bool:
@@ -88,7 +93,7 @@ class Work:
         known, count = COUNTED.get(self.robot, PER_JOINT), 1 if self.is_counted else self.joints
         operations = count * (known.reactions if self.reacts else known.dynamics)
         sample = operations * OPERATION + GLUE + self.friction_sets * self.actuators * FRICTION
-        return self.samples * sample + self.stored * STORED
+        return self.samples * sample + self.stored * STORED + self.paths * PATH
 
     @property
     def limb_threads(self) -> float:

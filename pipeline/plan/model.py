@@ -16,7 +16,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.plan.cost import Work
 from pipeline.plan.memory import DOUBLE, Lengths, Memory, extra_series, steady_quantities
 from robots.model import Mechanism
-from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes, names
 from storage.layout import Layout
 
 if TYPE_CHECKING:
@@ -179,7 +179,14 @@ class Plan:
             stored=self.stored,
             tasks=self.blocks * self.tasks_per_block,
             reacts=self.memory.reacts,
+            paths=self._paths,
         )
+
+    @property
+    def _paths(self) -> int:
+        """Designs times trajectories whose fastest motions are looked for."""
+        asked = {*names("path")} & {*self.sweep.metrics}
+        return self.layout.sizes["design"] * self.layout.sizes["trajectory"] if asked else 0
 
     @property
     def stored(self) -> int:

@@ -24,6 +24,7 @@ from pipeline.plan.simulated import plan_simulations
 from pipeline.sweep.model import Sweep
 from robots.model import Mechanism
 from robots.quantities import PLACED, QUANTITIES, SPACE, Quantity, mechanism_sizes, selected_dims
+from robots.quantities import names as quantity_names
 from storage.layout import Layout
 
 BLOCK_SAMPLES = 1 << 22
@@ -37,6 +38,9 @@ WANTED_BLOCKS = 16
 
 FRICTION_SAMPLES = 1 << 22
 """Samples times friction sets of a block."""
+
+PATHS = 64
+"""Designs times trajectories of a block with metrics of fastest motions, of which each takes tenths of a second."""
 
 MOST_BLOCKS = 50_000
 """Blocks from which on they get longer with the sweep: files, receipts and the work of the scheduler go with blocks."""
@@ -67,11 +71,12 @@ def plan(sweep: Sweep) -> Plan:
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     memory = Memory(sweep, computed)
     here = tuple(name for name in steady if name in variables)
-    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]))
+    most = PATHS if {*quantity_names("path")} & {*sweep.metrics} else None
+    block = _block(sizes, per_set, shared, memory.pair(sizes["time"]), most=most)
     chosen = tuple(name for name in variables if name in selection.series)
     made = Plan(sweep, Layout(sizes, block, variables, here, user_metrics, selected=chosen))
     require_at_most(BLOCK_MEMORY, made.block_memory, "memory", sweep)
-    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times))
+    made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most))
     require_files(made)
     return made
 
@@ -92,15 +97,17 @@ def _sizes(mechanism: Mechanism, rows: Sequence[Quantity]) -> dict[str, int]:
     return {dim: length for dim, length in sizes.items() if dim in used or dim in ALWAYS}
 
 
-def _block(sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1) -> dict[str, int]:
+def _block(
+    sizes: Mapping[str, int], per_set: int, shared: int, handed_on: int, longer: int = 1, *, most: int | None = None
+) -> dict[str, int]:
     """Lengths of a block; a pair is a design on a trajectory, and stores `per_set` bytes for each friction set.
 
-    `longer`: by how much blocks may have more samples than usual.
+    `most`: pairs that it may have. `longer`: by how much blocks may have more samples than usual.
     """
     times, pairs = sizes["time"], sizes["design"] * sizes["trajectory"]
     wanted = max(SMALL_BLOCK, min(longer * BLOCK_SAMPLES, pairs * times // WANTED_BLOCKS))
     fitting = min(BLOCK_BYTES // (per_set + shared), BLOCK_TARGET // (per_set + shared + handed_on))
-    count = max(1, min(wanted // times, fitting, pairs))
+    count = max(1, min(wanted // times, fitting, pairs if most is None else min(pairs, most)))
     friction = sizes["friction"]
     if per_set:  # a block whose results do not depend on friction would own nothing beyond the first friction set
         friction = even(friction, max(1, longer * FRICTION_SAMPLES // (count * times)))

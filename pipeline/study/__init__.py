@@ -8,6 +8,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `tolerances`: what deviations of parameters do to a metric, to first order
 - `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
 - `refinement`: the next sweep, around the best designs
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pipeline.study.refinement import refine
     from pipeline.study.screening import derivative_measures, morris, morris_designs
     from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
+    from pipeline.study.tolerances import tolerance_effect
     from pipeline.study.workspaces.workspace import Workspace, workspace
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "search",
     "search_families",
     "sobol",
+    "tolerance_effect",
     "value_of",
     "workspace",
 ]
@@ -103,6 +106,7 @@ _HOMES = {
     "search": "pipeline.study.populations.search",
     "search_families": "pipeline.study.populations.family_search",
     "sobol": "pipeline.study.sensitivity",
+    "tolerance_effect": "pipeline.study.tolerances",
     "value_of": "pipeline.study.columns",
     "workspace": "pipeline.study.workspaces.workspace",
 }

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE, LABEL
-from pipeline.sweep.question.reader import WEIGHTED, split_objective
+from pipeline.sweep.question.reader import WEIGHTED, split_objective, split_tolerances
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
+from robots.loads.tolerances import SUFFIX
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
 
@@ -70,21 +71,44 @@ class Objective:
     over: str = "worst"
     """What counts over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
     """
+    tolerances: str = ""
+    """What counts over deviations within tolerances, such as `worst` or `mean`; empty: they are cases as others."""
 
     def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
         """Values (design, case) as one number for each design (design,); `cases` are their parameters (case,).
 
         Raises InputError for weights that are none of these cases.
         """
-        how, _, weights = self.over.partition(WEIGHTED)
+        if not self.tolerances:
+            return self._reduced(values, self.over, cases)
+        samples = _samples(cases)
+        parts = [
+            self._reduced(values[:, chosen], self.over, {name: column[chosen] for name, column in cases.items()})
+            for chosen in samples
+        ]
+        return self._reduced(np.stack(parts, axis=1), self.tolerances, {})
+
+    def _reduced(self, values: Array, over: str, cases: Mapping[str, Array]) -> Array:
+        how, _, weights = over.partition(WEIGHTED)
         kind, _, share = how.partition(" ")
         if kind == "quantile":
             return np.asarray(np.quantile(values, float(share), axis=1))
         if weights:
             shares = np.broadcast_to(_weights(weights, cases), values.shape[1:])
             return np.asarray(values @ (shares / shares.sum() if kind == "mean" else shares), dtype=float)
+        if kind == "deviation":
+            return np.asarray(values.std(axis=1), dtype=float)
         worst = "max" if self.direction == "min" else "min"
         return np.asarray(REDUCTIONS[worst if kind == "worst" else kind](values), dtype=float)
+
+
+def _samples(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
+    """Numbers of the cases that have each of the deviations within tolerances. Raises InputError without any."""
+    drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
+    if not drawn:
+        raise refuse("objective", "what counts over tolerances", "a sweep with a section tolerances")
+    _, number = np.unique(np.stack(drawn, axis=1), axis=0, return_inverse=True)
+    return [np.flatnonzero(number.ravel() == k) for k in range(number.max() + 1)]
 
 
 def _weights(text: str, cases: Mapping[str, Array]) -> Array:
@@ -109,13 +133,15 @@ def objective(text: str) -> Objective:
         >>> ls.study.objective("max dexterity").direction
         'max'
     """
+    text, tolerances = split_tolerances(text)
     named, text, over = split_objective(text)
     expression = _parsed(text, "number", "objective")
-    if over.startswith("quantile") and not 0.0 <= float(over.split()[1]) <= 1.0:
-        raise refuse("objective", over, "a quantile from 0 to 1")
+    for how in (over, tolerances):
+        if how.startswith("quantile") and not 0.0 <= float(how.split()[1]) <= 1.0:
+            raise refuse("objective", how, "a quantile from 0 to 1")
     natural: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
     direction: Direction = natural if not named else "max" if named == "max" else "min"
-    return Objective(expression.text, direction, expression, over)
+    return Objective(expression.text, direction, expression, over, tolerances)
 
 
 def column(ds: xr.Dataset, name: str) -> Array:
@@ -204,7 +230,7 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
     """
     asked = objective(wanted) if isinstance(wanted, str) else wanted
     values = _evaluated(ds, asked.expression)
-    return asked.over_cases(values, _cases(ds)) if CASE in ds.dims else values[:, 0]
+    return asked.over_cases(values, _cases(ds)) if CASE in ds.dims or asked.tolerances else values[:, 0]
 
 
 def _cases(ds: xr.Dataset) -> dict[str, Array]:

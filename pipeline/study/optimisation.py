@@ -22,6 +22,8 @@ from scipy.optimize import minimize
 
 from pipeline.study.columns import LARGE_IS_GOOD, Array, base_of, refuse
 from pipeline.study.problem import DesignProblem
+from robots.quantities import QUANTITIES, names
+from tasks.blocks.gradients import DIFFERENTIABLE
 
 WINDOWS = 12
 """Parts of the time that have a row each."""
@@ -86,6 +88,10 @@ def optimise(
     """
     if over not in ("worst", "mean"):
         raise refuse("objective", f"{over} over cases", "worst or mean over cases", "Rank stored designs by others.")
+    smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
+    for name in (column, *(limit.column for limit in limits)):
+        if smooth is not None and base_of(name)[0] in QUANTITIES and base_of(name)[0] not in smooth:
+            raise refuse("objective", f"{name}, which has no derivatives", f"one of {', '.join(smooth)}")
     begins = np.atleast_2d(np.asarray(starts, dtype=float))
     if begins.shape[1] != len(problem.names):
         raise refuse("starts", f"{begins.shape[1]} parameters", f"{len(problem.names)}: {', '.join(problem.names)}")

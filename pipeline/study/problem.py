@@ -18,6 +18,7 @@ from pipeline.sweep.question.reader import DIMS
 from pipeline.sweep.robot import GRAVITY, gravity_parameters
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
+from robots.quantities import names as names_of_stage
 from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
@@ -250,17 +251,22 @@ class DesignProblem:
         columns = [name for name in wanted.expression.names if name not in parameters]
         values = parameters | (self.by_case(varied, columns) if columns else {})
         results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
-        return wanted.over_cases(results, self.cases) if self.cases else results[:, 0]
+        return wanted.over_cases(results, self.cases) if self.cases or wanted.tolerances else results[:, 0]
 
     def rates(self, design: Array, metrics: Sequence[str], windows: int = 1) -> dict[str, tuple[Array, Array]]:
         """Metrics of one design (parameter,): values (row,) and derivatives (row, parameter).
 
         A row is a friction set, trajectory, actuator or joint and, of a peak, part of the time; with cases the rows of
-        the first case, then as many of the next. Derivatives are exact. Those of simulations are central differences,
-        and rows have no parts of the time. Raises ValueError for metrics that are not differentiated.
+        the first case, then as many of the next. Derivatives are exact. Those of simulations, and of metrics of paths
+        such as `cycle_time`, are central differences, and rows have no parts of the time. Raises ValueError for metrics
+        that are not differentiated.
         """
         if self.sweep.simulation is not None:
             return self._differences(np.asarray(design, dtype=float), tuple(metrics))
+        if of_paths := tuple(name for name in metrics if name in names_of_stage("path")):
+            others = [name for name in metrics if name not in of_paths]
+            known = self.rates(design, others, windows) if others else {}
+            return known | self._differences(np.asarray(design, dtype=float), of_paths)
         block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
         if strange := [name for name in self._field if name in self.names]:
             raise refuse(f"bounds.{strange[0]}", "gravity, which is not differentiated", "a case", "Add it to cases.")

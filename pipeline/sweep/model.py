@@ -85,6 +85,8 @@ class Sweep:
     """How the base moves in the world; None where it stands."""
     sharing: ActuatorSharing = EVEN_SHARING
     """How more actuators than freedoms share forces."""
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    """Standard deviations of parameters, by name; those that are drawn are part of `design`."""
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """The files that the sweep names, by the names that it has for them: what its store keeps."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
@@ -32,6 +32,7 @@ from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.tolerances.reader import read_tolerances, spread_of, tolerances_of
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import check_standing, read_base
 from pipeline.sweep.trajectories.cycles import check_cycles
@@ -59,7 +60,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
     files = SideFiles(source)
-    description = _with_motors(report, file, description, robot)
+    description = _extended(report, file, description, robot, "tolerances")
+    description = _extended(report, file, description, robot, "motors")
     description = _with_loads(report, file, description, robot, files)
     design = read_designs(report, file, robot, families(description), files)
     mechanism = design.family.reference if design else None
@@ -104,7 +106,8 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     further = () if friction is None else friction.axis.names
     further += tuple(row.coordinate for trajectory in trajectories for row in trajectory.swept)
     check_labels(report, design, (*further, *(simulation.names if simulation else ())))
-    question = read_question(report, file.study, design.axis.names if design else None, file.metrics, further)
+    names = design.axis.names if design else None
+    question = read_question(report, file.study, names, file.metrics, further, tolerances_of(file.tolerances))
     measurement = (
         read_measurement(report, file, grid, len(mechanism.actuators) if mechanism else None) if grid else None
     )
@@ -130,6 +133,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
         "gravity": file.gravity,
         "base": base,
         "sharing": sharing,
+        "tolerances": spread_of(file.tolerances),
         "precision": file.precision,
         "outputs": tuple(map(str, file.outputs)),
         "selection": selection,
@@ -146,15 +150,22 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     }
 
 
-def _with_motors(
-    report: Report, file: SweepFile, description: Description | None, robot: str | None
+def _extended(
+    report: Report,
+    file: SweepFile,
+    description: Description | None,
+    robot: str | None,
+    key: Literal["tolerances", "motors"],
 ) -> Description | None:
-    """Read the robot with what temperature and supply its motors have, where the file says so."""
-    if file.motors is not None and file.robots is not None:
-        hint = "Make a sweep of its own for it."
-        report((motors.KEY,), Got("motors beside several robots"), "one robot", hint, key=True)
+    """Read the robot with the further parameters of a section, where the file has it."""
+    section = getattr(file, key)
+    if section is not None and file.robots is not None:
+        report((key,), Got(f"{key} beside several robots"), "one robot", "Make a sweep of its own for it.", key=True)
         return description
-    return motors.read_motors(report, file.motors, families(description).get(robot or "")) or description
+    family = families(description).get(robot or "")
+    if key == "motors":
+        return motors.read_motors(report, file.motors, family) or description
+    return read_tolerances(report, file.tolerances, family) or description
 
 
 def _with_loads(

@@ -20,6 +20,7 @@ from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import GRAVITY as LARGEST_GRAVITY
 from pipeline.sweep.sections import BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.tolerances.reader import read_deviations
 from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.description import Description
@@ -131,7 +132,8 @@ def read_designs(
     design, path = section.design or file.design, _section_path("design", robot, section)
     field = {} if file.simulation is not None or file.base is not None else gravity_parameters(file.gravity)
     known = table | {name: parameter for name, parameter in field.items() if name not in table}
-    axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path)
+    drawn = read_deviations(report, file.tolerances, file.seed)
+    axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path, drawn)
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
     if all(part is None for part in parts):
         report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")

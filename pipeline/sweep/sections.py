@@ -12,6 +12,7 @@ from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
 from pipeline.sweep.criteria.sections import CriteriaSection
 from pipeline.sweep.loads.sections import LoadSection
 from pipeline.sweep.question.sections import StudySection
+from pipeline.sweep.tolerances.sections import TolerancesSection
 
 FORMAT = 1
 """Version of the file format that this program reads."""
@@ -381,6 +382,9 @@ class SweepFile(Section):
     )
     loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
         default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
+    )
+    tolerances: TolerancesSection | None = Field(
+        default=None, description="deviations of parameters that every design is computed under; default: none"
     )
     motors: MotorsSection | None = Field(
         default=None, description="temperature and supply of motors; default: as their data says, without limits"

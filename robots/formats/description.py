@@ -160,6 +160,11 @@ def describe(robot: Robot) -> Description:
     family = robot.family
     if family.signals or robot.mechanism.has_forces:
         raise ValueError(f"loads act on bodies of {robot.name}, which no robot file has; expected a robot without them")
+    if any(limit != math.inf for motor in robot.mechanism.motors for limit in (motor.voltage, motor.current)):
+        raise ValueError(
+            f"amplifiers of {robot.name} are limited, which no robot file has; expected a robot without such limits, "
+            "and the section motors of a sweep"
+        )
     if isinstance(family.assemble, Description) and family.assemble.written:
         given = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
         return replace(family.assemble, parameters=given)

@@ -41,6 +41,7 @@ from robots.loads.declared import (
 )
 from robots.loads.elastic import rotor_name, with_spring
 from robots.loads.signals import Signal, carried, signals_of
+from robots.loads.wrapped import ExtendedDescription
 from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.trajectories.load import WRENCH
@@ -54,25 +55,18 @@ Items = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class LoadedDescription(Description):
+class LoadedDescription(ExtendedDescription):
     """A family with loads on its bodies, each under a name.
 
     `items` are those of each group of limbs, `sources` the limb that each group is a copy of, `groups` that of each
     instance.
     """
 
-    base: Family | None = None
     loads: tuple[tuple[str, DeclaredLoad], ...] = ()
     items: tuple[Items, ...] = ()
     sources: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
-
-    @property
-    def in_file(self) -> Description | None:
-        """The robot without its loads, which are a section of their own."""
-        base = self.base.assemble if self.base else None
-        return base.in_file if isinstance(base, Description) else None
 
     @cached_property
     def digest(self) -> str:
@@ -81,13 +75,6 @@ class LoadedDescription(Description):
         said = base.digest if isinstance(base, Description) else self.name
         loads = [(name, said_of(load)) for name, load in self.loads]
         return hashlib.sha256(repr((said, loads)).encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both say the same of one family; a digest has but the name of a family of code."""
-        return isinstance(other, LoadedDescription) and self.digest == other.digest and self.base == other.base
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
 
     @cached_property
     def signals(self) -> tuple[Signal, ...]:

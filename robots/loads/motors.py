@@ -7,15 +7,12 @@ current i and a speed w the amplifier gives the voltage R i + K w, without what 
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from robots.drives import Drive, Motor
-from robots.formats.description import Description
+from robots.loads.wrapped import ExtendedDescription
 from robots.model import Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.types import Number
@@ -39,47 +36,14 @@ SUPPLY = {
 
 
 @dataclass(frozen=True, eq=False)
-class SuppliedDescription(Description):
+class SuppliedDescription(ExtendedDescription):
     """A family with parameters for the temperature of its motors and what supplies them."""
-
-    base: Family | None = None
-
-    @property
-    def in_file(self) -> Description | None:
-        """The robot without its motors' conditions, which are a section of their own."""
-        base = self.base.assemble if self.base else None
-        return base.in_file if isinstance(base, Description) else None
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the robot and the parameters."""
-        base = self.base.assemble if self.base else None
-        said = base.digest if isinstance(base, Description) else self.name
-        return hashlib.sha256(repr((said, "motors", self.parameters)).encode()).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both say the same of one family."""
-        return isinstance(other, SuppliedDescription) and self.digest == other.digest and self.base == other.base
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    @property
-    def family(self) -> Family:
-        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
-        return _family(self)
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """The mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         whole = self.base.assemble(values)
         return replace(whole, limbs=tuple(_warm(limb, values) for limb in whole.limbs))
-
-
-@functools.lru_cache(maxsize=64)
-def _family(description: SuppliedDescription) -> Family:
-    assert description.base is not None
-    return replace(description.base, parameters=description.parameters, assemble=description)
 
 
 def _warm(limb: Limb, values: Mapping[str, Number]) -> Limb:

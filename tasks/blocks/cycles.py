@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,8 +25,8 @@ from tasks.blocks.commanded import commanded, moving, moving_of
 from tasks.metrics.poses import characteristic_length
 from tasks.motion.fastest import fastest_along
 from tasks.motion.paths.limits import PathLimits
-from tasks.motion.paths.path import RobotPath, pose_of
-from tasks.motion.paths.power import Intervals, intersected, kept_speeds
+from tasks.motion.paths.path import PathForces, RobotPath, pose_of
+from tasks.motion.paths.power import Curves, Intervals, intersected, kept_speeds
 from tasks.motion.paths.timed import TimedMotion, legs
 
 POINTS = 101
@@ -56,17 +57,19 @@ def cycle_metrics(block: Block) -> Arrays:
 
 
 def path_limits(block: Block, robot: Robot) -> PathLimits:
-    """Limits of actuators and the rates of joints, as motions along paths have them; those of currents as forces."""
+    """Limits of actuators and the rates of joints, as motions along paths have them, with those of a supply."""
     mechanism = block.family.reference
     rows = [block.limits.actuators.get(k, Capacity()) for k in range(len(mechanism.actuators))]
     force, velocity, acceleration, power, jerk = (
         np.array([getattr(row, name) for row in rows])
         for name in ("force", "velocity", "acceleration", "power", "jerk")
     )
-    motors = robot.mechanism.motors
-    currents = [motor.torque_constant * motor.current for motor in motors]
-    force = np.minimum(force, np.array(currents, dtype=float)) if motors else force
-    return PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, "velocity"))
+    limits = PathLimits(force, velocity, acceleration, power, jerk, joints=_joint_table(block, "velocity"))
+    motors = [
+        replace(motor, voltage=min(motor.voltage, row.voltage), current=min(motor.current, row.current))
+        for motor, row in zip(robot.mechanism.motors, rows, strict=False)  # none of a robot without motors
+    ]
+    return limits.supplied(motors)
 
 
 def _joint_table(block: Block, kind: str) -> np.ndarray | None:
@@ -144,8 +147,11 @@ def _speed_factor(
         top = (limits.velocity / np.abs(moved.velocity)).min()
         if limits.joints is not None:
             top = np.fmin(top, np.nanmin(limits.joints / np.abs(joints)))
-        power = np.where(moved.velocity == 0.0, np.inf, limits.power / np.abs(moved.velocity))
+    none, free = np.zeros_like(held), np.full(len(held), np.inf)
+    forces = PathForces(none, moved.force - held, held, moved.velocity, free, moved.status)
+    straight = Curves.of(forces.push, forces.sweep, forces.hold, most=limits.force)
+    curves = Curves.joined([straight, *forces.curves(limits)])
     factors: Intervals = [(0.0, float(top))]
-    for force, hold, push in zip(moved.force, held, power, strict=True):
-        factors = intersected(factors, kept_speeds(force - hold, hold, limits.force, push, float(top)))
+    for point in range(len(held)):
+        factors = intersected(factors, kept_speeds(curves, point, float(top)))
     return factors[-1][1] if factors else 0.0

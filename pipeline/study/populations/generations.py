@@ -70,6 +70,8 @@ class GenerationStore:
         old = data.get("design") or {}
         kept = {key: value for key, value in old.items() if key not in REPLACED}
         data["design"] = {"file": TABLE, **kept}
+        if data.get("tolerances"):
+            data["tolerances"]["count"] = 0  # the table has the deviations of all designs
         data.pop("subset", None)
         data.pop("subsets", None)
         asked = self.question

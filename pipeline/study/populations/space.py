@@ -134,13 +134,15 @@ class SearchSpace(PointSpace):
                 hint = sentence(nearest(name, varied))
                 raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
         variables: list[Variable] = []
-        conditions: dict[str, Array] = {}
+        conditions: list[dict[str, Array]] = []
         for part in _parts(axis):
             if isinstance(part, Grid):
                 values = {name: column.take(np.arange(column.size)) for name, column in _columns(part)}
-                conditions |= {name: column for name, column in values.items() if name in asked}
+                conditions += [{name: column} for name, column in values.items() if name in asked]
                 free = {name: column for name, column in values.items() if name not in asked}
                 variables += [Choice((name,), column[:, None], ordered=True) for name, column in free.items()]
+            elif isinstance(part, Listed) and set(part.names) <= set(asked):
+                conditions.append(part.values())  # their values go together, as deviations within tolerances do
             elif set(part.names) & set(asked):
                 hint = "Move it to the grid: all designs have all cases."
                 raise refuse(f"cases.{asked[0]}", "a case that is no parameter of the grid", "cases in the grid", hint)
@@ -207,10 +209,11 @@ def _of_part(part: Axis) -> list[Variable]:
     return [Choice(part.names, np.stack([values[name] for name in part.names], axis=1), ordered=False)]
 
 
-def _combined(conditions: Mapping[str, Array]) -> dict[str, Array]:
-    """All combinations of the values of cases."""
-    count = int(np.prod([len(values) for values in conditions.values()], dtype=float))
-    if count > MAX_CASES:
+def _combined(conditions: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """All combinations of the rows of tables of cases."""
+    sizes = [len(next(iter(table.values()))) for table in conditions]
+    if (count := int(np.prod(sizes, dtype=float))) > MAX_CASES:
         raise refuse("cases", f"{count:,} combinations", f"at most {MAX_CASES:,}", "Take fewer values of them.")
-    grids = np.meshgrid(*conditions.values(), indexing="ij")
-    return {name: grid.ravel() for name, grid in zip(conditions, grids, strict=True)}
+    places = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij")
+    pairs = zip(conditions, places, strict=True)
+    return {name: values[place.ravel()] for table, place in pairs for name, values in table.items()}

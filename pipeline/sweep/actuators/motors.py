@@ -57,10 +57,7 @@ def read_motors(report: Report, section: MotorsSection | None, family: Family | 
 def check_supply(
     report: Report, metrics: Sequence[str], section: MotorsSection | None, capacities: Collection[Capacity] = ()
 ) -> None:
-    """Refuse metrics of the supply where nothing limits it, and those of paths where something limits the voltage.
-
-    capacities: those of the section `limits`.
-    """
+    """Refuse metrics of the supply where neither the section nor capacities of actuators limit it."""
     limits = () if section is None else (section.voltage, section.current)
     of_actuators = [math.isfinite(x) for entry in capacities for x in (entry.current, entry.voltage)]
     for index, name in enumerate(metrics):
@@ -68,9 +65,3 @@ def check_supply(
         if "supply" in needs(name) and not any((*limits, *of_actuators)):
             hint = "Add motors.voltage or motors.current, or those of limits.actuators."
             report(place, name, "a metric of a supply that the file limits", hint)
-        if "path limits" in needs(name) and any(of_actuators):
-            hint = "Give limits.actuators the force and the velocity that these allow."
-            report(place, name, "a metric that knows limits of currents and voltages of actuators", hint)
-        if "path limits" in needs(name) and section is not None and section.voltage is not None:
-            hint = "Leave motors.voltage out, and give limits.actuators the velocity that it allows."
-            report(place, name, "a metric that knows limits of voltage", hint)

@@ -71,21 +71,22 @@ class AxisReader:
     labelled: bool = False
     """Whether sets may have columns of a file that are no parameters."""
 
-    def axis(self, section: AxesSection | None, path: KeyPath) -> Axis:
+    def axis(self, section: AxesSection | None, path: KeyPath, more: tuple[Axis, ...] = ()) -> Axis:
         """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
 
-        Its samples have the streams of the last part of `path`, the name of the axis.
+        Its samples have the streams of the last part of `path`, the name of the axis. All its sets are combined with
+        those of `more` axes.
         """
         if section is None:
-            return NOTHING
-        base = self._product(section, path)
+            return more[0] if more else NOTHING
+        base = self._product(section, path, more)
         rules = RuleReader(self.report, self.parameters, self.fixed, section.labels or ())
         base = rules.derived(base, section.derive, (*path, "derive"))
         conditions = rules.conditions(section.where, base, (*path, "where"))
         # What is wrong elsewhere may be why this axis looks as it does: its sets are looked at in a sound file only.
         return base if self.report.problems else rules.filtered(base, conditions, path)
 
-    def _product(self, section: AxesSection, path: KeyPath) -> Axis:
+    def _product(self, section: AxesSection, path: KeyPath, more: tuple[Axis, ...]) -> Axis:
         parts: list[Axis] = []
         if section.grid is not None:
             parts.append(self._grid(section.grid, (*path, "grid")))
@@ -98,6 +99,7 @@ class AxisReader:
                 self.report((*path, key), Got(f"{key} without a file"), "file beside them", "Add file.")
         if section.sample is not None:
             parts.append(self._sample(section.sample, (*path, "sample")))
+        parts += more
         names = [name for part in parts for name in part.names]
         for name in {name: None for name in names if names.count(name) > 1}:
             self.report(path, Got(f"{name} in several places"), "a parameter once", "Combined axes multiply.")

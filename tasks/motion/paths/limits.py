@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from robots.drives import Motor
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,25 @@ class PathLimits:
     jerk: np.ndarray
     speed: float = np.inf
     joints: np.ndarray | None = None
+    drop: np.ndarray | None = None
+    """R / K of the motors (actuator,) [V / (N m) or V / N], beside their `voltage` [V] and `rotation` K; or None."""
+    voltage: np.ndarray | None = None
+    rotation: np.ndarray | None = None
+
+    def supplied(self, motors: Sequence[Motor]) -> PathLimits:
+        """The limits with those of the motors' amplifiers, where these have any."""
+        table = [(m.torque_constant, m.resistance, m.voltage, m.current) for m in motors]
+        if not table:
+            return self
+        constant, resistance, voltage, current = (np.array(column, dtype=float) for column in zip(*table, strict=True))
+        limits = replace(self, force=np.minimum(self.force, constant * current))
+        if not np.isfinite(voltage).any():
+            return limits
+        # without resistance, voltage is a limit of the speed alone
+        free = np.where(resistance == 0.0, voltage / constant, np.inf)
+        velocity = np.minimum(self.velocity, free)
+        voltage = np.where(resistance == 0.0, np.inf, voltage)
+        return replace(limits, velocity=velocity, drop=resistance / constant, voltage=voltage, rotation=constant)
 
     @classmethod
     def of(cls, actuators: int, *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None) -> PathLimits:

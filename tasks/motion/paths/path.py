@@ -22,6 +22,7 @@ from robots.status import Status
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
 from tasks.motion.paths.limits import PathLimits
+from tasks.motion.paths.power import Curves
 
 DEGREES = (12, 24, 48, 96)
 """Numbers of Chebyshev points of a piece that are tried, one after the other."""
@@ -125,6 +126,17 @@ class PathForces(NamedTuple):
     rate: np.ndarray
     top: np.ndarray
     status: np.ndarray
+
+    def curves(self, limits: PathLimits) -> list[Curves]:
+        """Limits of power, and of voltage where there are any."""
+        line = self.push, self.sweep, self.hold
+        with np.errstate(divide="ignore"):
+            parts = [Curves.of(*line, falling=np.where(self.rate == 0.0, np.inf, limits.power / np.abs(self.rate)))]
+        if limits.voltage is not None and limits.drop is not None and limits.rotation is not None:
+            drop = np.where(limits.drop == 0.0, 1.0, limits.drop)
+            most, shift = limits.voltage / drop, -limits.rotation * self.rate / drop
+            parts.append(Curves.of(*line, most=most, shift=shift))
+        return parts
 
 
 def path_forces(

@@ -1,48 +1,94 @@
-"""The fastest motion along a path within limits of power beside those of forces: two passes with sets of speeds.
+"""The fastest motion along a path within limits of power and voltage beside others: two passes with sets of speeds.
 
-With z the speed of the progress, a limit of power is |A a + B z^2 + C| |q'| z <= P. All limits of a, times z, are
-polynomials c0 + c1 z + c3 z^3, so that the speeds from which a next set can be reached are where differences of upper
-and lower ones are not negative: intervals between roots. Sets need not be single intervals, as the plane of x and a has
-no convex limits here. Of two motions that keep their limits the faster one at each point does so too, so the highest
-forward pass through these sets is the fastest motion, as without power (`tasks.motion.paths.passes`).
+With z the speed of the progress, forces and accelerations are A a + B z^2 + C. A limit of power bounds their size by
+P / |q'| / z, one of voltage shifts its bound by what the motor's rotation takes, K q' z. All limits of a, times z, are
+cubic polynomials of z, so that the speeds from which a next set can be reached are where differences of upper and lower
+ones are not negative: intervals between roots. Sets need not be single intervals, as the plane of x and a has no convex
+limits here. Of two motions that keep their limits the faster one at each point does so too, so the highest forward pass
+through these sets is the fastest motion, as without power (`tasks.motion.paths.passes`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from tasks.motion.paths.passes import FLAT, HALVINGS, LARGEST, Plane
+from tasks.motion.paths.passes import FLAT, HALVINGS, LARGEST
 
 Polynomials = np.ndarray
-"""Coefficients c0, c1, c3 (polynomial, 3)."""
+"""Coefficients c0, c1, c2, c3 (polynomial, 4)."""
 Intervals = list[tuple[float, float]]
 """Squares of speeds, in order."""
 
 ROUNDING = 1e-9
 """Share of a bound by which the forward pass may miss a set by rounding."""
+DEGREE = 3
 
 
-def power_passes(
-    plane: Plane, rate: np.ndarray, power: np.ndarray, top: np.ndarray, step: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """x and a of all points within the plane's limits and those of power (row,) at rates (point, row); None for no way.
+@dataclass(frozen=True)
+class Curves:
+    """Limits |A a + B z^2 + C - shift z| <= falling / z + most, all (point, row); infinite ones are none.
 
-    top (point,): largest x; step: of the progress.
+    `push`, `sweep`, `hold` are A, B, C.
     """
-    points, double = len(top), 2.0 * step
-    with np.errstate(divide="ignore"):
-        push = np.where(rate == 0.0, np.inf, power / np.abs(rate))
-    limits = [_PointLimits.of(plane, k, push[k], top[k]) for k in range(points)]
+
+    push: np.ndarray
+    sweep: np.ndarray
+    hold: np.ndarray
+    falling: np.ndarray
+    most: np.ndarray
+    shift: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        push: np.ndarray,
+        sweep: np.ndarray,
+        hold: np.ndarray,
+        *,
+        falling: np.ndarray | float = 0.0,
+        most: np.ndarray | float = 0.0,
+        shift: np.ndarray | float = 0.0,
+    ) -> Curves:
+        """From arrays (point, row), or what is the same for some of them."""
+        return cls(push, sweep, hold, *(np.broadcast_to(part, push.shape) for part in (falling, most, shift)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Curves]) -> Curves:
+        """Rows of several, one after the other."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in cls.__annotations__))
+
+    def bounds(self, point: int) -> tuple[np.ndarray, np.ndarray, Polynomials]:
+        """Of rows that are limits: A, the sign of a bound, and z (bound - B z^2 - C) as polynomials, all two-fold."""
+        known = np.isfinite(self.falling[point]) & np.isfinite(self.most[point])
+        push, sweep, hold, falling, most, shift = (getattr(self, name)[point, known] for name in self.__annotations__)
+        sign = np.repeat([1.0, -1.0], len(push))
+        rows = [np.tile(part, 2) for part in (falling, most, hold, shift, sweep)]
+        falling, most, hold, shift, sweep = rows
+        return np.tile(push, 2), sign, np.stack([sign * falling, sign * most - hold, shift, -sweep], axis=1)
+
+
+def curved_passes(curves: Curves, top: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """x and a of all points within limits; None for no way.
+
+    top (point,): largest x; steps (point - 1,): of the progress.
+    """
+    points, doubled = len(top), 2.0 * steps
+    largest = float(np.abs(curves.push).max())
+    limits = [_PointLimits.of(curves, k, FLAT * largest, top[k]) for k in range(points)]
     reach: list[Intervals] = [[(0.0, 0.0)]] * points
     for point in reversed(range(points - 1)):
-        reach[point] = _merged([hit for goal in reach[point + 1] for hit in limits[point].leading_to(goal, double)])
+        leading = [limits[point].leading_to(goal, doubled[point]) for goal in reach[point + 1]]
+        reach[point] = _merged([interval for part in leading for interval in part])
         if not reach[point]:
             return None
     if reach[0][0][0] > 0.0:
         return None
     x, a = np.zeros(points), np.zeros(points)
     for point in range(points - 1):
-        low, high = limits[point].range(x[point])
+        (low, high), double = limits[point].range(x[point]), doubled[point]
         least, most = x[point] + double * low, x[point] + double * high
         slack = ROUNDING * max(abs(least), x[point])
         ends = [min(goal[1], most) for goal in reach[point + 1] if goal[0] <= most + slack and goal[1] >= least - slack]
@@ -53,36 +99,26 @@ def power_passes(
     return x, a
 
 
+@dataclass(frozen=True)
 class _PointLimits:
-    """Limits of a at one point, times z: upper and lower polynomials, and those of forces that do not depend on a."""
+    """Limits of a at one point, times z: upper and lower polynomials, and those of rows that do not depend on a."""
 
-    def __init__(self, upper: Polynomials, lower: Polynomials, flat: Polynomials, top: float) -> None:
-        self.upper, self.lower, self.flat, self.top = upper, lower, flat, top
+    upper: Polynomials
+    lower: Polynomials
+    flat: Polynomials
+    top: float
 
     @classmethod
-    def of(cls, plane: Plane, point: int, power: np.ndarray, top: float) -> _PointLimits:
-        """Those of a point of a plane, with power over the rate of each row (row,)."""
-        push, sweep, hold = plane.push[point], plane.sweep[point], plane.hold[point]
-        flat = np.abs(push) <= FLAT * np.abs(plane.push).max()
-        rows = []
-        for sign in (1.0, -1.0):
-            for constant, linear in ((np.zeros_like(push), plane.most), (power, np.zeros_like(push))):
-                known = np.isfinite(constant) & np.isfinite(linear)
-                row = np.stack([sign * constant, sign * linear - hold, -sweep], axis=1)
-                rows.append((sign, known, row))
-        upper, lower, free = [], [], []
-        for sign, known, row in rows:
-            steep = known & ~flat
-            bound = row[steep] / push[steep, None]
-            above = sign * push[steep] > 0.0
-            upper.append(bound[above])
-            lower.append(bound[~above])
-            free.append(sign * row[known & flat])
-        return cls(np.concatenate(upper), np.concatenate(lower), np.concatenate(free), min(top, LARGEST))
+    def of(cls, curves: Curves, point: int, small: float, top: float) -> _PointLimits:
+        """Those of a point; rows with A up to a small size do not depend on a."""
+        push, sign, rows = curves.bounds(point)
+        steep = np.abs(push) > small
+        bounds, above = rows[steep] / push[steep, None], sign[steep] * push[steep] > 0.0
+        return cls(bounds[above], bounds[~above], sign[~steep, None] * rows[~steep], min(float(top), LARGEST))
 
     def range(self, x: float) -> tuple[float, float]:
         """Least and largest a at a square of the speed."""
-        z = np.sqrt(x)
+        z = float(np.sqrt(x))
         if z > 0.0:
             low, high = _values(self.lower, z) / z, _values(self.upper, z) / z
         else:  # power limits nothing at rest
@@ -92,20 +128,36 @@ class _PointLimits:
     def leading_to(self, goal: tuple[float, float], double: float) -> Intervals:
         """The x from which some a leads into an interval of the next point."""
         low, high = goal
-        upper = np.concatenate([self.upper, [[0.0, high / double, -1.0 / double]]])
-        lower = np.concatenate([self.lower, [[0.0, low / double, -1.0 / double]]])
-        pairs = (upper[:, None] - lower[None]).reshape(-1, 3)[:-1]  # the last is that of the goal with itself
+        upper = np.concatenate([self.upper, [[0.0, high / double, 0.0, -1.0 / double]]])
+        lower = np.concatenate([self.lower, [[0.0, low / double, 0.0, -1.0 / double]]])
+        pairs = (upper[:, None] - lower[None]).reshape(-1, DEGREE + 1)[:-1]  # the last is that of the goal with itself
         return _where_positive(np.concatenate([pairs, self.flat]), self.top)
+
+
+def kept_speeds(curves: Curves, point: int, top: float) -> Intervals:
+    """The speeds z up to `top` at which B z^2 + C keeps its limits at a point, without any a."""
+    _, sign, rows = curves.bounds(point)
+    end = min(top, float(np.sqrt(LARGEST)))
+    kept = _where_positive(sign[:, None] * rows, end * end)
+    return [(float(np.sqrt(low)), top if high >= end * end else float(np.sqrt(high))) for low, high in kept]
+
+
+def intersected(one: Intervals, other: Intervals) -> Intervals:
+    """What two sets of intervals have in common."""
+    pairs = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
+    return _merged([pair for pair in pairs if pair[0] <= pair[1]])
 
 
 def _values(polynomials: Polynomials, z: np.ndarray | float) -> np.ndarray:
     """Values of polynomials at one z (polynomial,), or at many (polynomial, z)."""
-    c0, c1, c3 = (polynomials[:, k, None] if np.ndim(z) else polynomials[:, k] for k in range(3))
-    return np.asarray(c0 + (c1 + c3 * z * z) * z)
+    c0, c1, c2, c3 = (polynomials[:, k, None] if np.ndim(z) else polynomials[:, k] for k in range(DEGREE + 1))
+    return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
 
 
 def _where_positive(polynomials: Polynomials, top: float) -> Intervals:
     """The squares of all z up to that of `top` at which no polynomial is negative."""
+    if not len(polynomials):
+        return [(0.0, top)]
     end = float(np.sqrt(top))
     roots = _roots(polynomials, end)
     ends = np.unique(np.concatenate([[0.0], roots[(roots > 0.0) & (roots < end)], [end]]))
@@ -119,35 +171,49 @@ def _where_positive(polynomials: Polynomials, top: float) -> Intervals:
 
 
 def _roots(polynomials: Polynomials, end: float) -> np.ndarray:
-    """Roots of polynomials between zero and `end`: on each side of where they turn, by bisection."""
-    c0, c1, c3 = polynomials.T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        turn = np.sqrt(np.where(c1 * c3 < 0.0, -c1 / (3.0 * c3), 0.0))
-        # no root is larger than this (Fujiwara)
-        furthest = 2.0 * np.where(
-            c3 == 0.0, np.abs(c0 / c1), np.maximum(np.sqrt(np.abs(c1 / c3)), np.cbrt(np.abs(c0 / c3)))
-        )
-    turn = np.clip(turn, 0.0, end)
-    last = np.clip(np.where(np.isfinite(furthest), furthest, end), turn, end)
-    # a polynomial without constant has a root at zero; beyond it the sign is that of its slope
-    below = np.concatenate([np.zeros_like(turn), turn])
-    above = np.concatenate([turn, last])
-    twice = np.concatenate([polynomials, polynomials])
-    at_zero = np.where(twice[:, 0] != 0.0, twice[:, 0], twice[:, 1])
-    first = np.where(below == 0.0, np.where(at_zero != 0.0, at_zero, twice[:, 2]), _value_at(twice, below))
-    changes = (first >= 0.0) != (_value_at(twice, above) >= 0.0)
-    twice, below, above, positive = twice[changes], below[changes], above[changes], first[changes] >= 0.0
+    """Roots of polynomials between zero and `end`: of each between the places where it turns, by bisection."""
+    turns = [np.zeros(len(polynomials)), *_turns(polynomials, end), _furthest(polynomials, end)]
+    edges = np.sort(np.stack(turns), axis=0)
+    below, above = edges[:-1].ravel(), edges[1:].ravel()
+    rows = np.tile(polynomials, (len(edges) - 1, 1))
+    # a polynomial without constant has a root at zero; beyond it the sign is that of its first coefficient
+    places = np.argmax(rows != 0.0, axis=1)
+    starting = rows[np.arange(len(rows)), places]
+    first = np.where(below == 0.0, starting, _value_at(rows, below))
+    changes = (first >= 0.0) != (_value_at(rows, above) >= 0.0)
+    rows, below, above, positive = rows[changes], below[changes], above[changes], first[changes] >= 0.0
     for _ in range(HALVINGS):
         middle = 0.5 * (below + above)
-        before = (_value_at(twice, middle) >= 0.0) == positive
+        before = (_value_at(rows, middle) >= 0.0) == positive
         below, above = np.where(before, middle, below), np.where(before, above, middle)
     return np.where(positive, below, above)
 
 
+def _turns(polynomials: Polynomials, end: float) -> list[np.ndarray]:
+    """The two places where each polynomial turns, cut to zero and `end`; zero where it does not."""
+    c1, c2, c3 = polynomials[:, 1], 2.0 * polynomials[:, 2], 3.0 * polynomials[:, 3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # without cancellation: one root by the sum of equal signs, the other by their product
+        half = -0.5 * (c2 + np.where(c2 < 0.0, -1.0, 1.0) * np.sqrt(np.maximum(c2 * c2 - 4.0 * c1 * c3, 0.0)))
+        return [np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, end) for x in (half / c3, c1 / half)]
+
+
+def _furthest(polynomials: Polynomials, end: float) -> np.ndarray:
+    """A place beyond all roots of each polynomial (Fujiwara), or `end`."""
+    result = np.full(len(polynomials), end)
+    degree = DEGREE - np.argmax(polynomials[:, ::-1] != 0.0, axis=1)
+    for d in range(1, DEGREE + 1):
+        rows = polynomials[degree == d]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = [np.abs(rows[:, k] / rows[:, d]) ** (1.0 / (d - k)) for k in range(d)]
+        result[degree == d] = np.fmin(2.0 * np.max(parts, axis=0), end)
+    return result
+
+
 def _value_at(polynomials: Polynomials, z: np.ndarray) -> np.ndarray:
     """The value of each polynomial at its own z."""
-    c0, c1, c3 = polynomials.T
-    return np.asarray(c0 + (c1 + c3 * z * z) * z)
+    c0, c1, c2, c3 = polynomials.T
+    return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
 
 
 def _merged(intervals: Intervals) -> Intervals:
@@ -159,21 +225,3 @@ def _merged(intervals: Intervals) -> Intervals:
         else:
             result.append((low, high))
     return result
-
-
-def kept_speeds(sweep: np.ndarray, hold: np.ndarray, most: np.ndarray, push: np.ndarray, top: float) -> Intervals:
-    """The speeds z up to `top` at which |B z^2 + C| <= most and |B z^2 + C| z <= push, all (actuator,)."""
-    rows = []
-    for sign in (1.0, -1.0):
-        for constant, linear in ((np.zeros_like(hold), most), (push, np.zeros_like(hold))):
-            known = np.isfinite(constant) & np.isfinite(linear)
-            rows.append(np.stack([constant, linear - sign * hold, -sign * sweep], axis=1)[known])
-    end = min(top, float(np.sqrt(LARGEST)))
-    kept = _where_positive(np.concatenate(rows), end * end)
-    return [(float(np.sqrt(low)), top if high >= end * end else float(np.sqrt(high))) for low, high in kept]
-
-
-def intersected(one: Intervals, other: Intervals) -> Intervals:
-    """What two sets of intervals have in common."""
-    pairs = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
-    return _merged([pair for pair in pairs if pair[0] <= pair[1]])

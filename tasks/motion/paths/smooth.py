@@ -122,13 +122,14 @@ def _parts(lengths: np.ndarray, count: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LimitRows:
-    """Limits |slope . (x, a, a') + hold| <= bound, or bound / sqrt(x) for `root` ones, and x <= top.
+    """Limits |slope . (x, a, a') + hold + back sqrt(x)| <= bound, or bound / sqrt(x) for `root` ones, and x <= top.
 
-    slope (interval, node, row, 3), hold and bound (interval, node, row), root (row,), top (interval, node).
+    slope (interval, node, row, 3), hold, back and bound (interval, node, row), root (row,), top (interval, node).
     """
 
     slope: np.ndarray
     hold: np.ndarray
+    back: np.ndarray
     root: np.ndarray
     top: np.ndarray
     bound: np.ndarray
@@ -142,25 +143,27 @@ class LimitRows:
         q3 = rates[2] * w1**3 + 3.0 * rates[1] * w1 * w2 + rates[0] * w3
         none = np.zeros_like(q1)
         u = np.stack([forces.sweep * w1**2 + forces.push * w2, forces.push * w1, none], axis=-1)
-        parts = (
-            (u, forces.hold, limits.force, False),
-            (np.stack([q2, q1, none], axis=-1), none, limits.acceleration, False),
-            (u * np.abs(q1)[..., None], forces.hold * np.abs(q1), limits.power, True),
-            (np.stack([q3, 3.0 * q2, q1], axis=-1), none, limits.jerk, True),
-        )
-        slopes, holds, roots = [], [], []
-        for slope, hold, size, root in parts:
+        parts = [
+            (u, forces.hold, none, limits.force, False),
+            (np.stack([q2, q1, none], axis=-1), none, none, limits.acceleration, False),
+            (u * np.abs(q1)[..., None], forces.hold * np.abs(q1), none, limits.power, True),
+            (np.stack([q3, 3.0 * q2, q1], axis=-1), none, none, limits.jerk, True),
+        ]
+        if limits.voltage is not None and limits.drop is not None and limits.rotation is not None:
+            drop = limits.drop
+            parts.append((u * drop[:, None], forces.hold * drop, limits.rotation * q1, limits.voltage, False))
+        slopes, holds, backs, roots = [], [], [], []
+        for slope, hold, back, size, root in parts:
             known = np.isfinite(size)
             slopes.append(slope[:, known] / size[known, None])
             holds.append(hold[:, known] / size[known])
+            backs.append(back[:, known] / size[known])
             roots.append(np.full(int(known.sum()), root))
         with np.errstate(divide="ignore"):
             top = forces.top / w1[:, 0] ** 2
-        slope, hold = np.concatenate(slopes, axis=1), np.concatenate(holds, axis=1)
-        hold = hold.reshape(shape)
-        return cls(
-            slope.reshape(*r.shape, -1, 3), hold, np.concatenate(roots), top.reshape(r.shape), np.ones_like(hold)
-        )
+        hold, back = (np.concatenate(rows, axis=1).reshape(shape) for rows in (holds, backs))
+        slope = np.concatenate(slopes, axis=1).reshape(*r.shape, -1, 3)
+        return cls(slope, hold, back, np.concatenate(roots), top.reshape(r.shape), np.ones_like(hold))
 
     def tightened(self, used: np.ndarray) -> LimitRows:
         """With limits as much lower as shares of them (interval, row + 1), those of speeds last, are above 1."""
@@ -170,7 +173,7 @@ class LimitRows:
     def used(self, y: np.ndarray) -> np.ndarray:
         """Shares of all limits (interval, node, row + 1), those of speeds last; y (interval, node, 3)."""
         x = y[..., 0]
-        shares = np.abs(_dot(self.slope, y) + self.hold)
+        shares = np.abs(_dot(self.slope, y) + self.hold + self.back * np.sqrt(x)[..., None])
         shares[..., self.root] *= np.sqrt(x)[..., None]
         return np.concatenate([shares / self.bound, (x / self.top)[..., None]], axis=-1)
 
@@ -223,6 +226,7 @@ class _Barrier:
         y = _state(self.matrix, unknowns[: self.size])
         x, value, bound = y[..., 0], _dot(self.rows.slope, y) + self.rows.hold, self.rows.bound.copy()
         with np.errstate(invalid="ignore", divide="ignore"):
+            value += self.rows.back * np.sqrt(x)[..., None]
             bound[..., self.rows.root] *= y[..., :1] ** -0.5
         if self.wider is not None:
             bound += self.wider * unknowns[-1]
@@ -245,9 +249,10 @@ class _Barrier:
         rows, weighted = self.rows, self.weight * self.share
         x, above, below, free = self.room(unknowns)
         fall = np.where(rows.root, -0.5 * rows.bound * x[..., None] ** -1.5, 0.0)
+        rise = 0.5 * rows.back * x[..., None] ** -0.5
         high, low = -rows.slope, rows.slope.copy()
-        high[..., 0] += fall
-        low[..., 0] += fall
+        high[..., 0] += fall - rise
+        low[..., 0] += fall + rise
         high, low = high / above[..., None], low / below[..., None]
         gradient = -high.sum(axis=-2) - low.sum(axis=-2)
         hessian = np.matmul(np.swapaxes(high, -1, -2), high) + np.matmul(np.swapaxes(low, -1, -2), low)
@@ -322,19 +327,22 @@ def _balance(grid: ParameterGrid, rows: LimitRows, coefficients: np.ndarray) -> 
 
 def slow(grid: ParameterGrid, rows: LimitRows) -> np.ndarray:
     """Coefficients of a motion at a constant rate that leaves half of what holding the robot leaves, where it does."""
-    turning, held, root = np.abs(rows.slope[..., 0]), np.abs(rows.hold), rows.root
+    turning, held, root, back = np.abs(rows.slope[..., 0]), np.abs(rows.hold), rows.root, np.abs(rows.back)
     room = np.where(held < rows.bound, 0.5 * (rows.bound - held), LITTLE * held)
     with np.errstate(divide="ignore"):
         x = min(float((room / turning)[..., ~root].min(initial=1.0)), 0.5 * float(rows.top.min()))
     while ((turning[..., root] * x + held[..., root]) * np.sqrt(x) > 0.5 * rows.bound[..., root]).any():
         x *= 0.5
+    with np.errstate(divide="ignore"):  # where rotation takes a voltage, half of the room is for it
+        x = min(0.5 * x, float(((0.5 * room / back) ** 2).min(initial=np.inf))) if back.any() else x
     return np.full(len(grid.knots) + 1, x)
 
 
 def _scaled(rows: LimitRows, scale: float) -> LimitRows:
     """Limits of x over a scale."""
     bound = np.where(rows.root, rows.bound / np.sqrt(scale), rows.bound)
-    return replace(rows, slope=rows.slope * scale, top=rows.top / scale, bound=bound)
+    back = rows.back * np.sqrt(scale)
+    return replace(rows, slope=rows.slope * scale, back=back, top=rows.top / scale, bound=bound)
 
 
 def _settle(barrier: _Barrier, current: np.ndarray, enough: float = NEAR) -> np.ndarray | None:

@@ -10,6 +10,7 @@ import pytest
 from pipeline import run
 from pipeline.errors import InputError
 from pipeline.plan.plan import plan
+from pipeline.study import DesignProblem, Limit, optimise
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.limits import Capacity
@@ -109,6 +110,17 @@ metrics: [condition]
     np.testing.assert_allclose(here.second, (after.first - before.first) / (2 * step), atol=2e-3)
 
 
+def test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused() -> None:
+    designs = "design: {grid: {upper_arm: {values: [0.22, 0.30]}, payload_mass: {values: [0.0, 2.0]}}}\n"
+    sweep = Sweep.from_text(HEAD + designs + LIMITS + LINE + TIME)
+    problem = DesignProblem.of(sweep, cases=["payload_mass"])
+    best, *_ = optimise(problem, "cycle_time", [[0.28]], [Limit("peak_force", 100.0)])
+    arms = np.linspace(0.22, 0.30, 9)[:, None]
+    assert best.value <= problem.values(arms, ["cycle_time"])["cycle_time"].min() * (1.0 + 1e-4)
+    with pytest.raises(InputError, match="failed_samples, which has no derivatives"):
+        optimise(problem, "failed_samples", [[0.28]])
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -128,3 +140,12 @@ def test_what_is_refused(text: str, expected: str) -> None:
 
 def test_no_acceleration_or_jerk_is_no_limit() -> None:
     assert Capacity(1.0) == Capacity(1.0, acceleration=math.inf, jerk=math.inf)
+
+
+def test_blocks_of_paths_are_small() -> None:
+    designs = "design: {grid: {upper_arm: {start: 0.24, stop: 0.28, num: 1000}}}\n"
+    both = plan(Sweep.from_text(HEAD + designs + LIMITS + LINE + TIME))
+    alone = plan(Sweep.from_text(HEAD.replace("cycle_time, speed_factor, ", "") + designs + LIMITS + LINE + TIME))
+    assert both.blocks > alone.blocks
+    assert both.layout.block["design"] <= 64
+    assert both.work.seconds > alone.work.seconds + 100.0

@@ -9,6 +9,9 @@ from pipeline import run
 from pipeline.errors import InputError
 from pipeline.study import DesignProblem, by_cases, value_of
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.objects.sweep import sweep
+from robots import catalog
+from robots.loads.motors import with_motor_conditions
 from tests.pipeline.runs import SYNCHRONOUS
 
 HEAD = """\
@@ -81,6 +84,31 @@ def test_a_limit_of_current_is_one_of_force_along_paths() -> None:
         np.testing.assert_allclose(one[name].values, other[name].values, rtol=1e-9)
 
 
+def test_the_factor_of_a_motion_that_voltage_limits() -> None:
+    def at(speed: float) -> tuple[float, float]:
+        text = (
+            HEAD.replace("0.6", repr(0.6 / speed)) + "motors: {voltage: 25}\nlimits: {actuators: {all: {force: 100}}}\n"
+        )
+        results = run(Sweep.from_text(text + "metrics: [supply_margin, speed_factor]\n"), cluster=SYNCHRONOUS)
+        return float(results["speed_factor"].squeeze()), float(results["supply_margin"].min())
+
+    factor, left = at(1.0)
+    assert (factor > 1.0) == (left > 0.0)
+    again, nothing = at(factor)
+    assert again == pytest.approx(1.0, rel=1e-9)
+    assert abs(nothing) < 1e-9
+
+
+def test_a_robot_keeps_its_temperature_and_loses_no_limit() -> None:
+    options = {"trajectories": {"a": {"kind": "harmonic"}}, "time": (1.0, 0.1), "metrics": ["peak_current"]}
+    warm = with_motor_conditions(catalog.build("irb6"), temperature=50.0, torque_constant_rate=-1e-3)
+    cold = run(sweep(catalog.build("irb6"), **options), cluster=SYNCHRONOUS)
+    results = run(sweep(warm, **options), cluster=SYNCHRONOUS)
+    np.testing.assert_allclose(results["peak_current"].values * 0.95, cold["peak_current"].values)
+    with pytest.raises(InputError, match="amplifiers of irb6 are limited, which no robot file has"):
+        sweep(with_motor_conditions(catalog.build("irb6"), voltage=40.0), **options)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -89,10 +117,6 @@ def test_a_limit_of_current_is_one_of_force_along_paths() -> None:
         (
             ASKED.replace("delta_rl5_1450_motors", "delta_rl5_1450") + MOTORS,
             "The actuators of delta_rl5_1450 are not all drives",
-        ),
-        (
-            HEAD + MOTORS + "limits: {actuators: {all: {force: 5}}}\nmetrics: [cycle_time]\n",
-            "expected a metric that knows limits of voltage",
         ),
         (ASKED + "motors: {voltage: -1}\n", "motors.voltage"),
     ],

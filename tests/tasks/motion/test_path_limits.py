@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from limbsweep import robots
+from robots.loads.motors import with_motor_conditions
 from robots.model import Robot
 from tasks.arrays.inputs import GRAVITY
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
@@ -16,7 +18,7 @@ from tasks.motion.fastest import fastest_motion
 from tasks.motion.paths.limits import PathLimits
 from tasks.motion.paths.passes import Plane
 from tasks.motion.paths.path import RobotPath, path_forces
-from tasks.motion.paths.power import power_passes
+from tasks.motion.paths.power import Curves, curved_passes
 from tasks.motion.paths.result import FastestMotion
 from tests.tasks.motion.test_fastest import CASES, case
 
@@ -69,13 +71,38 @@ def test_a_mass_that_power_limits() -> None:
     inertia, rate = abs(bare[0]), abs(full.velocity[0])
     force = 300.0
     power = 0.4 * force * rate * math.sqrt(force / inertia * way)
-    result = fastest_motion(robot, position=line, force=force, power=power, gravity=still, points=801)
+    result = fastest_motion(robot, position=line, force=force, power=power, gravity=still, points=401)
     first, constant = power / (force * rate), power / (inertia * rate)
     before = first * first * inertia / (2.0 * force)
     last = (3.0 * constant * (0.5 * way - before) + first**3) ** (1.0 / 3.0)
     expected = 2.0 * (first * inertia / force + (last**2 - first**2) / (2.0 * constant))
-    assert result.duration == pytest.approx(expected, rel=2e-3)
+    assert result.duration == pytest.approx(expected, rel=4e-3)
     assert np.abs(result.power).max() <= power * (1.0 + 1e-9)
+
+
+def test_a_motor_on_a_limited_voltage() -> None:
+    robot, q = turning()
+    q, voltage, still = 0.1 * q, 4.0, (0.0, 0.0, 0.0)
+    supplied = with_motor_conditions(robot, voltage=voltage)
+    motor = robot.mechanism.motors[0]
+    one = inverse_dynamics(robot, q=q[0], qdd=[1.0, 0, 0, 0, 0], gravity=still, full=True)
+    ratio = inverse_dynamics(robot, q=q[0], qd=[1.0, 0, 0, 0, 0], gravity=still, full=True).velocity[0]
+    inertia, way = one.force[0] / ratio, 0.1 * abs(ratio)
+    top, lag = voltage / motor.torque_constant, motor.resistance * inertia / motor.torque_constant**2
+
+    def missing(fast: float) -> float:
+        """What is left of the way after reaching a speed against the back voltage, and braking from it."""
+        rise, fall = -lag * math.log(1.0 - fast / top), lag * math.log(1.0 + fast / top)
+        return top * rise - fast * lag + (fast * lag - top * fall) - way
+
+    fast = brentq(missing, 1e-6 * top, top * (1.0 - 1e-12))
+    expected = lag * (math.log(1.0 + fast / top) - math.log(1.0 - fast / top))
+    result = fastest_motion(supplied, q=q, force=FREE, gravity=still, points=201)
+    used = motor.resistance * result.force / motor.torque_constant + motor.torque_constant * result.velocity
+    assert np.abs(used).max() <= voltage * (1.0 + 1e-9)
+    assert result.duration == pytest.approx(expected, rel=5e-3)
+    smooth = fastest_motion(supplied, q=q, force=FREE, gravity=still, jerk=FREE, points=101)
+    assert smooth.duration == pytest.approx(expected, rel=2e-3)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -83,7 +110,7 @@ def test_passes_and_interior_points_agree(name: str) -> None:
     robot, asked = case(name)
     free = fastest_motion(robot, **asked, points=101)
     power = 0.4 * np.abs(free.power).max()
-    limited = fastest_motion(robot, **asked, power=power, points=201)
+    limited = fastest_motion(robot, **asked, power=power, points=101)
     assert free.duration * 1.01 < limited.duration
     assert np.abs(limited.power).max() <= power * (1.0 + 1e-9)
     assert np.abs(limited.force / asked["force"]).max() <= 1.0 + 1e-9
@@ -105,6 +132,8 @@ def test_limits_of_acceleration_and_speed() -> None:
     assert slope.max() <= 40.0 * 1.01  # mean between points, at which it is kept
     near = np.maximum(slope / 40.0, speed[1:] / 0.7)
     assert np.median(near) > 0.98
+    powered = fastest_motion(robot, **asked, acceleration=40.0, speed=0.7, power=1e6, points=101)
+    assert powered.duration == pytest.approx(result.duration, rel=1e-2)  # on another grid
 
 
 def by_transcription(robot: Robot, asked: dict[str, Any], jerk: float, power: float, steps: int) -> float:
@@ -164,7 +193,7 @@ def test_limits_of_jerk_against_direct_transcription() -> None:
     asked["position"] = asked["position"][[0, -1]]  # a line, along which actuators move smoothly
     jerk, power = 600.0, 30.0
     result: FastestMotion = fastest_motion(robot, **asked, jerk=jerk, power=power, points=101)
-    assert result.duration == pytest.approx(by_transcription(robot, asked, jerk, power, 30), rel=1e-2)
+    assert result.duration == pytest.approx(by_transcription(robot, asked, jerk, power, 24), rel=1e-2)
 
 
 def reachable(plane: Plane, rate: np.ndarray, power: np.ndarray, step: float, z: np.ndarray) -> float:
@@ -189,7 +218,10 @@ def test_speeds_that_are_no_interval(seed: int) -> None:
     rows = lambda: 1.0 + 0.3 * random.uniform(-1.0, 1.0, (points, 2))  # noqa: E731
     plane = Plane(rows() * [1.0, -1.0], rows() * [2.0, 1.0], 0.2 * rows(), np.array([4.0, 3.0]))
     rate, power = rows(), np.array([2.0, 1.5])
-    solution = power_passes(plane, rate, power, np.full(points, 9.0), 1.0 / (points - 1))
+    straight = Curves.of(plane.push, plane.sweep, plane.hold, most=plane.most)
+    falling = Curves.of(plane.push, plane.sweep, plane.hold, falling=power / rate)
+    steps = np.full(points - 1, 1.0 / (points - 1))
+    solution = curved_passes(Curves.joined([straight, falling]), np.full(points, 9.0), steps)
     grid = reachable(plane, rate, power, 1.0 / (points - 1), np.linspace(0.0, 3.0, 601))
     if solution is None:
         assert grid == math.inf

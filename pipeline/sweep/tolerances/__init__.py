@@ -1,0 +1,1 @@
+"""Tolerances of parameters: deviations that every design is computed under."""

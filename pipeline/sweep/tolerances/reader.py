@@ -1,0 +1,97 @@
+"""Read the section `tolerances`: the robot with deviations as parameters, and the axis of those that are drawn.
+
+    tolerances:
+      parameters: {upper_arm: {deviation: 1.0e-4}, rod_length: {limit: 5.0e-4}}
+      count: 64
+      seed: 1
+
+Deviations are points of a shifted Sobol sequence, by the inverse of their distribution function, the same for all
+designs. They have the streams of an axis of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.axes import samples
+from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Listed
+from pipeline.sweep.tolerances.sections import ToleranceSection, TolerancesSection
+from robots.formats.description import Description
+from robots.loads.tolerances import SUFFIX, toleranced
+from robots.model import Family
+from robots.parameters import ParameterError
+
+KEY = "tolerances"
+DIGITS = 12
+"""Significant digits of a deviation: what a library rounds in the last ones changes nothing."""
+LEAST_UNIT = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Deviations(Listed):
+    """Rows of deviations that were drawn."""
+
+    def describe(self) -> dict[str, Any]:
+        """What defines them, under a key of its own."""
+        return {KEY: super().describe()["list"]}
+
+
+def read_tolerances(report: Report, section: TolerancesSection | None, family: Family | None) -> Description | None:
+    """Read the robot with deviations as parameters; None without any, or if something is wrong, which is reported."""
+    if section is None or family is None:
+        return None
+    for name, part in section.parameters.items():
+        if (part.deviation is None) == (part.limit is None):
+            got = "neither deviation nor limit" if part.deviation is None else "both deviation and limit"
+            report((KEY, "parameters", name), Got(got), "one of deviation and limit")
+    try:
+        return toleranced(family, tuple(section.parameters))
+    except ParameterError as error:
+        wrong = next((name for name in section.parameters if repr(name) in str(error)), None)
+        path = (KEY, "parameters") if wrong is None else (KEY, "parameters", wrong)
+        report(path, Got(wrong or "these"), "parameters of the robot", sentence(str(error)), key=wrong is not None)
+        return None
+
+
+def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:
+    """The parameters that are deviations, under which designs are computed as operating cases."""
+    return () if section is None else tuple(name + SUFFIX for name in section.parameters)
+
+
+def spread_of(section: TolerancesSection | None) -> dict[str, float]:
+    """Standard deviations by names of parameters."""
+    parts = {} if section is None else section.parameters
+    return {name: part.deviation or (part.limit or 0.0) / math.sqrt(3.0) for name, part in parts.items()}
+
+
+def read_deviations(report: Report, section: TolerancesSection | None, seed: int | None) -> tuple[Axis, ...]:
+    """Read the axis of the deviations, none where none are drawn."""
+    if section is None or section.count == 0:
+        return ()
+    chosen = seed if section.seed is None else section.seed
+    if chosen is None:
+        report((KEY,), Got("no seed"), "a seed, so that deviations can be drawn again", "Add for instance seed: 1.")
+        return ()
+    if section.count * len(section.parameters) > MAX_DRAWN:
+        got = Got(f"{section.count} deviations of {len(section.parameters)} parameters")
+        report((KEY, "count"), got, f"at most {MAX_DRAWN} numbers", "Take fewer.")
+        return ()
+    names = tuple(section.parameters)
+    unit = samples.sample("sobol", section.count, chosen, KEY, names)
+    columns = [ArrayValues(_drawn(part, row)) for part, row in zip(section.parameters.values(), unit, strict=True)]
+    return (Deviations(tuple(name + SUFFIX for name in names), tuple(columns)),)
+
+
+def _drawn(part: ToleranceSection, unit: Array) -> Array:
+    if part.limit is not None:
+        values = [part.limit * (2.0 * x - 1.0) for x in unit.tolist()]
+    else:
+        normal = NormalDist(0.0, part.deviation or 1.0)
+        values = [normal.inv_cdf(max(x, LEAST_UNIT)) for x in unit.tolist()]
+    return np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])

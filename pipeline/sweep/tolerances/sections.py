@@ -1,0 +1,32 @@
+"""Models of the section `tolerances` of a sweep file; `pipeline.sweep.tolerances.reader` has what they mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline.documents.section import Integer, Number, Section, Text
+
+Positive = Annotated[Number, Field(gt=0)]
+
+
+class ToleranceSection(Section):
+    """How far a parameter may be off: normal by a standard deviation, or evenly within a limit."""
+
+    deviation: Positive | None = Field(default=None, description="standard deviation, in the unit of the parameter")
+    limit: Positive | None = Field(default=None, description="evenly from minus to plus so much")
+
+
+class TolerancesSection(Section):
+    """Deviations of parameters, drawn together; every design is computed under each, as operating cases."""
+
+    parameters: Annotated[dict[Text, ToleranceSection], Field(min_length=1, max_length=1000)] = Field(
+        description="tolerances by names of parameters of the robot"
+    )
+    count: Annotated[Integer, Field(ge=0, le=100_000)] = Field(
+        default=32, description="how many deviations are drawn; 0: none, the designs say `NAME_deviation` themselves"
+    )
+    seed: Annotated[Integer, Field(ge=0, le=2**128)] | None = Field(
+        default=None, description="seed of the deviations; default: that of the file"
+    )

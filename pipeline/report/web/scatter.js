@@ -63,9 +63,6 @@ function frame(context, a, b, box, titles = true) {
   return { px, py };
 }
 
-/** A range with room for the marks at its ends. */
-const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
-
 function ring(context, x, y, radius, colour, width = 3) {
   for (const [shade, line] of [[colours.paper, width + 3], [colour, width]]) {
     context.beginPath();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipeline.execution.opening import structure
+from pipeline.report.data.display import quantity, unit_of
 from robots.catalog import FAMILIES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def swept(dataset: Dataset) -> Iterator[TableRow]:
             yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:
-        yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s^2 along x, y, z"
+        yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s² along x, y, z"
     yield "stored", ", ".join(str(name) for name in dataset.data_vars)
 
 
@@ -39,17 +40,17 @@ _STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
 
 
 def _range(values: DataArray) -> str:
-    """Summarise the values of a coordinate: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
+    """Summarise the values of a coordinate: `upper arm 200 to 300 mm (11 values)`, or `motor 100 W, 200 W`."""
     name, array = str(values.name).replace("_", " "), values.values
     if array.dtype.kind not in "fiu":
-        names = [str(label) for label in array[:MOST_NAMES]]
-        return ", ".join(names) + (", ..." if len(array) > MOST_NAMES else "")
-    unit = values.attrs.get("units", "")
-    unit = "" if unit in ("", "1") else f" {unit}"
+        names = [str(label) for label in dict.fromkeys(array.tolist())]
+        shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+        return shown if (values.name,) == values.dims else f"{name} {shown}"
+    unit = unit_of(str(values.attrs.get("units", "")), np.asarray(array, dtype=float))
     different = len(np.unique(array))
     if different == 1:
-        return f"{name} {array[0]:g}{unit}"
-    return f"{name} {array.min():g} to {array.max():g}{unit} ({different:,} values)"
+        return f"{name} {unit.text(float(array[0]))}"
+    return f"{name} {unit.number(float(array.min()))} to {unit.text(float(array.max()))} ({different:,} values)"
 
 
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
@@ -59,7 +60,7 @@ def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     for name, value in structure(dataset.attrs, "parameters").items():
         if name not in dataset.coords:
             unit, text = (known[name].unit, known[name].text) if name in known else ("", "")
-            yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
+            yield name, quantity(float(value), unit), text
 
 
 def provenance(dataset: Dataset) -> Iterator[TableRow]:

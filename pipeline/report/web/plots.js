@@ -36,9 +36,9 @@ function narrowed({ data: traces, layout }, width) {
   Object.assign(layout.yaxis, { domain: [0.6, 1] });
   Object.assign(layout.yaxis2, { domain: [0, 0.4] });
   for (const { marker } of traces)
-    if (marker?.colorbar) Object.assign(marker.colorbar, { orientation: "h", x: 0.5, y: -0.2, len: 1, title: { ...marker.colorbar.title, side: "top" } });
+    if (marker?.colorbar) Object.assign(marker.colorbar, { orientation: "h", x: 0.5, y: -0.22, yanchor: "top", len: 1, title: { ...marker.colorbar.title, side: "top" } });
   layout.height = 1.5 * width;
-  layout.margin = { ...layout.margin, l: 60, b: 110 };
+  layout.margin = { ...layout.margin, l: 60, b: 130 };
 }
 
 /** Marks of a scale of colours have a rim: its dark end is hardly seen on a dark page. */

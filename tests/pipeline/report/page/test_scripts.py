@@ -1,4 +1,4 @@
-"""The scripts of a page are one script: it is no JavaScript where a name is declared twice, and then nothing is drawn."""
+"""The scripts of a page are one: it is no JavaScript where a name is declared twice, and then nothing is drawn."""
 
 from __future__ import annotations
 

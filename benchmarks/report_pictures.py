@@ -8,9 +8,10 @@ packages and the example of another commit, written by `git archive`, and puts b
 does not have, or cannot run, is said to lack there.
 
 Times are those of the desktop, and mean the same for any page: the first paint; when the page is done (the end of the
-last long task before a second without one); and a drag of the mouse along the first axis of the parallel coordinates:
-from its release until the next paint (Event Timing), and the long tasks after it. Needs the extras report and browser,
-and Chromium with its driver; times depend on the machine, and on what else it does.
+last long task before a second without one, and when it says that it is ready, if it does); and a drag of the mouse
+along the first axis of the parallel coordinates: from its release until the next paint (Event Timing), and the long
+tasks after it. Needs the extras report and browser, and Chromium with its driver; times depend on the machine, and on
+what else it does.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from PIL import Image, ImageDraw
 
 from benchmarks import against
 from benchmarks.hiplot_page import PAINT, mouse
+from benchmarks.report_page import READY
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -143,7 +145,7 @@ def _resize(window: Chrome, width: int, height: int) -> None:
 def times(window: Chrome, page: Path) -> PageTimes:
     """Measure a page that is done."""
     last = window.execute_script("return Math.max(0, ...longTasks.map(([at, long]) => at + long))")
-    paint = float(window.execute_script(PAINT) or float("nan"))
+    paint, ready = (float(window.execute_script(asked) or 0.0) for asked in (PAINT, READY))
     release, busy = None, 0.0
     if window.execute_script(AXES):
         _until_quiet(window)  # what is drawn as it comes into view moves what is below it
@@ -163,7 +165,7 @@ def times(window: Chrome, page: Path) -> PageTimes:
             since,
         )
         release = None if window.get_screenshot_as_png() == before else max(release, SHORTEST)
-    return PageTimes(page.stat().st_size / 1e6, paint, max(float(last), paint), release, busy)
+    return PageTimes(page.stat().st_size / 1e6, paint, max(float(last), paint, ready), release, busy)
 
 
 def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:

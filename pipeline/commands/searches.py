@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -72,22 +72,34 @@ def one_at_a_time(
     click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}")
 
 
-@click.command()
-@STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
-@click.option("--count", type=click.IntRange(2), default=256, show_default=True, help="Samples, a power of two.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the samples.")
-@CASES
-@CASE
-@CSV
+def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A command on samples of the parameters of a store: what varies, how many `samples`, their seed, cases, a file."""
+    options = (
+        STORE,
+        click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force."),
+        click.option("--count", type=click.IntRange(2), default=count, show_default=True, help=samples),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of the {of}."),
+        CASES,
+        CASE,
+        CSV,
+    )
+
+    def command(body: Callable[..., None]) -> click.Command:
+        for option in reversed(options):
+            body = option(body)
+        return click.command()(body)
+
+    return command
+
+
+@_sampled(256, "Samples, a power of two.", "samples")
 def sobol(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
     """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
     from pipeline.study import sensitivity
 
-    (wanted,) = read_objectives((text,))
-    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases, values)
+    problem, wanted = _sampled_problem(store, text, cases, values)
     indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
     for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
@@ -97,22 +109,14 @@ def sobol(
     click.echo(f"{count * (len(indices.names) + 2)} designs were computed; from and to bound 95 %")
 
 
-@click.command()
-@STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
-@click.option("--count", type=click.IntRange(2), default=20, show_default=True, help="Walks through the box.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the walks.")
-@CASES
-@CASE
-@CSV
+@_sampled(20, "Walks through the box.", "walks")
 def morris(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
     """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
     from pipeline.study import screening
 
-    (wanted,) = read_objectives((text,))
-    problem = _problem(store, question_of(opened(store, cases), cases=cases).cases, values)
+    problem, wanted = _sampled_problem(store, text, cases, values)
     effects = screening.morris(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
     for i in sorted(range(len(effects.names)), key=lambda i: -effects.mean_size[i]):
@@ -120,6 +124,14 @@ def morris(
         rows.append((effects.names[i], *cells))
     show(rows, len(rows), file)
     click.echo(f"{count * (len(effects.names) + 1)} designs were computed; effects are per whole range")
+
+
+def _sampled_problem(
+    store: str, text: str, cases: Sequence[str], values: Sequence[str]
+) -> tuple[DesignProblem, Objective]:
+    """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
+    (wanted,) = read_objectives((text,))
+    return _problem(store, question_of(opened(store, cases), cases=cases).cases, values), wanted
 
 
 @click.command()

@@ -28,6 +28,9 @@ from tasks.blocks.shares import shares_limbs
 TRIED = 3
 """Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
 
+WORTH = 0.2
+"""Limbs that differ within a block, as a share of its designs, below which there is nothing to gain by other blocks."""
+
 
 @dataclass(frozen=True)
 class SharedBlocks:
@@ -76,8 +79,9 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
         if length > 1 and not _same_limbs(plan, places.tolist()):
             break
         period = stride
-    count = min(size // period, blocks, BLOCK_MEMORY // plan.block_memory, plan.blocks // max(1, threads))
-    return SharedBlocks(plan, count, period) if count > 1 else SharedBlocks(plan)
+    count = min(size // period, blocks, BLOCK_MEMORY // plan.task_memory, plan.blocks // max(1, threads))
+    is_worth_it = count > 1 and period > WORTH * plan.layout.block["design"]
+    return SharedBlocks(plan, count, period) if is_worth_it else SharedBlocks(plan)
 
 
 def _lengths(axis: Axis) -> Iterator[int]:

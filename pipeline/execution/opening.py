@@ -56,7 +56,7 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None) -> Dataset:
     """
     import pandas
 
-    units = dict(_units(dataset, sweep))
+    units = dict(joint_units(dataset, sweep))
     if "design" in dataset.dims:
         dataset = dataset.assign_coords(design=pandas.RangeIndex(dataset.sizes["design"]))  # which takes no memory
     for name, variable in dataset.variables.items():
@@ -113,7 +113,7 @@ def _stored_sweep(store: LocationLike) -> Sweep | None:
         return None
 
 
-def _units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
+def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
     """Units of what depends on the kinds of joints."""
     if sweep is None:
         return

@@ -136,6 +136,11 @@ class Plan:
         """Bytes that the tasks of one block hold at once, at most."""
         return self._peak(by_limb=self.by_limb)
 
+    @property
+    def task_memory(self) -> int:
+        """Bytes that one task for a whole block holds, at most."""
+        return self._peak(by_limb=False)
+
     def _peak(self, *, by_limb: bool) -> int:
         """Bytes that a block holds as tasks for each limb, or as one task."""
         layout = self.layout

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.report.data.display import DisplayUnit, unit_of
+from pipeline.report.data.display import DisplayUnit, unit_of, with_unit
 from pipeline.study.cases import labels_of
 from pipeline.study.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
 from pipeline.study.pareto import front
@@ -87,7 +87,7 @@ class DesignColumn:
     @property
     def title(self) -> str:
         """Name and the unit in which its numbers are shown."""
-        return f"{self.words} [{self.shown_in.unit}]" if self.shown_in.unit else self.words
+        return with_unit(self.words, self.shown_in.unit)
 
     def text_at(self, design: int) -> str:
         """The number of a design, rounded, with its unit; of a label its text."""

@@ -85,6 +85,11 @@ def rounded(value: float, digits: int = DIGITS) -> str:
     return text.rstrip("0").rstrip(".") if places else text
 
 
+def with_unit(words: str, unit: str) -> str:
+    """Words and a unit in brackets, in which no line is broken."""
+    return f"{words} [{unit.replace(' ', chr(0xA0))}]" if unit else words
+
+
 def quantity(value: float, units: str) -> str:
     """A single number in SI with the unit that suits it."""
     return display_unit(units, value).text(value)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipeline.execution.opening import structure
+from pipeline.report.data.display import unit_of
 from robots.catalog import FAMILIES
 
 if TYPE_CHECKING:
@@ -18,19 +19,23 @@ TableRow = tuple[str, str]
 MOST_NAMES = 6
 
 
-def swept(dataset: Dataset) -> Iterator[TableRow]:
-    """Summarise the robot, every axis with its length and what changes along it, and what is stored."""
+def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
+    """Summarise the robot, every axis with its length and what changes along it, and what is stored.
+
+    units: those that are known better than the dataset knows them, by the name of a coordinate.
+    """
     attributes = dataset.attrs
     robot = str(attributes.get("robot", "unknown"))
     yield "robot", f"{robot}: {FAMILIES[robot].title}" if robot in FAMILIES else robot
     for dim in (str(dim) for dim in dataset.sizes):
         along = [x for name, x in dataset.coords.items() if x.dims == (dim,) and name not in _STRUCTURE]
         if along or dim in _SWEPT:
-            ranges = "; ".join(map(_range, along))
+            known = (units.get(str(x.name), str(x.attrs.get("units", ""))) for x in along)
+            ranges = "; ".join(map(_range, along, known))
             yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:
-        yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s^2 along x, y, z"
+        yield "gravity", f"{', '.join(f'{x:g}' for x in attributes['gravity'])} m/s² along x, y, z"
     yield "stored", ", ".join(str(name) for name in dataset.data_vars)
 
 
@@ -38,18 +43,18 @@ _SWEPT = {"design": "designs", "friction": "friction sets", "trajectory": "traje
 _STRUCTURE = ("actuator", "limb", "joint", "axis", "wrench", "written")
 
 
-def _range(values: DataArray) -> str:
-    """Summarise the values of a coordinate: `upper_arm 0.2 to 0.3 m (11 values)`, or its names."""
+def _range(values: DataArray, units: str) -> str:
+    """Summarise the values of a coordinate: `upper arm 200 to 300 mm (11 values)`, or `motor 100 W, 200 W`."""
     name, array = str(values.name).replace("_", " "), values.values
     if array.dtype.kind not in "fiu":
-        names = [str(label) for label in array[:MOST_NAMES]]
-        return ", ".join(names) + (", ..." if len(array) > MOST_NAMES else "")
-    unit = values.attrs.get("units", "")
-    unit = "" if unit in ("", "1") else f" {unit}"
+        names = [str(label) for label in dict.fromkeys(array.tolist())]
+        shown = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+        return shown if (values.name,) == values.dims else f"{name} {shown}"
+    unit = unit_of(units, np.asarray(array, dtype=float))
     different = len(np.unique(array))
     if different == 1:
-        return f"{name} {array[0]:g}{unit}"
-    return f"{name} {array.min():g} to {array.max():g}{unit} ({different:,} values)"
+        return f"{name} {unit.text(float(array[0]))}"
+    return f"{name} {unit.number(float(array.min()))} to {unit.text(float(array.max()))} ({different:,} values)"
 
 
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:

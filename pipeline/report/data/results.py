@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
+from pipeline.execution.opening import joint_units
 from pipeline.report.data.designs import DesignColumn, Designs, designs
 from pipeline.report.data.display import quantity
 from pipeline.study.axes import by_design
@@ -196,6 +197,11 @@ class Results:
             stored = self._stored(case.results, case.design, case.stride)
             yield replace(case, results=case.results.assign(stored.variables))
 
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of what depends on whether joints turn or slide, by name: those of friction, where its joints agree."""
+        return dict(joint_units(self.dataset, self.sweep))
+
     def heading(self, design: int) -> str:
         """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
         place = self.designs.place(design)
@@ -207,13 +213,15 @@ class Results:
         text = f"Design {self.name_of(design)}" + (f" ({', '.join(swept)})" if swept else "")
         if self.dataset.sizes.get("friction", 1) > 1:
             sets = [
-                f"{str(name).replace('_', ' ')} "
-                f"{quantity(float(coordinate[self.friction]), coordinate.attrs.get('units', ''))}"
+                f"{str(name).replace('_', ' ')} {quantity(float(coordinate[self.friction]), self._unit(coordinate))}"
                 for name, coordinate in self.dataset.coords.items()
                 if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
             ]
             text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
         return f"{text}."
+
+    def _unit(self, coordinate: DataArray) -> str:
+        return self.units.get(str(coordinate.name), str(coordinate.attrs.get("units", "")))
 
     def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
         """Read the stored series of a design, at every `stride`-th time."""

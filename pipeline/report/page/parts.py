@@ -40,7 +40,11 @@ def parts(results: Results, bundle: ArrayBundle | None = None) -> Iterator[PageP
 def _swept(results: Results) -> PagePart:
     unchanged = list(overview.fixed(results.dataset))
     folded = details(f"{len(unchanged)} parameters that were not swept", table(unchanged, ("parameter", "value", "")))
-    body = paragraph(_lead(results)) + table(overview.swept(results.dataset)) + (folded if unchanged else "")
+    body = (
+        paragraph(_lead(results))
+        + table(overview.swept(results.dataset, results.units))
+        + (folded if unchanged else "")
+    )
     return PagePart("swept", "What was swept", body, {}, {}, "Swept")
 
 

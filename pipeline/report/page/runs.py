@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.report import style
 from pipeline.report.data import motion
 from pipeline.report.data.answer import answer_words
-from pipeline.report.data.display import rounded
+from pipeline.report.data.display import rounded, with_unit
 from pipeline.report.data.runs import ComparedRuns, differences
 from pipeline.report.page.bundle import ArrayBundle
 from pipeline.report.page.design_details import details_of
@@ -105,7 +105,7 @@ def _data(runs: ComparedRuns, k: int, bundle: ArrayBundle) -> dict[str, Any]:
     for name in runs.columns:
         column, unit = runs.column(k, name), runs.column(0, name).shown_in
         columns[name] = {
-            "title": f"{column.words} [{unit.unit}]" if unit.unit else column.words,
+            "title": with_unit(column.words, unit.unit),
             "factor": unit.factor, "sign": column.sign,
             "values": bundle.packed(column.values[shown], "f4", rounded=True),
         }  # fmt: skip

@@ -42,7 +42,7 @@ function frame(context, a, b, box, titles = true) {
   context.font = FONT;
   const px = (value) => box.left + ((value - box.x[0]) / (box.x[1] - box.x[0])) * box.width;
   const py = (value) => bottom - ((value - box.y[0]) / (box.y[1] - box.y[0])) * box.height;
-  const xs = ticks(...box.x, Math.max(2, Math.floor(box.width / 90)), a.factor), ys = ticks(...box.y, Math.max(2, Math.floor(box.height / 60)), b.factor);
+  const xs = ticks(...box.x, Math.max(3, Math.floor(box.width / 90)), a.factor), ys = ticks(...box.y, Math.max(2, Math.floor(box.height / 60)), b.factor);
   context.beginPath();
   for (const x of xs) { context.moveTo(px(x), box.top); context.lineTo(px(x), bottom); }
   for (const y of ys) { context.moveTo(box.left, py(y)); context.lineTo(right, py(y)); }
@@ -62,9 +62,6 @@ function frame(context, a, b, box, titles = true) {
   context.fillText(b.title, 6, box.top - 8);
   return { px, py };
 }
-
-/** A range with room for the marks at its ends. */
-const roomy = ([low, high]) => [low - 0.03 * (high - low), high + 0.03 * (high - low)];
 
 function ring(context, x, y, radius, colour, width = 3) {
   for (const [shade, line] of [[colours.paper, width + 3], [colour, width]]) {

@@ -4,6 +4,10 @@ The size of a shape about c is the least gauge(b - c) over points b just beyond 
 their tangents at c bound them from below, and a linear programme over a step of c gives a step that never makes it
 worse. Points all over the surface and inside are tried, and ever closer ones about those boundary points that are
 nearest; where one is outside, the boundary point before it is added, until none is found.
+
+At an edge a tangent knows one of two faces alone, so shapes with edges are moved by random centres ever closer as well.
+`python -m benchmarks.regular_shapes` leaves out one and the other: of a Delta's box the half edge was 0.1726 m by both,
+0.1715 m without programmes, 0.1492 m without random centres; a ball is moved by programmes alone.
 """
 
 from __future__ import annotations

@@ -120,10 +120,9 @@ class Coupling:
 
 @dataclass(frozen=True)
 class RestPosture:
-    """What decides independent joints of a chain that its motion leaves open: joints near to where they are best.
+    """What decides the independent joints `resolved` of a redundant chain.
 
-    The joints `resolved` are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is
-    least for what is given, see `tasks.programs.redundancy`.
+    They are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is least.
     """
 
     resolved: tuple[str, ...]
@@ -317,10 +316,14 @@ class Mechanism:
         return tuple(link.joint for link in limb.links if link.joint in (limb.independent or limb.actuated))
 
     @property
+    def resolved(self) -> tuple[str, ...]:
+        """Names of the freedoms that a posture decides."""
+        return tuple(joint for limb in self.limbs if limb.posture for joint in limb.posture.resolved)
+
+    @property
     def given(self) -> tuple[str, ...]:
-        """Names of the freedoms in which a sweep gives the motion: all but those that a posture decides."""
-        resolved = {joint for limb in self.limbs if limb.posture for joint in limb.posture.resolved}
-        return tuple(name for name in self.freedoms if name not in resolved)
+        """Names of the other freedoms, in which a sweep gives the motion."""
+        return tuple(name for name in self.freedoms if name not in self.resolved)
 
     @property
     def actuators(self) -> tuple[str, ...]:

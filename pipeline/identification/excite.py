@@ -155,7 +155,7 @@ def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
             f"{sweep.name}: got loads on bodies, or a base that moves, which regressors do not know; expected a sweep "
             "without the sections loads and base"
         )
-    if mechanism.given != mechanism.freedoms:
+    if mechanism.resolved:
         raise ParameterError(
             f"{sweep.name}: got a robot whose posture decides joints of its motion, which is sought in all freedoms; "
             "expected a robot file without posture under redundancy"

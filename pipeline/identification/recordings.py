@@ -121,7 +121,7 @@ def _simulated(
             continue
         if axes.simulation.controller is None:
             first = commanded.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
-            first = first if robot.mechanism.given == robot.mechanism.freedoms else resolved_rows(robot, first)
+            first = resolved_rows(robot, first) if robot.mechanism.resolved else first
             start = moved_starts(family, first, names, offsets[number : number + 1])
             near = encoders.guesses(robot, seen, commanded.moving_of(family, start.T))
         else:

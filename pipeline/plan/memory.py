@@ -58,7 +58,7 @@ class Memory:
         friction = self.sweep.friction.groups
         moving = self.sweep.base is not None
         form = self.sweep.sharing.form
-        resolved = family.reference.given != family.reference.freedoms
+        resolved = bool(family.reference.resolved)
         return Request(
             *(family, wanted, friction, tuple(limits), moving),
             loaded=loaded, design=design, sharing=form, resolved=resolved,

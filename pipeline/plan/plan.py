@@ -66,7 +66,8 @@ def plan(sweep: Sweep) -> Plan:
     stored = [replace(row, dims=selected_dims(row.dims)) if row.name in selection.series else row for row in rows]
     whole = sweep.sizes | mechanism_sizes(mechanism) | SPACE
     sizes = sweep.sizes | _sizes(mechanism, stored)
-    sizes |= {PLACED[dim]: len(places) for dim in PLACED if (places := selection.of(dim))}
+    used = {dim for row in stored for dim in row.dims}
+    sizes |= {name: len(selection.of(dim)) for dim, name in PLACED.items() if name in used}
     per_set, shared = (pair_bytes(whole, rows, steady, per_set=by_set) for by_set in (True, False))
     require_at_most(BLOCK_BYTES, per_set + shared, "results", sweep)
     memory = Memory(sweep, computed)

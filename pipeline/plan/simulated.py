@@ -228,8 +228,7 @@ def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
     """Bytes of the references of a block at all steps, and of those at half steps."""
     assert sweep.simulation is not None
     steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
-    reference = sweep.family.reference
-    tracks = block["trajectory"] * (1 if reference.given == reference.freedoms else block["design"])
+    tracks = block["trajectory"] * (block["design"] if sweep.family.reference.resolved else 1)
     return DOUBLE * 3 * tracks * steps * structure_of(sweep.family).motion_size
 
 

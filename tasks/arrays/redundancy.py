@@ -43,7 +43,7 @@ def resolve_redundancy(
     """
     mechanism = robot.mechanism
     size = len(mechanism.given)
-    if size == len(mechanism.freedoms):
+    if not mechanism.resolved:
         raise ValueError(
             f"robot: {robot.name} has no posture that decides freedoms; expected a robot file with one under platform, "
             "redundancy; give the motion of all freedoms to the other functions"
@@ -81,7 +81,7 @@ def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
 
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
     """A motion in all freedoms of a robot from that in those that are given; of a robot without posture the same."""
-    if robot.mechanism.given == robot.mechanism.freedoms:
+    if not robot.mechanism.resolved:
         return moving
     parts = present(moving)
     motion = resolve_redundancy(robot, q=parts["q"], qd=parts.get("qd"), qdd=parts.get("qdd"))

@@ -128,7 +128,7 @@ class Block:
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         design = structural(self.family.reference, self.criteria)
         moving, form = self.base is not None, self.sharing.form
-        resolved = self.family.reference.given != self.family.reference.freedoms
+        resolved = bool(self.family.reference.resolved)
         return Request(
             *(self.family, wanted, self.groups, limits, moving),
             loaded=loaded, design=design, sharing=form, resolved=resolved,

@@ -6,7 +6,6 @@ trajectories, gains and initial states, the last fastest.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping
 
@@ -112,14 +111,10 @@ class _Simulated:
             self.tracks[factor] = self._motions(factor)
         return self.tracks[factor]
 
-    @functools.cached_property
-    def _resolved(self) -> bool:
-        """Whether a posture decides freedoms of a redundant chain, so that each design has references of its own."""
-        return self.block.family.reference.given != self.block.family.reference.freedoms
-
     def _track(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
-        """The number of the reference of each case."""
-        return place["design"] * self.sizes["trajectory"] * self._resolved + place["trajectory"]
+        """The number of the reference of each case: each design has its own where a posture decides freedoms."""
+        apart = self.sizes["trajectory"] if self.block.family.reference.resolved else 0
+        return place["design"] * apart + place["trajectory"]
 
     def _motions(self, factor: int) -> np.ndarray:
         """References at all steps (trajectory, size, steps + 1); of resolved ones all trajectories of each design."""
@@ -128,7 +123,7 @@ class _Simulated:
         block = self.block
         rows = [commanded(block.family, trajectory, times, block.origin) for trajectory in block.trajectories]
         tracks = [row[:, : len(times)] for row in rows]
-        if self._resolved:
+        if block.family.reference.resolved:
             robots = [
                 Robot(block.family, dict(zip(block.named_parameters(), numbers, strict=True)))
                 for numbers in block.parameters.tolist()

@@ -3,7 +3,7 @@
 min over s of max_i |a_i + G_i s| is least in a corner, where as many of the sizes as there are unknowns, and one more,
 have one value with signs of their own. All corners are tried, so that nothing depends on a choice of pivots, and where
 several are as good the first counts: the same numbers on every machine, however samples are batched. Their number grows
-fast, see `robots.limits.corner_count`. Source: E. W. Cheney, Introduction to Approximation Theory, 1966, chapter 2.
+fast, see `robots.limits.corner_count`. Source: Cheney 1966, chapter 2.
 """
 
 from __future__ import annotations

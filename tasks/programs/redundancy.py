@@ -18,7 +18,7 @@ Jacobian); Nakamura 1991, section 4.2, for weighted pseudo-inverses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,7 @@ from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.tangent import tangent
 from tasks.kernels.types import ABSENT, ZERO, Array, Mask, Scalar
-from tasks.mathematics.algebra import array, every, inverse, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, either, every, inverse, iterate, opposite, total, where
 from tasks.mechanics import chain
 from tasks.mechanics.chain import STEP_LIMIT, Chain
 from tasks.mechanics.embedding import Embedding
@@ -59,10 +59,10 @@ def solved_limb(
     reached; SINGULAR: it is no minimum; WRONG_BRANCH: the chain is assembled otherwise there.
     """
     mounted, _, pose, moving = mounted_limb(structure, 0, parameters, mount, motion, signals)
-    posture = structure.mechanism.limbs[0].posture
+    posture = mounted.limb.posture
     assert isinstance(mounted, Chain)
     assert posture is not None
-    problem = Resolution(mounted, mounted.limb.posture or posture)
+    problem = Resolution(mounted, posture)
     x, rates, accelerations = np.split(motion, 3)
     states, s, settled = problem.positions(x)
     near = problem.departure(states, problem.joined(x, s))
@@ -76,8 +76,7 @@ def solved_limb(
     status = where(near.regular, status, float(Status.SINGULAR))
     status = where(every([settled, near.longest(near.step()) <= LEAST]), status, float(Status.NOT_CONVERGED))
     status = where(solved.status > 0.5, solved.status, status)
-    whole_solved = Solved(solved.tips, solved.states, solved.rates, solved.accelerations, status, solved.given)
-    return mounted, whole_solved, pose, moving, whole
+    return mounted, replace(solved, status=status), pose, moving, whole
 
 
 def _numbers(mounted: Chain, states: Sequence[JointState]) -> list[Scalar]:
@@ -141,7 +140,8 @@ class Departure:
         triples = zip(self.curvature.ravel(), self.stiffness.ravel(), unit.ravel(), strict=True)
         chosen = [where(self.regular, curved, where(firm, stiff, one)) for curved, stiff, one in triples]
         back = inverse(array(chosen).reshape(shape))
-        return array([where(firm, value, 0.0) for value in back.ravel()]).reshape(shape)
+        known = either(self.regular, firm)
+        return array([where(known, value, 0.0) for value in back.ravel()]).reshape(shape)
 
     def step(self, caused: Array | None = None) -> Array:
         """Newton's step of the resolved joints, where joints move by `caused` besides."""

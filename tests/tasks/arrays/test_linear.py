@@ -10,7 +10,8 @@ from robots import catalog
 from robots.loads.declared import SpringLoad
 from robots.loads.family import with_loads
 from tasks import forward_dynamics, inverse_dynamics
-from tasks.arrays.linear import linearisation
+from tasks.arrays.linear import deviations, linearisation
+from tasks.mechanics.structure import structure_of
 from tests.tasks.forces.test_loads_peers import tree_of
 from tests.tasks.regions import states
 
@@ -64,3 +65,12 @@ def test_matrices_of_a_platform_with_a_spring_are_differences_of_forward_dynamic
     turn, omega = np.array([0.3, -0.2, 0.1]), state["twist"][:3]
     np.testing.assert_allclose(found.state[:3, :3] @ turn, np.cross(omega, turn), atol=1e-14)
     np.testing.assert_array_equal(found.state[:6, 6:], np.eye(6))
+
+
+def test_each_case_of_a_chain_has_its_deviations() -> None:
+    """Motions of redundant robots differ between designs, which have cases of their own."""
+    structure = structure_of(catalog.family("planar_3r"))
+    changes = list(deviations(structure, np.zeros((2, 9, 4))))
+    for column, change in enumerate(changes):
+        np.testing.assert_array_equal(change, np.broadcast_to(np.eye(9)[column, :, None], (2, 9, 4)))
+    assert len(changes) == 6

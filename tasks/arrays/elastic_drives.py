@@ -17,6 +17,7 @@ from robots.loads.declared import ElasticDrive
 from robots.loads.elastic import rotor_name
 from robots.loads.family import LoadedDescription
 from robots.model import Robot
+from robots.status import Status
 from tasks.arrays.equations import equations_of_motion
 from tasks.arrays.inputs import GRAVITY
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics
@@ -45,7 +46,8 @@ def drive_deflection(
 
     The freedoms are those of the robot without its elastic drives. Stretch and what is carried are exact for
     transmissions without damping; forces take the accelerations of rigid ones for the rotors, see the module. A
-    backlash is closed to the side that carries. Raises ValueError for a robot without elastic drives, and for shapes.
+    backlash is closed to the side that carries. A stiffness of zero has the status NONFINITE. Raises ValueError for a
+    robot without elastic drives, and for shapes.
 
         >>> gear = ls.robots.ElasticDrive("all", stiffness=2e3, inertia=0.01)
         >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), {"gear": gear})
@@ -83,10 +85,13 @@ def drive_deflection(
     for place, number in enumerate(numbers):
         spring = of_rotor[rotor_name(base.mechanism.actuators[number])]
         load = carried[..., number]
-        stretch[..., number] = load / spring.stiffness + 0.5 * spring.backlash * np.sign(load)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            stretch[..., number] = load / spring.stiffness + 0.5 * spring.backlash * np.sign(load)
         force[..., number] = load + taken[..., free + place]
     rotor = driven + stretch
     status = np.maximum(motion.status, rigid.status)
+    lost = ~np.all([np.isfinite(values).all(axis=-1) for values in (rotor, stretch, force)], axis=0)
+    status = np.where((status == Status.OK) & lost, np.int8(Status.NONFINITE), status)
     for values in (rotor, stretch, carried, force):
         values[status > 0] = np.nan
     return DriveDeflection(rotor, stretch, carried, force, status)

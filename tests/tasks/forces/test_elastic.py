@@ -182,6 +182,10 @@ def test_fewer_actuators_than_freedoms_have_forces_for_motions_that_they_can_mak
     assert answer.status == 0
     other: Any = ls.inverse_dynamics(robot, qdd=moved + 0.1 * np.eye(6)[1], **state, full=True)
     assert other.status == Status.PLATFORM_SINGULAR
+    free = ls.accelerate(robot, force=np.zeros(3), q=state["q"], gravity=(0.0, 0.0, 0.0)).acceleration
+    swinging: Any = ls.inverse_dynamics(robot, q=state["q"], qdd=free, gravity=(0.0, 0.0, 0.0), full=True)
+    assert swinging.status == 0  # springs alone: the forces are nothing but rounding
+    assert np.abs(swinging.force).max() < 1e-10
     assert np.isnan(other.force).all()
 
 
@@ -247,6 +251,12 @@ def test_springs_in_joints_of_limbs_count_in_inverse_dynamics() -> None:
 def test_what_gives_way_to_nothing_is_refused(robot: str, load: Any, text: str) -> None:
     with pytest.raises(LoadError, match=text):
         with_loads(catalog.build(robot), {"a": load})
+
+
+def test_a_drive_has_one_rotor() -> None:
+    drives = {"a": ElasticDrive("all", 1.0, inertia=0.1), "b": ElasticDrive("joint_2", 2.0, inertia=0.1)}
+    with pytest.raises(LoadError, match="got joint_2, which a selects, too; expected one elastic drive for each"):
+        with_loads(catalog.build("planar_3r"), drives)
 
 
 def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:

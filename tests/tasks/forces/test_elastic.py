@@ -365,3 +365,33 @@ def test_a_beam_in_segments_accelerates_as_that_of_mujoco() -> None:
     mujoco.mj_forward(model, data)
     moved = ls.accelerate(robot, force=[0.7], q=data.qpos, qd=data.qvel, gravity=DOWN)
     np.testing.assert_allclose(moved.acceleration, data.qacc, rtol=1e-9, atol=1e-9 * np.abs(data.qacc).max())
+
+
+def test_forces_for_a_smooth_motion_make_that_motion() -> None:
+    """With jerk and snap the links go where they should, to rounding of the steps; with rigid rotors they do not."""
+    robot = with_loads(
+        chain("smooth", arm(0.5, 0.4, armature=0.05), ("q0", "q1")), {"gear": ElasticDrive("all", 300.0)}
+    )
+    rates = np.array([6.0, 8.0])
+
+    def motion(time: Any) -> list[np.ndarray]:
+        angle = rates * np.asarray(time)[..., None]
+        cycle = (np.sin(angle), np.cos(angle), -np.sin(angle), -np.cos(angle), np.sin(angle))
+        return [0.4 * rates**k * part for k, part in enumerate(cycle)]
+
+    times = np.linspace(0.0, 0.4, 801)
+    q, qd, qdd, jerk, snap = motion(times)
+    off = []
+    for further in ({"jerk": jerk, "snap": snap}, {}):
+        wound = ls.drive_deflection(robot, q=q, qd=qd, qdd=qdd, gravity=DOWN, **further)
+        assert (wound.status == 0).all()
+        forces = dict(zip(np.rint(times / 5e-4).astype(int).tolist(), wound.force, strict=True))
+        moved: Any = ls.simulate(
+            robot, force=lambda t, forces=forces: forces[round(t / 5e-4)], gravity=DOWN, step=1e-3, steps=400,
+            q=np.concatenate([q[0], wound.rotor[0]]), qd=np.concatenate([qd[0], wound.rotor_rate[0]]),
+        )  # fmt: skip
+        off.append(np.abs(moved.q[:, :2] - q[::2]).max())
+    assert off[0] < 1e-7
+    assert off[1] > 1e-3
+    with pytest.raises(ValueError, match="jerk, snap: got one of them"):
+        ls.drive_deflection(robot, q=q, jerk=jerk)

@@ -40,7 +40,8 @@ class JointLimit:
 class Capacity:
     """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
 
-    current [A] and voltage [V] are those that its motor may draw and that its supply has.
+    current [A] and voltage [V] are those that its motor may draw and that its supply has, rated_current [A] that which
+    it may draw all the time.
     """
 
     force: float = math.inf
@@ -48,6 +49,7 @@ class Capacity:
     power: float = math.inf
     current: float = math.inf
     voltage: float = math.inf
+    rated_current: float = math.inf
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
 ELSEWHERE = {
     *("failed_samples", "friction_residual", "unsettled_samples"),
-    *("peak_current", "rms_current", "electrical_energy", "peak_voltage", "motor_margin"),
+    *("peak_current", "rms_current", "electrical_energy", "peak_voltage", "motor_margin", "thermal_margin"),
 }
 """Metrics that pages on friction and drives are about."""
 

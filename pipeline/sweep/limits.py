@@ -27,6 +27,7 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
     "joint rates": ("joints", "velocity"),
     "actuator limits": ("actuators", "force or velocity or power"),
     "motor limits": ("actuators", "current or voltage"),
+    "rated currents": ("actuators", "rated_current"),
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
@@ -127,8 +128,8 @@ def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> 
 def _actuator(report: Report, section: ActuatorSection, path: KeyPath, motors: bool) -> Capacity:
     numbers = section.model_dump(exclude_none=True)
     if not numbers:
-        report(path, Got("no limit"), "force, velocity or power, of a motor current or voltage")
-    for key in ("current", "voltage"):
+        report(path, Got("no limit"), "force, velocity or power, of a motor current, voltage or rated_current")
+    for key in ("current", "voltage", "rated_current"):
         if key in numbers and not motors:
             hint = "Its actuators are not all drives with a motor."
             report((*path, key), numbers[key], "force, velocity or power of this robot", hint)

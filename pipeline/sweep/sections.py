@@ -150,6 +150,7 @@ class ActuatorSection(Section):
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
     current: Positive | None = Field(default=None, description="largest size of the motor's current [A]")
     voltage: Positive | None = Field(default=None, description="voltage of the motor's supply [V]")
+    rated_current: Positive | None = Field(default=None, description="current that the motor may draw all the time [A]")
 
 
 class SharingSection(Section):

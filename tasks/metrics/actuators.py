@@ -59,6 +59,11 @@ class Sample:
         return margins.least([margins.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
 
     @property
+    def heating(self) -> Scalar:
+        """Current over that which the motor may draw all the time."""
+        return self.current / self.capacity.rated_current
+
+    @property
     def electrical(self) -> Scalar:
         """Power that the motor takes [W]: what it gives, and the heat of its winding."""
         return self.power + self.current * self.current * self.motor.resistance
@@ -96,6 +101,10 @@ def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
     return np.sqrt(total / duration)
 
 
+def _left_of_root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return 1.0 - _root_mean(total, duration)
+
+
 def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
     whole = part + rest
     nothing = whole == 0.0
@@ -121,6 +130,7 @@ METRICS: Mapping[str, Metric] = {
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
     "peak_voltage": Metric(lambda s: abs(s.voltage)),
     "motor_margin": Metric(lambda s: s.motor_margin),
+    "thermal_margin": Metric(lambda s: s.weight * (s.heating * s.heating), _left_of_root_mean),
     "electrical_energy": Metric(lambda s: s.weight * s.electrical),
 }
 """Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
@@ -129,7 +139,7 @@ A case with a failed sample has NaN. With u = u_0 + u_f, the force without frict
 share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
 to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
 The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without. The
-motor margin is the same of current and voltage.
+motor margin is the same of current and voltage, the thermal margin of the root mean square of the current.
 """
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {

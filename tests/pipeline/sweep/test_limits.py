@@ -146,5 +146,5 @@ def test_each_of_several_robots_may_have_limits_of_its_own() -> None:
 
 
 def test_what_sets_limits_serves_some_metric() -> None:
-    margins = ["limit_margin", "velocity_margin", "actuator_margin", "motor_margin"]
+    margins = ["limit_margin", "velocity_margin", "actuator_margin", "motor_margin", "thermal_margin"]
     assert [name for need in SET_BY for name in needing(need)] == margins

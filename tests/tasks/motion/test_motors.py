@@ -155,14 +155,16 @@ def computed(**more: Any) -> Any:
 
 
 def test_a_sweep_tells_voltage_and_what_is_left_of_the_supply() -> None:
-    limits = {"actuators": {"all": {"current": 12.0, "voltage": 300.0}}}
-    arrays = computed(metrics=["peak_voltage", "motor_margin", "peak_current"], limits=limits)
+    limits = {"actuators": {"all": {"current": 12.0, "voltage": 300.0, "rated_current": 4.0}}}
+    metrics = ["peak_voltage", "motor_margin", "peak_current", "rms_current", "thermal_margin"]
+    arrays = computed(metrics=metrics, limits=limits)
     voltage = 1.5 * arrays["motor_current"] + 1.0 * arrays["actuator_velocity"][:, None]
     np.testing.assert_allclose(arrays["motor_voltage"], voltage, rtol=1e-12)
     np.testing.assert_allclose(arrays["electrical_power"], voltage * arrays["motor_current"], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(arrays["peak_voltage"], np.abs(voltage).max(axis=3), rtol=1e-12)
     used = np.maximum(arrays["peak_current"] / 12.0, arrays["peak_voltage"] / 300.0)
     np.testing.assert_allclose(arrays["motor_margin"], 1.0 - used, rtol=1e-12)
+    np.testing.assert_allclose(arrays["thermal_margin"], 1.0 - arrays["rms_current"] / 4.0, rtol=1e-12)
 
 
 def test_a_simulated_robot_gets_no_more_than_its_supply_gives() -> None:

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tasks.arrays.redundancy import resolve_redundancy
     from tasks.code.c_source import c_code
     from tasks.code.casadi_function import casadi_function
+    from tasks.code.fmu import fmu
     from tasks.identification.base import base_parameters
     from tasks.identification.regressor import standard_parameters
     from tasks.motion.chains import accelerate_chain
@@ -110,6 +111,7 @@ __all__ = [
     "export",
     "fastest_motion",
     "figure",
+    "fmu",
     "forward_dynamics",
     "forward_kinematics",
     "friction_along",
@@ -221,6 +223,7 @@ _HOMES = {
     # the equations as code for other tools
     "c_code": "tasks.code.c_source",
     "casadi_function": "tasks.code.casadi_function",
+    "fmu": "tasks.code.fmu",
     # what comes back, or is raised
     "InputError": "pipeline.errors",
     "ParameterError": "robots.parameters",

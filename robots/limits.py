@@ -40,8 +40,8 @@ class JointLimit:
 class Capacity:
     """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
 
-    current [A] and voltage [V] are those of its motor and amplifier; acceleration and jerk those of the fastest motions
-    along a path.
+    current [A] and voltage [V] are those of its motor and amplifier, rated_current [A] that which it may draw all the
+    time; acceleration and jerk are those of the fastest motions along a path.
     """
 
     force: float = math.inf
@@ -49,6 +49,7 @@ class Capacity:
     power: float = math.inf
     current: float = math.inf
     voltage: float = math.inf
+    rated_current: float = math.inf
     acceleration: float = math.inf
     jerk: float = math.inf
 

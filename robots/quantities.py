@@ -21,6 +21,7 @@ Stage = Literal[
 Need = Literal[
     "motors",
     "actuator limits",
+    "rated currents",
     "saturation",
     "joint ranges",
     "joint rates",
@@ -234,6 +235,8 @@ _ROWS = (
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
     Quantity("peak_voltage", _METRIC, "V", "largest magnitude of the voltage over time",
              "actuation", frame=_DRIVE, reduction="max", needs=("motors",)),
+    Quantity("thermal_margin", _METRIC, "1", "share of its rated current that the root mean square of a motor's leaves",
+             "actuation", frame=_DRIVE, reduction="sum", needs=("motors", "rated currents")),
     Quantity("electrical_energy", _METRIC, "J", "integral of the power that the motor takes",
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
     Quantity("supply_margin", _METRIC, "1", "least share of a motor's current or voltage that is left",

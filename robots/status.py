@@ -47,7 +47,8 @@ ADVICE: dict[Status, str] = {
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
     Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",
     Status.COMPUTATION_FAILED: "the program itself failed here; `limbsweep status` has the reason: please report it",
-    Status.PLATFORM_SINGULAR: "the actuators cannot hold the platform here (type 2); keep the trajectory away",
+    Status.PLATFORM_SINGULAR: "the actuators cannot hold the platform here (type 2), or, fewer than the freedoms, make "
+    "this motion; keep the trajectory away",
     Status.CONSTRAINT_SINGULAR: "the limbs cannot hold the platform where it is not to move, here or on "
     "the way from the reference pose; keep the trajectory away",
     Status.SINGULARITY_CROSSED: "beyond a singularity of the platform (type 2), seen from the reference pose; stay on "

@@ -27,6 +27,7 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
     "joint rates": ("joints", "velocity"),
     "actuator limits": ("actuators", "force or velocity or power"),
     "path limits": ("actuators", "force or velocity or power"),
+    "rated currents": ("actuators", "rated_current"),
 }
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
@@ -127,8 +128,9 @@ def _unit(report: Report, unit: str | None, path: KeyPath, wanted: set[str]) -> 
 def _actuator(report: Report, section: ActuatorSection, path: KeyPath, motors: bool) -> Capacity:
     numbers = section.model_dump(exclude_none=True)
     if not numbers:
-        report(path, Got("no limit"), "force, velocity, power, acceleration, jerk, or of a motor current or voltage")
-    for key in ("current", "voltage"):
+        got = "force, velocity, power, acceleration, jerk, or of a motor current, voltage or rated_current"
+        report(path, Got("no limit"), got)
+    for key in ("current", "voltage", "rated_current"):
         if key in numbers and not motors:
             hint = "Its actuators are not all drives with a motor."
             report((*path, key), numbers[key], "other limits of this robot", hint)

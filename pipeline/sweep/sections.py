@@ -152,6 +152,7 @@ class ActuatorSection(Section):
     power: Positive | None = Field(default=None, description="largest size of the power [W]")
     current: Positive | None = Field(default=None, description="largest size of the motor's current [A]")
     voltage: Positive | None = Field(default=None, description="largest voltage of the motor's amplifier [V]")
+    rated_current: Positive | None = Field(default=None, description="current that the motor may draw all the time [A]")
     acceleration: Positive | None = Field(
         default=None, description="largest size of the acceleration [m/s^2 or rad/s^2], for `cycle_time`"
     )

@@ -186,6 +186,10 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
     for name, load in loads.items():
         check(name, load)
         for k, body in _places(mechanism, name, load):
+            others = [entry for entry in items[k] if isinstance(loads[entry[0]], ElasticDrive) and entry[1] == body]
+            if others and isinstance(load, ElasticDrive):
+                got = f"{mechanism.actuators[body]}, which {others[0][0]} selects, too"
+                raise LoadError((name, "actuators"), got, "one elastic drive for each actuator")
             items[k].append((name, body))
         parameters += _new_parameters(name, load, parameters)
     known = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
@@ -262,7 +266,8 @@ def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tup
             got = f"{actuator}, whose position is a function of its joints"
             raise LoadError((name, "actuators"), got, "drives with constant ratios")
         if rotor_name(actuator) in limb.joints:
-            raise LoadError((name, "actuators"), f"{actuator} with a second rotor", "one elastic drive for each")
+            got = f"{actuator} beside a joint called {rotor_name(actuator)}"
+            raise LoadError((name, "actuators"), got, "that name for its rotor", "Rename the joint.")
         spins = limb.drives[number].spins if limb.drives else ()
         turned = limb.links[limb.index(actuator)].armature if not limb.drives else sum(spin.inertia for spin in spins)
         if load.inertia is None and not turned > 0.0:

@@ -136,11 +136,15 @@ def _gram(jacobian: Array) -> Array:
     return jacobian @ jacobian.T if jacobian.shape[0] < jacobian.shape[1] else jacobian.T @ jacobian
 
 
-def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar]) -> Mask:
-    """Whether fewer actuators than freedoms leave a part of a wrench that none of them gives."""
+def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar], inertial: Array) -> Mask:
+    """Whether fewer actuators than freedoms leave a part of a wrench that none of them gives.
+
+    inertial (freedom,): sizes of what accelerations take, which springs may give in the place of actuators.
+    """
     j, w = array(jacobian), array(wrench)
     balanced = j.T @ array(forces)
-    return total(list(w - balanced)) > (total(list(w)) + total(list(balanced))) * UNBALANCED
+    size = total(list(w)) + total(list(balanced)) + total(list(inertial))
+    return total(list(w - balanced)) > size * UNBALANCED
 
 
 def _box(matrix: Array) -> Scalar:

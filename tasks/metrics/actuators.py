@@ -62,6 +62,11 @@ class Sample:
         )
 
     @property
+    def heating(self) -> Scalar:
+        """Current over that which the motor may draw all the time."""
+        return self.current / self.capacity.rated_current
+
+    @property
     def electrical(self) -> Scalar:
         """Power that the motor takes [W]: what it gives, and the heat of its winding."""
         return self.power + self.current * self.current * self.motor.resistance
@@ -99,6 +104,10 @@ def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
     return np.sqrt(total / duration)
 
 
+def _left_of_root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return 1.0 - _root_mean(total, duration)
+
+
 def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
     whole = part + rest
     nothing = whole == 0.0
@@ -123,6 +132,7 @@ METRICS: Mapping[str, Metric] = {
     "peak_current": Metric(lambda s: abs(s.current)),
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
     "peak_voltage": Metric(lambda s: abs(s.voltage)),
+    "thermal_margin": Metric(lambda s: s.weight * (s.heating * s.heating), _left_of_root_mean),
     "electrical_energy": Metric(lambda s: s.weight * s.electrical),
     "supply_margin": Metric(lambda s: s.supply_margin),
 }
@@ -132,7 +142,8 @@ A case with a failed sample has NaN. With u = u_0 + u_f, the force without frict
 share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
 to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
 The actuator margin is what is left of a limit of force, velocity or power, see `tasks.metrics.margins`; 1 without. The
-supply margin is the same of current and voltage of the motor.
+supply margin is the same of current and voltage of the motor, the thermal
+margin that of the root mean square of its current.
 """
 
 SERIES: Mapping[str, Callable[[Sample], Scalar]] = {

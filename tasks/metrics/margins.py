@@ -72,9 +72,9 @@ def capacities(limits: Limits, actuators: int) -> np.ndarray:
 
 
 def motor_capacities(limits: Limits, actuators: int) -> np.ndarray:
-    """The case input `motor_capacity` (1, 2 actuators): current and voltage of each; infinite where unlimited."""
+    """The case input `motor_capacity` (1, 3 actuators): current, voltage, rated current; infinite where unlimited."""
     rows = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
-    return np.array([[x for row in rows for x in (row.current, row.voltage)]], dtype=float)
+    return np.array([[x for row in rows for x in (row.current, row.voltage, row.rated_current)]], dtype=float)
 
 
 def within(position: Scalar, low: Scalar, high: Scalar) -> Scalar:

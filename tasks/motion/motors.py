@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from tasks.control.model import InverseModel, case_rows
-from tasks.control.servo import motion_input
+from tasks.control.servo import Servo, motion_input
 from tasks.kernels import batches
 from tasks.kernels.batches import checked, common_batch
 from tasks.mechanics.structure import structure_of, with_parameters
@@ -46,13 +46,17 @@ class FedMotors:
     by_voltage: np.ndarray
 
     def given(self, asked: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces at rates of the actuators, (actuator, samples) both, and whether these are not what is asked for."""
+        """Forces at rates of the actuators, (actuator, samples) both, and whether these are not what is asked for.
+
+        NaN for voltages of a motor without a resistance.
+        """
         emf = self.constant * velocity
         most = np.minimum(self.current, self.force / np.abs(self.constant))
-        wound = np.where(self.resistance > 0.0, self.resistance, 1.0)  # of a motor without one no voltage is known
+        unknown = ~(self.resistance > 0.0) & (self.by_voltage | np.isfinite(self.voltage))
+        wound = np.where(unknown, np.nan, np.where(self.resistance > 0.0, self.resistance, 1.0))
         wished = np.where(self.by_voltage, (asked - emf) / wound, asked / self.constant)
         cut = np.clip(np.clip(wished, -most, most), (-self.voltage - emf) / wound, (self.voltage - emf) / wound)
-        changed = (cut != wished) & np.isfinite(wished)
+        changed = unknown | ((cut != wished) & np.isfinite(wished))
         return np.where(self.by_voltage | changed, self.constant * cut, asked), changed
 
 
@@ -133,12 +137,18 @@ def on_supply(
     asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` says what of.
     voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of each (actuator,). The
     result is a function of the state: forces fall with the speed, at which the back-EMF takes of the voltage. Raises
-    ValueError where an actuator has no motor, or no resistance and there are voltages, and for what is not above zero.
+    ValueError where an actuator has no motor, or no resistance and there are voltages, and for what is not above zero;
+    TypeError for a servo.
 
         >>> robot = ls.robots.build("irb6")
         >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)
         >>> moved = ls.simulate(robot, force=push, q=np.zeros(5), step=1e-3, steps=10)
     """
+    if isinstance(asked, Servo):
+        raise TypeError(
+            "asked: got a servo, which is no function of the state; expected one, or a sweep of simulations with "
+            "saturation"
+        )
     mechanism, constant = robot.mechanism, torque_constants(robot)[:, None]
     limits = {"voltage": voltage, "current": current, "max_force": max_force}
     known = {name: _limit(name, value, len(constant)) for name, value in limits.items()}

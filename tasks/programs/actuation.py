@@ -44,15 +44,15 @@ def actuation_program(
     `passive_friction`, that in its passive joints. OUTCOME says where friction has not settled.
 
     Case input `friction`, the parameters of all groups, `parameters` of the robot for what needs motors, `capacity`
-    (3 actuator) and `motor_capacity` (2 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator),
+    (3 actuator) and `motor_capacity` (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator),
     `status` (1), `weight` (1), and what `coupled_friction.inputs` lists; and where friction of passive joints is shared
     by more actuators than freedoms `weights`, a case input, or where actuators are off for a time (`switched`) a sample
     input.
     """
     kinds, structure, actuators = joint_kinds(family), structure_of(family), len(family.reference.actuators)
-    electric, limited, supplied = (
-        any_needs((*series, *metrics), need) for need in ("motors", "actuator limits", "supply")
-    )
+    wanted = (*series, *metrics)
+    electric, limited = any_needs(wanted, "motors"), any_needs(wanted, "actuator limits")
+    supplied = any_needs(wanted, "supply") or any_needs(wanted, "rated currents")
 
     def one_sample(
         friction: Array,
@@ -72,7 +72,7 @@ def actuation_program(
         outcome = where(status[0] > 0.5, status[0], solution.unsettled * solution.status)
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
         numbers = np.reshape(capacity, (actuators, 3)) if limited else np.full((actuators, 3), np.inf)
-        supply = np.reshape(motor_capacity, (actuators, 2)) if supplied else np.full((actuators, 2), np.inf)
+        supply = np.reshape(motor_capacity, (actuators, 3)) if supplied else np.full((actuators, 3), np.inf)
         capacities = [Capacity(*row, *fed) for row, fed in zip(numbers, supply, strict=True)]
         samples = [
             Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
@@ -103,7 +103,7 @@ def actuation_program(
     )
     case |= {"parameters": (len(family.parameters),)} if electric else {}
     case |= {"capacity": (3 * actuators,)} if limited else {}
-    case |= {"motor_capacity": (2 * actuators,)} if supplied else {}
+    case |= {"motor_capacity": (3 * actuators,)} if supplied else {}
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return trace(
         f"{family.name}.actuation.{name}",

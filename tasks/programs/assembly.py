@@ -71,7 +71,8 @@ def assembly_program(
     shapes = assembly_shapes(structure, series)
     limbs = range(len(structure.mechanism.instances))
     known = _constant_jacobian(family)
-    wanted, compared = terms.needed((*series, *metrics)), any_needs((*series, *metrics), "reference jacobian")
+    wanted = terms.balanced(structure.mechanism, (*series, *metrics), at_states=at_states)
+    compared = any_needs((*series, *metrics), "reference jacobian")
     constrained = any_needs((*series, *metrics), "constraints")
     # rows of limbs that drop none do not say what these hold
     unknown = structure.held > 0 and any(limb_.every_row for limb_ in structure.mechanism.limbs)
@@ -129,7 +130,9 @@ def assembly_program(
             held, loose = assembly.regularity(now, first), assembly.constraints_lost(now, first)
         solved = assembly.combined_status([status[k][0] for k in limbs], acting, forces, home, loose)
         if structure.mechanism.underactuated and not at_states:
-            none = assembly.unbalanced(rows, taken, forces)
+            mass = terms.summed(("mass",), others)["mass"]
+            inertial = abs(array(mass)) @ abs(array(structure.acceleration(motion)))
+            none = assembly.unbalanced(rows, taken, forces, inertial)
             solved = where(solved > 0.5, solved, where(none, float(Status.PLATFORM_SINGULAR), float(Status.OK)))
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}

@@ -145,6 +145,11 @@ class Request:
         return self.design.wanted(self.wanted)
 
     @property
+    def terms(self) -> tuple[str, ...]:
+        """Terms of the equations of motion that limbs and platform give."""
+        return terms.balanced(self.family.reference, self.wanted, at_states=self.at_states)
+
+    @property
     def structure(self) -> Structure:
         """How the family is solved."""
         return structure_of(self.family)
@@ -225,7 +230,7 @@ def limb(request: Request, k: int) -> Stage:
         series=tuple(name for name in names("limb") if name in request.wanted),
         statics=bool(request.reactions),
         friction=request.friction[k],
-        terms=terms.needed(request.wanted),
+        terms=request.terms,
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
         constraints=any_needs(request.wanted, "constraints"),
@@ -244,7 +249,7 @@ def limb(request: Request, k: int) -> Stage:
 
 def platform(request: Request) -> Stage:
     """The wrench that the platform's own motion takes, less the load on it."""
-    asked = terms.needed(request.wanted)
+    asked = request.terms
     shapes = platform_shapes(request.structure, request.statics, asked)
     base, load = request.moving_base, request.loaded
     program = functools.partial(platform_program, request.family, request.statics, base, asked, load)

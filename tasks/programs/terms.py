@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from robots.model import Inertia, Platform
+from robots.model import Inertia, Mechanism, Platform
 from robots.quantities import Need, any_needs
 from robots.types import TWIST
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
@@ -58,6 +58,12 @@ def needed(wanted: Iterable[str]) -> tuple[str, ...]:
     """The terms that some quantities need, in the order of NEEDS."""
     quantities = tuple(wanted)
     return tuple(term for term, need in NEEDS.items() if any_needs(quantities, need))
+
+
+def balanced(mechanism: Mechanism, wanted: Iterable[str], *, at_states: bool = False) -> tuple[str, ...]:
+    """The same; with fewer actuators than freedoms also the mass matrix, which tells of what size forces are."""
+    weighed = () if at_states or not mechanism.underactuated else ("kinetic_energy",)
+    return needed((*wanted, *weighed))
 
 
 def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:

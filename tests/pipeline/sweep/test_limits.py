@@ -151,5 +151,5 @@ def test_each_of_several_robots_may_have_limits_of_its_own() -> None:
 def test_what_sets_limits_serves_some_metric() -> None:
     assert [name for need in SET_BY for name in needing(need)] == [
         *("limit_margin", "velocity_margin", "actuator_margin"),
-        *("cycle_time", "speed_factor"),
+        *("cycle_time", "speed_factor", "thermal_margin"),
     ]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, root
 
 import limbsweep as ls
 from pipeline.execution.graph import block_of
@@ -14,7 +16,7 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.inertia import diagonal
-from robots.loads.declared import ElasticDrive, JointSpringLoad, LoadError
+from robots.loads.declared import ElasticDrive, JointSpringLoad, LoadError, WrenchLoad
 from robots.loads.family import with_loads
 from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
@@ -182,6 +184,10 @@ def test_fewer_actuators_than_freedoms_have_forces_for_motions_that_they_can_mak
     assert answer.status == 0
     other: Any = ls.inverse_dynamics(robot, qdd=moved + 0.1 * np.eye(6)[1], **state, full=True)
     assert other.status == Status.PLATFORM_SINGULAR
+    free = ls.accelerate(robot, force=np.zeros(3), q=state["q"], gravity=(0.0, 0.0, 0.0)).acceleration
+    swinging: Any = ls.inverse_dynamics(robot, q=state["q"], qdd=free, gravity=(0.0, 0.0, 0.0), full=True)
+    assert swinging.status == 0  # springs alone: the forces are nothing but rounding
+    assert np.abs(swinging.force).max() < 1e-10
     assert np.isnan(other.force).all()
 
 
@@ -249,6 +255,12 @@ def test_what_gives_way_to_nothing_is_refused(robot: str, load: Any, text: str) 
         with_loads(catalog.build(robot), {"a": load})
 
 
+def test_a_drive_has_one_rotor() -> None:
+    drives = {"a": ElasticDrive("all", 1.0, inertia=0.1), "b": ElasticDrive("joint_2", 2.0, inertia=0.1)}
+    with pytest.raises(LoadError, match="got joint_2, which a selects, too; expected one elastic drive for each"):
+        with_loads(catalog.build("planar_3r"), drives)
+
+
 def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
     text: dict[str, Any] = {
         "robot": "planar_3r",
@@ -294,3 +306,92 @@ def test_platforms_feel_the_springs_of_their_drives_as_forces(name: str) -> None
     expected = dict(zip(names, rigid[places], strict=True))
     np.testing.assert_allclose(moved[: len(free)], [expected[axis] for axis in free], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(moved[len(free) :], (1.0 - 2e3 * stretch) / 0.2, rtol=1e-9)
+
+
+def segments(count: int, bending: float, loads: dict[str, Any] | None = None) -> Robot:
+    """A clamped beam of 1 m in rods between springs, with a joint at its root that is driven and stiff like the others."""
+    part = 1.0 / count
+    rods = arm(*[part] * count)
+    springs = {f"s{k}": JointSpringLoad(f"q{k}", bending / part * (1 if k else 2)) for k in range(count)}
+    joints = tuple(link.joint for link in rods)
+    return with_loads(chain(f"elastica{count}", rods, ("q0",), joints), springs | (loads or {}))
+
+
+def test_a_bent_beam_in_segments_is_the_elastica_with_order_two() -> None:
+    """A force across the end that bends it far, against the equation of the elastica by shooting."""
+    bending, push = 2.0, 5.0
+
+    def tip(moment: float) -> tuple[float, np.ndarray]:
+        def curve(s: float, y: np.ndarray) -> list[float]:
+            return [y[1], -push / bending * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
+
+        end = solve_ivp(curve, (0.0, 1.0), [0.0, moment / bending, 0.0, 0.0], rtol=1e-11, atol=1e-13).y[:, -1]
+        return end[1], end[2:]
+
+    moment = brentq(lambda x: tip(x)[0], 0.1, push)
+    expected, errors = tip(moment)[1], []
+    assert expected[1] > 0.4
+    for count in (5, 10):
+        force = WrenchLoad(f"rod{count - 1}", force=(0.0, push, 0.0), at=(1.0 / count, 0.0, 0.0))
+        robot = segments(count, bending, {"push": force})
+        bent = root(
+            lambda q, robot=robot: ls.equations_of_motion(robot, q=q, gravity=np.zeros(3)).gravity,
+            np.full(count, 0.5 / count),
+        )
+        angle = np.cumsum(bent.x)
+        place = np.array([np.cos(angle).sum(), np.sin(angle).sum()]) / count
+        errors.append(np.abs(place - expected).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+    assert errors[1] < 3e-3
+
+
+def test_a_beam_in_segments_accelerates_as_that_of_mujoco() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    count, bending = 5, 3.0
+    robot, part = segments(count, bending), 1.0 / count
+    text, end = "", ""
+    for k in range(count):
+        inertia = 4.0 * part**3 / 12
+        text += (
+            f'<body pos="{part if k else 0} 0 0"><joint axis="0 0 1" stiffness="{bending / part * (1 if k else 2)!r}"/>'
+        )
+        text += f'<inertial pos="{part / 2!r} 0 0" mass="{4.0 * part!r}" diaginertia="1e-3 {inertia!r} {inertia!r}"/>'
+        end += "</body>"
+    flags = '<option gravity="0 -9.81 0"><flag contact="disable"/></option>'
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{flags}<worldbody>{text}{end}</worldbody></mujoco>")
+    data, rng = mujoco.MjData(model), np.random.default_rng(6)
+    data.qpos[:], data.qvel[:] = rng.normal(size=count) * 0.4, rng.normal(size=count)
+    data.qfrc_applied[0] = 0.7
+    mujoco.mj_forward(model, data)
+    moved = ls.accelerate(robot, force=[0.7], q=data.qpos, qd=data.qvel, gravity=DOWN)
+    np.testing.assert_allclose(moved.acceleration, data.qacc, rtol=1e-9, atol=1e-9 * np.abs(data.qacc).max())
+
+
+def test_forces_for_a_smooth_motion_make_that_motion() -> None:
+    """With jerk and snap the links go where they should, to rounding of the steps; with rigid rotors they do not."""
+    robot = with_loads(
+        chain("smooth", arm(0.5, 0.4, armature=0.05), ("q0", "q1")), {"gear": ElasticDrive("all", 300.0)}
+    )
+    rates = np.array([6.0, 8.0])
+
+    def motion(time: Any) -> list[np.ndarray]:
+        angle = rates * np.asarray(time)[..., None]
+        cycle = (np.sin(angle), np.cos(angle), -np.sin(angle), -np.cos(angle), np.sin(angle))
+        return [0.4 * rates**k * part for k, part in enumerate(cycle)]
+
+    times = np.linspace(0.0, 0.4, 801)
+    q, qd, qdd, jerk, snap = motion(times)
+    off = []
+    for further in ({"jerk": jerk, "snap": snap}, {}):
+        wound = ls.drive_deflection(robot, q=q, qd=qd, qdd=qdd, gravity=DOWN, **further)
+        assert (wound.status == 0).all()
+        forces = dict(zip(np.rint(times / 5e-4).astype(int).tolist(), wound.force, strict=True))
+        moved: Any = ls.simulate(
+            robot, force=lambda t, forces=forces: forces[round(t / 5e-4)], gravity=DOWN, step=1e-3, steps=400,
+            q=np.concatenate([q[0], wound.rotor[0]]), qd=np.concatenate([qd[0], wound.rotor_rate[0]]),
+        )  # fmt: skip
+        off.append(np.abs(moved.q[:, :2] - q[::2]).max())
+    assert off[0] < 1e-7
+    assert off[1] > 1e-3
+    with pytest.raises(ValueError, match="jerk, snap: got one of them"):
+        ls.drive_deflection(robot, q=q, jerk=jerk)

@@ -16,6 +16,7 @@ from robots.inertia import diagonal
 from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.types import BASE
 from tasks.blocks import compute
+from tasks.motion.motors import FedMotors
 
 GEAR, ROTOR, CONSTANT, RESISTANCE, ARM = 20.0, 2e-4, 0.3, 1.5, 0.08
 INERTIA = ROTOR + ARM / GEAR**2
@@ -98,6 +99,8 @@ def test_below_the_limits_forward_dynamics_gives_back_the_motion() -> None:
         fed: Any = ls.on_supply(robot, asked, of=of, **limits)  # type: ignore[arg-type]
         moved = ls.accelerate(robot, force=fed(0.0, q, qd), **state)
         np.testing.assert_allclose(moved.acceleration, wanted, rtol=1e-9)
+    timed: Any = ls.on_supply(robot, lambda time: inverse.force * time, voltage=1e3)
+    np.testing.assert_allclose(timed(np.array([0.5, 2.0]), q, qd), np.outer([0.5, 2.0], inverse.force), rtol=1e-12)
     short = ls.on_supply(robot, inverse.force, voltage=np.abs(demand.voltage).max() * 0.9)(0.0, q, qd)  # type: ignore[operator]
     assert (np.abs(short - inverse.force) > 1e-3).sum() == 1  # the one that needs most
 
@@ -128,6 +131,12 @@ def test_what_feeds_no_motor_is_refused(supply: Any, text: str) -> None:
 def test_motors_without_resistance_or_motor_have_no_voltages() -> None:
     with pytest.raises(ValueError, match="voltages of motors without a resistance"):
         ls.on_supply(ls.robots.build("irb6", resistance=0.0), np.zeros(5), of="voltage")
+    one = np.ones((1, 1))
+    wound = FedMotors(one, 0.0 * one, np.inf * one, np.inf * one, 10.0 * one, np.array([False]))
+    assert np.isnan(wound.given(one, one)[0]).all()  # of a design whose resistance is zero
+    hold: Any = ls.servo(ls.robots.build("irb6"), "pd", reference={"q": [[0.0] * 5]}, step=1e-3, kp=1.0, kd=0.1)
+    with pytest.raises(TypeError, match="got a servo, which is no function of the state"):
+        ls.on_supply(ls.robots.build("irb6"), hold, voltage=10.0)
     with pytest.raises(ValueError, match="have no motor"):
         ls.on_supply(ls.robots.build("planar_3r"), np.zeros(3))
 
@@ -146,14 +155,16 @@ def computed(**more: Any) -> Any:
 
 
 def test_a_sweep_tells_voltage_and_what_is_left_of_the_supply() -> None:
-    limits = {"actuators": {"all": {"current": 12.0, "voltage": 300.0}}}
-    arrays = computed(metrics=["peak_voltage", "supply_margin", "peak_current"], limits=limits)
+    limits = {"actuators": {"all": {"current": 12.0, "voltage": 300.0, "rated_current": 4.0}}}
+    metrics = ["peak_voltage", "supply_margin", "peak_current", "rms_current", "thermal_margin"]
+    arrays = computed(metrics=metrics, limits=limits)
     voltage = 1.5 * arrays["motor_current"] + 1.0 * arrays["actuator_velocity"][:, None]
     np.testing.assert_allclose(arrays["motor_voltage"], voltage, rtol=1e-12)
     np.testing.assert_allclose(arrays["electrical_power"], voltage * arrays["motor_current"], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(arrays["peak_voltage"], np.abs(voltage).max(axis=3), rtol=1e-12)
     used = np.maximum(arrays["peak_current"] / 12.0, arrays["peak_voltage"] / 300.0)
     np.testing.assert_allclose(arrays["supply_margin"], 1.0 - used, rtol=1e-12)
+    np.testing.assert_allclose(arrays["thermal_margin"], 1.0 - arrays["rms_current"] / 4.0, rtol=1e-12)
 
 
 def test_a_simulated_robot_gets_no_more_than_its_supply_gives() -> None:

@@ -244,6 +244,7 @@ def test_springs_in_joints_of_limbs_count_in_inverse_dynamics() -> None:
             "got drives of a robot with a platform; expected drives of a chain",
         ),
         ("planar_3r", ElasticDrive("all", 1.0), "got joint_1, which spins nothing; expected the inertia of its rotor"),
+        ("planar_3r", ElasticDrive("all", 1.0, inertia=0.0), "got joint_1, which spins nothing; expected the inertia"),
         ("planar_3r", ElasticDrive("joint_9", 1.0), "got 'joint_9'; expected actuators of the robot"),
         ("planar_3r", ElasticDrive("all"), "got a transmission without stiffness; expected stiffness"),
         ("planar_3r", JointSpringLoad("elbow", 1.0), "got 'elbow'; expected a joint of a link of the robot"),

@@ -213,8 +213,8 @@ def beam_frequency(segments: int) -> float:
 
 
 def test_a_beam_in_segments_has_the_frequency_of_euler_and_bernoulli_with_order_two() -> None:
-    errors = [abs(beam_frequency(count) - 1.0) for count in (3, 6)]
-    assert errors[1] < 0.02
+    errors = [abs(beam_frequency(count) - 1.0) for count in (2, 4)]
+    assert errors[1] < 0.03
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)
 
 
@@ -262,6 +262,7 @@ def test_a_drive_has_one_rotor() -> None:
         with_loads(catalog.build("planar_3r"), drives)
 
 
+@pytest.mark.slow
 def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
     text: dict[str, Any] = {
         "robot": "planar_3r",

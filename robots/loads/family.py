@@ -270,7 +270,8 @@ def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tup
             raise LoadError((name, "actuators"), got, "that name for its rotor", "Rename the joint.")
         spins = limb.drives[number].spins if limb.drives else ()
         turned = limb.links[limb.index(actuator)].armature if not limb.drives else sum(spin.inertia for spin in spins)
-        if load.inertia is None and not turned > 0.0:
+        added = 1.0 if isinstance(load.inertia, str) else load.inertia or 0.0
+        if not turned + added > 0.0:
             got = f"{actuator}, which spins nothing"
             raise LoadError((name, "inertia"), got, "the inertia of its rotor", "Give inertia above zero.")
         yield 0, number

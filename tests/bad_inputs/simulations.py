@@ -202,6 +202,13 @@ ROWS: tuple[Row, ...] = (
         base=FORCES,
     ),
     changed(
+        "S07 saturation by nothing",
+        "robot: planar_3r\nsimulation: {forces: {push: {values: [1.0, 0.0, 0.0]}}}",
+        "robot: irb6\nsimulation: {saturation: true, forces: {push: {values: 1.0}}}",
+        "simulation.saturation: got true; expected limits of force, current or voltage that the file sets",
+        base=FORCES,
+    ),
+    changed(
         "S07 columns",
         "push",
         "push",

@@ -22,7 +22,7 @@ def fmpy() -> Any:
     return pytest.importorskip("fmpy", reason="no FMPy; install limbsweep[test-fmu]")
 
 
-@pytest.mark.parametrize("name", ["planar_3r", "three_loop_leg"])
+@pytest.mark.parametrize("name", ["planar_3r", pytest.param("three_loop_leg", marks=pytest.mark.slow)])
 def test_a_unit_moves_as_the_robot(name: str, tmp_path: Path, fmpy: Any) -> None:
     from fmpy.validation import validate_fmu
 

@@ -103,7 +103,10 @@ def network(robot: Robot, state: dict[str, Any], soft: Elasticity) -> np.ndarray
     return result
 
 
-@pytest.mark.parametrize("name", list(MOVING))
+SLOW = {"three_loop_leg"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(x, marks=pytest.mark.slow if x in SLOW else ()) for x in MOVING])
 def test_reactions_are_those_of_bodies_between_springs(name: str) -> None:
     robot, rng = catalog.build(name), np.random.default_rng(4)
     soft = Elasticity(joints={
@@ -141,6 +144,7 @@ def test_what_leaves_reactions_open_is_refused(soft: Any, text: str) -> None:
         ls.joint_reactions(robot, position=[0.05, 0.0, -0.6], elasticity=Elasticity.of(robot.mechanism, **soft))
 
 
+@pytest.mark.slow
 def test_a_sweep_shares_loads_and_friction_follows_them() -> None:
     law = {"law": "coulomb_viscous", "load": "reaction", "joints": "actuated"}
     values = {"coulomb": 0.05, "pin_radius": 0.01, "width": 0.1}

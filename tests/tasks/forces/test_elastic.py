@@ -213,8 +213,8 @@ def beam_frequency(segments: int) -> float:
 
 
 def test_a_beam_in_segments_has_the_frequency_of_euler_and_bernoulli_with_order_two() -> None:
-    errors = [abs(beam_frequency(count) - 1.0) for count in (3, 6)]
-    assert errors[1] < 0.02
+    errors = [abs(beam_frequency(count) - 1.0) for count in (2, 4)]
+    assert errors[1] < 0.03
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.25)
 
 
@@ -244,6 +244,7 @@ def test_springs_in_joints_of_limbs_count_in_inverse_dynamics() -> None:
             "got drives of a robot with a platform; expected drives of a chain",
         ),
         ("planar_3r", ElasticDrive("all", 1.0), "got joint_1, which spins nothing; expected the inertia of its rotor"),
+        ("planar_3r", ElasticDrive("all", 1.0, inertia=0.0), "got joint_1, which spins nothing; expected the inertia"),
         ("planar_3r", ElasticDrive("joint_9", 1.0), "got 'joint_9'; expected actuators of the robot"),
         ("planar_3r", ElasticDrive("all"), "got a transmission without stiffness; expected stiffness"),
         ("planar_3r", JointSpringLoad("elbow", 1.0), "got 'elbow'; expected a joint of a link of the robot"),
@@ -261,6 +262,7 @@ def test_a_drive_has_one_rotor() -> None:
         with_loads(catalog.build("planar_3r"), drives)
 
 
+@pytest.mark.slow
 def test_a_sweep_simulates_a_servo_behind_elastic_drives() -> None:
     text: dict[str, Any] = {
         "robot": "planar_3r",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.study.columns import Objective
-    from pipeline.study.optimisation import Limit
+    from pipeline.study.optimisation import Limit, Over
     from pipeline.study.problem import DesignProblem
 
 LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
@@ -170,12 +170,18 @@ def optimise(
         hint = "Rank stored designs by it, or take another column."
         raise refuse("objective", f"{wanted.direction} {wanted.text}", f"{natural} {wanted.text}", hint)
     drawn, others = wanted.tolerances or wanted.over, {*question.cases} - {*question.tolerances}
-    if not {wanted.over, drawn} <= {"worst", "mean"} or (others and drawn != wanted.over):
+    nested = bool(others) and (wanted.over, drawn) == ("worst", "mean")
+    if not {wanted.over, drawn} <= {"worst", "mean"} or (others and drawn != wanted.over and not nested):
         hint = "Rank stored designs by it."
         got = f"{wanted.over} over cases" + (f", {drawn} over tolerances" if wanted.tolerances else "")
-        raise refuse("objective", got, "the worst case, or the mean over cases, and the same over tolerances", hint)
+        raise refuse(
+            "objective",
+            got,
+            "the worst case, or the mean over cases, and the same over tolerances, or the mean of the worst",
+            hint,
+        )
     chosen = [_design(ds, int(k), problem.names) for k in _order(ds, wanted)[:starts]]
-    over: Literal["worst", "mean"] = "mean" if drawn == "mean" else "worst"
+    over: Over = "mean of worst" if nested else "mean" if drawn == "mean" else "worst"
     if strange := [name for name in constant if name not in problem.names]:
         raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
     problems = [problem.at({name: start[name] for name in constant}) if constant else problem for start in chosen]

@@ -81,7 +81,7 @@ class Objective:
         """
         if not self.tolerances:
             return self._reduced(values, self.over, cases)
-        samples = _samples(cases)
+        samples = cases_of_deviations(cases)
         parts = [
             self._reduced(values[:, chosen], self.over, {name: column[chosen] for name, column in cases.items()})
             for chosen in samples
@@ -102,7 +102,7 @@ class Objective:
         return np.asarray(REDUCTIONS[worst if kind == "worst" else kind](values), dtype=float)
 
 
-def _samples(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
+def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
     """Numbers of the cases that have each of the deviations within tolerances. Raises InputError without any."""
     drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
     if not drawn:

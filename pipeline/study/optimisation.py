@@ -6,7 +6,7 @@ smooth problem with constraints, which sequential quadratic programming solves. 
 are.
 
 Operating cases add rows: the worst case is what one t bounds. For a mean over cases each case has a t of its own, and
-their mean is minimised.
+their mean is minimised; for a mean over tolerances of the worst case each deviation has one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from pipeline.study.columns import LARGE_IS_GOOD, Array, base_of, refuse
+from pipeline.study.columns import LARGE_IS_GOOD, Array, base_of, cases_of_deviations, refuse
 from pipeline.study.problem import DesignProblem
 from robots.quantities import QUANTITIES, names
 from tasks.blocks.gradients import DIFFERENTIABLE
@@ -34,6 +35,10 @@ FAILED = 10.0
 
 SLACK = 1e-6
 """By how much of itself a limit may be missed."""
+
+
+Over = Literal["worst", "mean", "mean of worst"]
+"""What counts over cases: the worst, the mean, or of each deviation within tolerances the worst, and their mean."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +78,21 @@ def optimise(
     *,
     threads: int = 1,
     windows: int = WINDOWS,
-    over: Literal["worst", "mean"] = "worst",
+    over: Over = "worst",
 ) -> list[LocalOptimum]:
     """Improve a column of the study from each of some designs (start, parameter); the best first.
 
     The column is made small, or large where large is good: its worst, `NAME_mean` or `NAME_sum`; `over` the cases of
-    the problem the worst counts, or the mean. Limits hold in every case. Raises InputError for starts outside of the
-    bounds, and for a start whose samples fail.
+    the problem the worst counts, or the mean, or the mean over tolerances of the worst over other cases. Limits hold in
+    every case. Raises InputError for starts outside of the bounds, for a start whose samples fail, and for columns that
+    have no derivatives.
 
         >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"), {"upper_arm": (0.2, 0.3)})
         >>> best, *_ = ls.study.optimise(problem, "peak_force", [[0.25]])
         >>> bool(best.value < best.start)
         True
     """
-    if over not in ("worst", "mean"):
+    if over not in get_args(Over):
         raise refuse("objective", f"{over} over cases", "worst or mean over cases", "Rank stored designs by others.")
     smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
     for name in (column, *(limit.column for limit in limits)):
@@ -142,6 +148,12 @@ def _over_cases(column: str, rows: tuple[Array, Array], cases: int, over: str) -
     return float(values[at]), rates[at]
 
 
+def _extreme(column: str, values: Array, cases: NDArray[np.intp]) -> int:
+    """The number of the case, of some of them, in which a column is worst."""
+    chosen = values[cases]
+    return int(cases[np.argmin(chosen) if _better_large(column) else np.argmax(chosen)])
+
+
 def worst_of(problem: DesignProblem, column: str, design: Array) -> tuple[float, Array]:
     """A column at a design (parameter,), the worst over its cases, and its derivatives (parameter,)."""
     metric = base_of(column)[0]
@@ -166,8 +178,9 @@ class _LocalSearch:
         self.metric, how = base_of(self.column)
         self.sign = -1.0 if _better_large(self.column) else 1.0
         self.cases = self.problem.case_count
-        self.epigraph = how in ("min", "max") or (self.cases > 1 and self.over == "worst")
-        self.bounds_t = (self.cases if self.over == "mean" else 1) if self.epigraph else 0  # variables t
+        self.groups = self._groups()
+        self.epigraph = how in ("min", "max") or (self.cases > 1 and self.over != "mean")
+        self.bounds_t = len(self.groups) if self.epigraph else 0  # variables t
         self.metrics = tuple(dict.fromkeys([self.metric, *(base_of(limit.column)[0] for limit in self.limits)]))
 
     def run(self) -> LocalOptimum:
@@ -179,8 +192,9 @@ class _LocalSearch:
             raise refuse("starts", f"a design without {self.column}", "designs whose samples are OK")
         self.scale = abs(start) or 1.0
         self.rows_at_start = len(self._bounded(x)[0])
-        at_start = _by_case(self.column, self._at(x)[self.metric], self.cases)[0] if self.bounds_t > 1 else start
-        first = np.append(x, np.full(self.bounds_t, self.sign * at_start / self.scale))
+        by_case = _by_case(self.column, self._at(x)[self.metric], self.cases)[0]
+        at_start = [by_case[_extreme(self.column, by_case, cases)] for cases in self.groups] if self.bounds_t else []
+        first = np.append(x, self.sign * np.array(at_start) / self.scale)
         bounds: list[tuple[float | None, float | None]] = [(0.0, 1.0)] * len(x) + [(None, None)] * self.bounds_t
         solution = minimize(
             self._goal, first, jac=self._goal_rate, method="SLSQP", bounds=bounds,
@@ -216,8 +230,19 @@ class _LocalSearch:
     def _worst_at(self, x: Array) -> float:
         return self._value(x)[0]
 
+    def _groups(self) -> list[NDArray[np.intp]]:
+        """The cases of which the worst counts, before their mean is taken."""
+        if self.over == "mean of worst":
+            return cases_of_deviations(self.problem.cases)
+        every = np.arange(self.cases)
+        return list(every[:, None]) if self.over == "mean" else [every]
+
     def _value(self, x: Array) -> tuple[float, Array]:
         """The objective at a design, over cases as it says, and its derivative."""
+        if self.over == "mean of worst":
+            values, rates = _by_case(self.column, self._at(x)[self.metric], self.cases)
+            worst = [_extreme(self.column, values, cases) for cases in self.groups]
+            return float(values[worst].mean()), rates[worst].mean(axis=0)
         return _over_cases(self.column, self._at(x)[self.metric], self.cases, self.over)
 
     def _bounded(self, x: Array) -> tuple[Array, Array]:
@@ -227,8 +252,10 @@ class _LocalSearch:
 
     def _slots(self) -> Array:
         """Which t bounds which row (row, t), of ones and zeros."""
-        which = np.repeat(np.arange(self.bounds_t), self.rows_at_start // self.bounds_t)
-        return np.asarray(np.eye(self.bounds_t)[which])
+        group = np.empty(self.cases, dtype=int)
+        for number, cases in enumerate(self.groups):
+            group[cases] = number
+        return np.asarray(np.eye(self.bounds_t)[np.repeat(group, self.rows_at_start // self.cases)])
 
     def _room(self, limit: Limit, x: Array) -> tuple[float, Array]:
         """How far a column is from its limit, and its derivative."""

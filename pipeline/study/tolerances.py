@@ -54,7 +54,7 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
         ... '''
         >>> effect = ls.study.tolerance_effect(ls.Sweep.from_text(text), "peak_force", {"proximal_length": 0.53})
         >>> round(effect.deviation, 3), effect.quantile(0.99) > effect.value
-        (0.089, True)
+        (0.182, True)
     """
     if not sweep.tolerances:
         raise refuse("tolerances", "a sweep without tolerances", "a section tolerances", "Add it to the sweep.")

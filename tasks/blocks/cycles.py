@@ -49,8 +49,9 @@ def cycle_metrics(block: Block) -> Arrays:
             if not _reached(block, robot, trajectory):
                 continue
             if "cycle_time" in out:
-                durations = [fastest_along(robot, path, limits, _points(path), gravity).duration for path in paths]
-                out["cycle_time"][i, j] = sum(durations)
+                motions = [fastest_along(robot, path, limits, _points(path), gravity) for path in paths]
+                sound = all((motion.status == Status.OK).all() for motion in motions)
+                out["cycle_time"][i, j] = sum(motion.duration for motion in motions) if sound else math.nan
             if "speed_factor" in out:
                 out["speed_factor"][i, j] = _speed_factor(block, robot, trajectory, limits, gravity)
     return out
@@ -118,8 +119,9 @@ def _knots(trajectory: Trajectory) -> list[float]:
 
 def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     """Whether all samples of a trajectory are OK, and joints within their ranges."""
-    joints = inverse_kinematics(robot, **_moving(block, trajectory))
-    if (joints.status != Status.OK).any():
+    motion = _moving(block, trajectory)
+    joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion, full=True).status
+    if (joints.status != Status.OK).any() or (status != Status.OK).any():
         return False
     low, high = (_joint_table(block, kind) for kind in ("low", "high"))
     within = [low is None or not (joints.position < low).any(), high is None or not (joints.position > high).any()]
@@ -135,13 +137,11 @@ def _speed_factor(
 ) -> float:
     """The largest factor of the speed at which no sample exceeds a limit of force, velocity, power or joint rate.
 
-    Infinite for a robot at rest, and zero where nothing is slow enough; NaN where a sample fails.
+    Infinite for a robot at rest, and zero where nothing is slow enough.
     """
     motion = _moving(block, trajectory)
     moved = inverse_dynamics(robot, **motion, gravity=gravity, full=True)
     held = inverse_dynamics(robot, **pose_of(motion), gravity=gravity)
-    if (moved.status != Status.OK).any():
-        return math.nan
     joints = inverse_kinematics(robot, **motion).velocity
     with np.errstate(divide="ignore", invalid="ignore"):
         top = (limits.velocity / np.abs(moved.velocity)).min()

@@ -314,9 +314,10 @@ def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns
     same = next((column for column in columns if column.name == wanted.text), None)
     if same is not None and np.array_equal(same.values, values, equal_nan=True):
         return replace(same, sign=sign)
-    over = f", {wanted.over} over cases" if wanted.over != "worst" else ""
+    drawn = f", {wanted.tolerances} over tolerances" if wanted.tolerances else ""
+    over = (f", {wanted.over} over cases" if wanted.over != "worst" else "") + drawn
     name = wanted.text + (over or " of the hardest actuator" * (same is not None))
-    how = f"{wanted.over} over cases" if CASE in dataset.dims else "as the question says"
+    how = f"{wanted.over} over cases{drawn}" if CASE in dataset.dims else "as the question says"
     return DesignColumn(name, unit(dataset, wanted.text), "objective of the question", values, True, how, sign)
 
 

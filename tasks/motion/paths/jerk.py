@@ -14,6 +14,7 @@ from tasks.motion.paths.smooth import (
     FINE,
     NODES,
     LimitRows,
+    NotSettledError,
     ParameterGrid,
     SplineMotion,
     fastest,
@@ -42,12 +43,13 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     rows, between = (_rows(robot, path, rates, grid, limits, nodes, gravity) for nodes in (NODES, FINE))
     if rows is None or between is None:
         return failed
-    motion = _within(grid, rows, between)
+    try:
+        motion = _within(grid, rows, between)
+    except NotSettledError:
+        return failed
     if motion is None:
         return FastestMotion.none(np.inf, progress, forces.status, count)
-    if not motion.settled:
-        return failed
-    return _told(motion, path, progress, forces, rates)
+    return _told(motion, progress, forces, rates)
 
 
 def _rows(
@@ -64,26 +66,20 @@ def _rows(
 
 
 def _within(grid: ParameterGrid, rows: LimitRows, between: LimitRows) -> SplineMotion | None:
-    """The fastest motion within limits at nodes and between them; None where none is found."""
-    start = slow(grid, rows)
+    """The fastest motion within limits at nodes and between them; None where there is none. Raises NotSettledError."""
     for _ in range(ROUNDS):
-        begin = inside(grid, rows, start)
-        if begin is None:
+        start = inside(grid, rows, slow(grid, rows))
+        if start is None:
             return None
-        coefficients = fastest(grid, rows, begin)
-        if coefficients is None:
-            break
-        motion = SplineMotion(grid, coefficients)
+        motion = SplineMotion(grid, fastest(grid, rows, start))
         used = between.used(motion.at(FINE)).max(axis=1)
         if used.max() <= 1.0 + KEPT:
             return motion
         rows = rows.tightened(used)
-    return SplineMotion(grid, start, settled=False)
+    raise NotSettledError("limits are exceeded between points")
 
 
-def _told(
-    motion: SplineMotion, path: RobotPath, progress: np.ndarray, forces: PathForces, rates: ActuatorRates
-) -> FastestMotion:
+def _told(motion: SplineMotion, progress: np.ndarray, forces: PathForces, rates: ActuatorRates) -> FastestMotion:
     """The motion at the knots, each seen from the interval that follows it."""
     grid = motion.grid
     ahead, behind = motion.at(np.array([-1.0]))[:, 0], motion.at(np.array([1.0]))[-1:, 0]
@@ -96,4 +92,5 @@ def _told(
     velocity, time = forces.rate * rate[:, None], motion.times()
     first, second, third = rates.at(progress, np.append(grid.piece, grid.piece[-1]))
     jerk = third * (rate**3)[:, None] + 3.0 * second * (rate * push)[:, None] + first * change[:, None]
-    return FastestMotion(float(time[-1]), progress, time, rate, force, velocity, forces.status, force * velocity, jerk)
+    power = force * velocity
+    return FastestMotion(float(time[-1]), progress, time, rate, force, velocity, forces.status, power, jerk)

@@ -47,6 +47,10 @@ SHORTEST = 1e-10
 """Share of a step that is not tried."""
 
 
+class NotSettledError(ArithmeticError):
+    """Steps of Newton's method, or rounds of tightening, that came to no end."""
+
+
 @dataclass(frozen=True)
 class ParameterGrid:
     """Knots of r, the piece of the path that each interval is in, and the spline's basis about its middle.
@@ -184,11 +188,10 @@ def _dot(slope: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SplineMotion:
-    """x as a spline by its coefficients; `settled`: whether it is the fastest one."""
+    """x as a spline by its coefficients."""
 
     grid: ParameterGrid
     coefficients: np.ndarray
-    settled: bool = True
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
         """x, a, a' (interval, node, 3)."""
@@ -282,25 +285,22 @@ class _Barrier:
         return slope
 
 
-def fastest(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray | None:
-    """Coefficients of the fastest motion from those of one that keeps all limits; None where steps do not settle."""
+def fastest(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray:
+    """Coefficients of the fastest motion from those of one that keeps all limits. Raises NotSettledError."""
     scale = float(start.max())
     current, rows = start / scale, _scaled(rows, scale)
     weight, last = _balance(grid, rows, current), False
     while not last:
         barrier = _Barrier(grid, rows, weight)
         last = weight * GAP >= _balance(grid, rows, current)
-        settled = _settle(barrier, current, SETTLED if last else NEAR)
-        if settled is None:
-            return None
-        current, weight = settled, weight * SHARPER
+        current, weight = _settle(barrier, current, SETTLED if last else NEAR), weight * SHARPER
     return current * scale
 
 
 def inside(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarray | None:
-    """Coefficients of a motion that keeps all limits, from any start below the limits of speeds; None if none is found.
+    """Coefficients of a motion that keeps all limits, from one below the limits of speeds; None where there is none.
 
-    Limits that are exceeded are made wider by a share of them, which is then made small.
+    Limits that are exceeded are made wider by a share of them, which is then made small. Raises NotSettledError.
     """
     scale = float(start.max())
     current, rows = start / scale, _scaled(rows, scale)
@@ -311,10 +311,7 @@ def inside(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarra
     unknowns = np.append(current, used.max() - 1.0 + LITTLE)
     weight, cost = _balance(grid, rows, current), SHARPER * used.size
     while cost * ENOUGH < used.size and unknowns[-1] > 0.0:
-        settled = _settle(_Barrier(grid, rows, weight, wider, cost), unknowns)
-        if settled is None:
-            return None
-        unknowns, cost = settled, cost * SHARPER
+        unknowns, cost = _settle(_Barrier(grid, rows, weight, wider, cost), unknowns), cost * SHARPER
     return None if unknowns[-1] > 0.0 else unknowns[:-1] * scale
 
 
@@ -345,23 +342,23 @@ def _scaled(rows: LimitRows, scale: float) -> LimitRows:
     return replace(rows, slope=rows.slope * scale, back=back, top=rows.top / scale, bound=bound)
 
 
-def _settle(barrier: _Barrier, current: np.ndarray, enough: float = NEAR) -> np.ndarray | None:
+def _settle(barrier: _Barrier, current: np.ndarray, enough: float = NEAR) -> np.ndarray:
     """The least value of a barrier, until half the square of the decrement is small enough, or nothing is wider.
 
-    None where neither is found.
+    Raises NotSettledError.
     """
     value = barrier.value(current)
     for _ in range(STEPS):
         try:
             move, decrement = barrier.step(current)
         except LinAlgError:
-            return None
+            break
         if 0.5 * decrement <= enough or (barrier.wider is not None and current[-1] < 0.0):
             return current
         length = 1.0
         while not (after := barrier.value(current + length * move)) <= value - 0.1 * length * decrement:
             length *= 0.5
             if length < SHORTEST:
-                return None
+                raise NotSettledError("steps of Newton's method became too short")
         current, value = current + length * move, after
-    return None
+    raise NotSettledError("steps of Newton's method did not settle")

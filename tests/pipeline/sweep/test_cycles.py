@@ -36,12 +36,12 @@ def metrics(text: str) -> dict[str, np.ndarray]:
 
 
 def test_a_line_is_done_as_fast_as_through_its_ends() -> None:
-    designs = "design: {grid: {upper_arm: {values: [0.24, 0.28]}, payload_mass: {values: [0.0, 2.0]}}}\n"
+    designs = "design: {list: {upper_arm: [0.24, 0.28], payload_mass: [0.0, 2.0]}}\n"
     text = designs + LIMITS.replace("8.0", "1.0e+3") + LINE + TIME
     got = metrics(text)["cycle_time"][:, 0]
     origin = np.array(plan(Sweep.from_text(HEAD + text)).origin)
     ends = origin + np.array([[-0.1, 0, 0], [0.1, 0, 0.05]])
-    for k, (arm, payload) in enumerate([(0.24, 0.0), (0.24, 2.0), (0.28, 0.0), (0.28, 2.0)]):
+    for k, (arm, payload) in enumerate([(0.24, 0.0), (0.28, 2.0)]):
         robot = catalog.build("delta_3rr2rrr", upper_arm=arm, payload_mass=payload)
         alone = fastest_motion(robot, position=ends, force=14.0, velocity=9.0, power=70.0, points=101)
         assert got[k] == pytest.approx(alone.duration, rel=1e-5)
@@ -115,7 +115,7 @@ def test_a_cycle_time_is_made_small_and_what_has_no_derivative_is_refused() -> N
     sweep = Sweep.from_text(HEAD + designs + LIMITS + LINE + TIME)
     problem = DesignProblem.of(sweep, cases=["payload_mass"])
     best, *_ = optimise(problem, "cycle_time", [[0.28]], [Limit("peak_force", 100.0)])
-    arms = np.linspace(0.22, 0.30, 9)[:, None]
+    arms = np.linspace(0.22, 0.30, 4)[:, None]
     assert best.value <= problem.values(arms, ["cycle_time"])["cycle_time"].min() * (1.0 + 1e-4)
     with pytest.raises(InputError, match="failed_samples, which has no derivatives"):
         optimise(problem, "failed_samples", [[0.28]])

@@ -28,6 +28,9 @@ from tasks.blocks.shares import shares_limbs
 TRIED = 3
 """Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
 
+SECONDS = 60.0
+"""What the blocks of a task are expected to take at most, on one core and each by itself: they have the time of one."""
+
 WORTH = 0.2
 """Limbs that differ within a block, as a share of its designs, below which there is nothing to gain by other blocks."""
 
@@ -79,7 +82,8 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
         if length > 1 and not _same_limbs(plan, places.tolist()):
             break
         period = stride
-    count = min(size // period, blocks, BLOCK_MEMORY // plan.task_memory, plan.blocks // max(1, threads))
+    lasting = int(SECONDS * plan.blocks / max(plan.work.computing, SECONDS / blocks))
+    count = min(size // period, blocks, lasting, BLOCK_MEMORY // plan.task_memory, plan.blocks // max(1, threads))
     is_worth_it = count > 1 and period > WORTH * plan.layout.block["design"]
     return SharedBlocks(plan, count, period) if is_worth_it else SharedBlocks(plan)
 

@@ -12,6 +12,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.file import ClusterConfig
+from pipeline.execution import batches
 from pipeline.execution.batches import together
 from pipeline.execution.graph import block_of
 from pipeline.execution.run import run
@@ -121,12 +122,19 @@ def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
     assert stored.load().equals(here.load())
     assert ledger(tmp_path / "a.zarr") == ledger(tmp_path / "b.zarr")
 
+    with monkeypatch.context() as patched:
+        patched.setattr(batches, "SECONDS", 1e-6)
+        assert together(plan).count == 1  # blocks that take long are tasks of their own
+    failed: list[int] = []
+
     def fails(blocks: list) -> None:
+        failed.append(len(blocks))
         raise ValueError(len(blocks))
 
     monkeypatch.setattr(compute, "computed_together", fails)  # of a block by itself too, which limbs do not go through
     monkeypatch.setattr(compute, "computed", lambda block: compute.assembled(*_by_limbs(block)).arrays)
     again = run(sweep(FIRST), tmp_path / "c.zarr", client)
+    assert failed == [4, 4]
     assert again.load().equals(here)
 
 

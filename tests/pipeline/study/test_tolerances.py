@@ -43,7 +43,7 @@ def by_hand(proximal: float, distal: float, payload: float) -> float:
     """The largest force of both actuators along the circle."""
     t = np.linspace(0.0, 0.5, 9)
     robot = catalog.build("five_bar", proximal_length=proximal, distal_length=distal, payload_mass=payload)
-    reference = np.asarray(catalog.build("five_bar").mechanism.platform.home.position, float)
+    reference = np.asarray(catalog.family("five_bar").reference.platform.home.position, float)
     angle, rate = 4.0 * np.pi * t, 4.0 * np.pi
     # about the normal y the circle starts along x, and turns towards -z
     out = np.stack([np.cos(angle), 0.0 * t, -np.sin(angle)], axis=1)
@@ -85,12 +85,12 @@ def test_deviations_are_those_of_robots_built_by_hand() -> None:
 
 def test_first_order_and_samples_against_monte_carlo() -> None:
     random = np.random.default_rng(11)
-    draws = [(random.normal(0.0, 2e-3), random.uniform(-4e-3, 4e-3)) for _ in range(400)]
+    draws = [(random.normal(0.0, 2e-3), random.uniform(-4e-3, 4e-3)) for _ in range(300)]
     forces = np.array([by_hand(0.53 + proximal, 0.54 + distal, 1.5) for proximal, distal in draws])
     sweep = Sweep.from_text(HEAD + TOLERANCES + REST)
     effect = tolerance_effect(sweep, "peak_force", {"proximal_length": 0.53, "distal_length": 0.54})
     assert effect.value == pytest.approx(by_hand(0.53, 0.54, 1.5), rel=1e-9)
-    assert effect.deviation == pytest.approx(forces.std(), rel=0.12)  # of 400 draws it is known to 4 %
+    assert effect.deviation == pytest.approx(forces.std(), rel=0.12)  # of 300 draws it is known to 5 %
     assert effect.quantile(0.9) == pytest.approx(np.quantile(forces, 0.9), rel=5e-3)
     step = 1e-6
     slope = (by_hand(0.53 + step, 0.54, 1.5) - by_hand(0.53 - step, 0.54, 1.5)) / (2 * step)

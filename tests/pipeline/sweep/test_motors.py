@@ -35,7 +35,8 @@ CONSTANT, RESISTANCE = 1.0, 1.5
 
 
 def test_warm_motors_on_a_supply() -> None:
-    results = run(Sweep.from_text(HEAD + MOTORS + GRID + METRICS), cluster=SYNCHRONOUS).squeeze()
+    stored = run(Sweep.from_text(HEAD + MOTORS + GRID + METRICS), cluster=SYNCHRONOUS)
+    results = stored.squeeze()
     warmer = results["motor_temperature"].values[:, None, None]
     constant, resistance = CONSTANT * (1.0 - 1.1e-3 * warmer), RESISTANCE * (1.0 + 0.00393 * warmer)
     current = results["actuator_force"].transpose("design", "time", "actuator").values / constant
@@ -47,7 +48,7 @@ def test_warm_motors_on_a_supply() -> None:
     left = 1.0 - np.maximum(np.abs(voltage) / results["supply_voltage"].values[:, None, None], np.abs(current) / 12.0)
     np.testing.assert_allclose(results["supply_margin"].values, left.min(axis=1))
     # as operating cases, reduced as the objective says
-    cases = by_cases(run(Sweep.from_text(HEAD + MOTORS + GRID + METRICS), cluster=SYNCHRONOUS), _CASES)
+    cases = by_cases(stored, _CASES)
     assert (cases.sizes["design"], cases.sizes["case"]) == (2, 6)
     worst = left.min(axis=(1, 2)).reshape(2, 6)
     for how, expected in (("", worst.min(axis=1)), (", mean over cases", worst.mean(axis=1))):

@@ -24,8 +24,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))
 STUDIES = sorted((EXAMPLES / "studies").glob("*.yaml"))
 SIMULATIONS = sorted((EXAMPLES / "simulations").glob("*.yaml"))
-LONG = ("friction_share", "hexapod_6rrrprr", "hexapod_ball_screws", "hexapod_stiffness")
-"""Large programs, friction in all joints from their reactions and hexapods: slow tests."""
+LONG = ("arm_platform", "friction_share", "hexapod_6rrrprr", "hexapod_ball_screws", "hexapod_stiffness")
+"""Large programs, friction in all joints from their reactions, hexapods, a redundant arm: slow tests."""
 OF_FILES = {"arm_platform", "tripod_on_rail"}
 """Robots of examples that are files."""
 MOST = 300_000

@@ -210,7 +210,9 @@ base:
 """
 
 
-@pytest.mark.parametrize(("robot", "more"), [("planar_3r", 8), ("delta_3rr2rrr", 1)])
+@pytest.mark.parametrize(
+    ("robot", "more"), [("planar_3r", 8), pytest.param("delta_3rr2rrr", 1, marks=pytest.mark.slow)]
+)
 def test_a_base_that_moves_shows_more_parameters(tmp_path: Path, robot: str, more: int) -> None:
     """All of them are those of the robot: exactly without noise, within their deviations with it."""
     text = text_for(robot, SINGLE)

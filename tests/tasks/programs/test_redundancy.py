@@ -190,6 +190,7 @@ instances:
 """
 
 
+@pytest.mark.slow
 def test_a_robot_of_the_catalogue_on_a_turntable_and_a_carriage(tmp_path: Path) -> None:
     """Coordinates in place of mobility make a Delta one that stands on a base with motors."""
     written = ls.robots.write(ls.robots.build("delta_3rr2rrr"), tmp_path / "delta.yaml").read_text()

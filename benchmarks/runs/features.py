@@ -32,7 +32,9 @@ SECTIONS: dict[str, dict[str, Any]] = {
     "a spring at each arm": {"loads": {"balancer": SPRING}},
     "an object picked and released": {"loads": {"gripped": PICKED}},
     "a base that moves": {"base": BASE},
-    "a base that moves and turns": {"base": {**BASE, "turn": {"kind": "harmonic", "amplitude": [0.1, 0.05, 0.02], "period": 9.0}}},
+    "a base that moves and turns": {
+        "base": {**BASE, "turn": {"kind": "harmonic", "amplitude": [0.1, 0.05, 0.02], "period": 9.0}}
+    },
 }
 """What is added to a run with a metric alone."""
 

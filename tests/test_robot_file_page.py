@@ -61,5 +61,5 @@ def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
         rest = Moving(position=robot.mechanism.platform.home.position)
     force = inverse_dynamics(robot, **rest)
     lifted = inverse_dynamics(robot, gravity=(0.0, 0.0, 9.81), **rest)
-    assert np.abs(force).max() > 0.1
+    assert np.abs(force).max() > 0.01  # motors behind high ratios hold little
     np.testing.assert_allclose(force, -lifted, rtol=1e-12)

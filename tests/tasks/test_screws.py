@@ -367,7 +367,7 @@ def test_a_screw_that_is_open_at_the_reference_pose_is_seen() -> None:
     turn = tuple(map(tuple, np.array(nut.frame_b.rotation) @ Rotation.from_rotvec([0.0, 0.0, 0.1]).as_matrix()))
     x, y, z = nut.frame_b.position
     shifted, turned = Frame(nut.frame_b.rotation, (x, y, z + 0.01)), Frame(turn, (x, y, z))  # type: ignore[arg-type]
-    for frame, text in ((shifted, "a gap of 0.01 m"), (turned, "0.0999")):
+    for frame, text in ((shifted, "a gap of 0.01 m"), (turned, "axes that are 0.1 rad")):
         other = Closure(nut.joint, nut.kind, nut.a, nut.frame_a, nut.b, frame, nut.pitch)
         (finding,) = checks.check_loops(screws.with_loop(mechanism, other))
         assert text in finding.got

@@ -4,7 +4,7 @@ While all actuators but one stand still a mechanism has one freedom: its configu
 singularities of the platform and of limbs without a break. Where the actuator that moves is back at its own position
 there is another pose. Loops inside limbs stay as they are assembled, as the curve ends where they become singular;
 guesses far away would fold most parallelograms over. Source: continuation by arc length with a tangent step and
-Newton's steps across it, Allgower, Georg, Introduction to Numerical Continuation Methods, 2003, sections 2 and 6.
+Newton's steps across it, Allgower, Georg 2003, chapters 2 and 6.
 """
 
 from __future__ import annotations

@@ -58,12 +58,12 @@ OUTPUTS = (
 
 def features(size: Size) -> Iterator[Figure]:
     """Runs in this process, everything but compiling included, over the run without: loads, bases, then outputs."""
-    designs = 200 if size.full else 2
+    designs = 4000 if size.full else 2
     plain = _seconds(SWEEP, designs, size)
     yield Figure("forces alone", plain / designs / 1001 * 1e6, "us/sample", f"{designs} designs of a Delta, a metric")
     for name, more in SECTIONS.items():
         yield Figure(f"  {name}", _seconds(SWEEP | more, designs, size) / plain, "x", "over that run")
-    designs = 20 if size.full else 1
+    designs = 200 if size.full else 1
     forces = ["actuator_force"]
     plain = _seconds(SWEEP | {"outputs": forces}, designs, size)
     yield Figure("forces as series", plain / designs / 1001 * 1e6, "us/sample", f"{designs} designs, in memory")
@@ -77,7 +77,7 @@ def _seconds(content: dict[str, Any], designs: int, size: Size) -> float:
     lengths = {"upper_arm": {"values": np.linspace(0.38, 0.4, designs).tolist()}}
     sweep = Sweep.from_dict({**content, "design": {"grid": lengths}})
     _run(sweep)
-    return best(functools.partial(_run, sweep), 5 if size.full else 1)
+    return best(functools.partial(_run, sweep), 3 if size.full else 1)
 
 
 def _run(sweep: Sweep) -> None:

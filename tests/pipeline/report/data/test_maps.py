@@ -96,7 +96,7 @@ def test_a_page_has_the_maps_of_the_store(results: Results, tmp_path: Path) -> N
         for height in (3, 1):
             give(window, "slice", str(height), "input")
             shown = np.array(values(window, "document.getElementById('workspace').data[0].z"), float)
-            np.testing.assert_allclose(shown, found[height], rtol=1e-6)
+            np.testing.assert_allclose(shown, found[height], rtol=1e-5)  # single precision, cut to 16 bits
         told = window.execute_script("return document.getElementById('workspace-readout').textContent")
         assert told.startswith(f"{np.isfinite(found).sum()} of 140 points are usable; condition number of J_IK: ")
         across, up = np.argwhere(np.isfinite(found[1]))[0][::-1]

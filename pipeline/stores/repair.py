@@ -80,8 +80,27 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
             continue
         if "/c." in key and not same_values(files, place, key):
             yield Finding("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
-        elif key.rpartition("/")[2] == METADATA and _said(parse_json(place.read(key))) != _said(parse_json(files[key])):
+        elif key.rpartition("/")[2] == METADATA and not _same_metadata(place.read(key), files[key]):
             yield Finding("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+
+
+def _same_metadata(stored: bytes, derived: bytes) -> bool:
+    """Whether metadata say the same of values, but for codes of a status that the store's version did not have yet."""
+    before = parse_json(stored)
+    return _said(before) == _said(_with_flags_of(before, parse_json(derived)))
+
+
+def _with_flags_of(before: Mapping[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """Metadata with those of their flags alone that others have."""
+    known, attributes = before.get("attributes", {}).get("flag_values"), described.get("attributes", {})
+    if known and "flag_values" in attributes:
+        flags = dict(zip(attributes["flag_values"], attributes["flag_meanings"].split(), strict=True))
+        kept = {code: meaning for code, meaning in flags.items() if code in known}
+        described["attributes"] = {**attributes, "flag_values": [*kept], "flag_meanings": " ".join(kept.values())}
+    arrays = before.get("consolidated_metadata", {}).get("metadata", {})
+    for name, array in described.get("consolidated_metadata", {}).get("metadata", {}).items():
+        _with_flags_of(arrays.get(name, {}), array)
+    return described
 
 
 def _said(described: Mapping[str, Any]) -> list[Any]:

@@ -138,6 +138,23 @@ def reseal(path: Path, *keys: str) -> None:
     replace(manifest, files={**manifest.files, **sums}).save(path)
 
 
+def test_codes_that_a_status_did_not_have_yet_are_no_damage_and_exchanged_ones_are(path: Path) -> None:
+    keys = [str(file.relative_to(path)) for file in path.rglob("zarr.json") if "flag_values" in file.read_text()]
+    assert len(keys) > 1
+
+    def turned(code: str) -> None:
+        for key in keys:
+            text = re.sub(r"(\"flag_values\":\s*)\[.*?\]", rf"\1[0, {code}]", (path / key).read_text(), flags=re.DOTALL)
+            (path / key).write_text(re.sub(r"(\"flag_meanings\":\s*)\".*?\"", r'\1"OK NOT_REACHABLE"', text))
+        reseal(path, *keys)
+
+    turned("1")
+    assert verify(path, recompute=0.1, cluster=SYNCHRONOUS).is_sound
+    turned("2")
+    found = verify(path, recompute=0.1, cluster=SYNCHRONOUS).findings
+    assert {each.file.removeprefix(f"{path}/") for each in found} == set(keys)
+
+
 def test_coordinates_and_metadata_that_were_edited_consistently_are_found_by_computing(path: Path) -> None:
     one, other = path / "upper_arm/c.0", path / "base_radius/c.0"
     first, second = one.read_bytes(), other.read_bytes()

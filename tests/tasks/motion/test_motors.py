@@ -186,6 +186,23 @@ def test_a_simulated_robot_gets_no_more_than_its_supply_gives() -> None:
         np.testing.assert_allclose(wide[name], free[name], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("more", "metrics"),
+    [
+        ({"simulation": {**SERVO, "saturation": True}}, ["peak_force", "saturated_time"]),
+        ({}, ["supply_margin", "cycle_time", "speed_factor"]),
+    ],
+    ids=["simulation", "path"],
+)
+def test_amplifiers_limit_motors_as_limits_of_actuators_do(more: dict[str, Any], metrics: list[str]) -> None:
+    most, others = {"current": 4.0, "voltage": 120.0}, {"force": 100.0, "velocity": 1e4}
+    by_actuator = computed(**more, metrics=metrics, limits={"actuators": {"all": {**others, **most}}})
+    by_section = computed(**more, metrics=metrics, motors=most, limits={"actuators": {"all": others}})
+    for name in metrics:
+        np.testing.assert_allclose(by_actuator[name], by_section[name], rtol=1e-9)
+        assert np.isfinite(by_actuator[name]).all()
+
+
 def test_voltages_as_profiles_are_those_of_on_supply() -> None:
     robot = ls.robots.build("irb6")
     volts = [6.0, -4.0, 3.0, 2.0, -1.0]

@@ -14,7 +14,7 @@ import numpy as np
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.keys import Arrays, Key, Shape
 from tasks.kernels.program import Program, size
-from tasks.kernels.rows import LANES, empty_rows, padded
+from tasks.kernels.rows import LANES, empty_rows, empty_together, padded
 
 try:
     from tasks.kernels import llvm
@@ -82,8 +82,10 @@ class Kernel:
 
     def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
         """Uninitialised arrays for all outputs."""
-        shapes = self.shapes(cases, samples).items()
-        return {name: np.empty(s) if name in self.program.reductions else empty_rows(s) for name, s in shapes}
+        shapes = self.shapes(cases, samples)
+        series = [name for name in shapes if name not in self.program.reductions]
+        rows = dict(zip(series, empty_together(shapes[name] for name in series), strict=True))
+        return {name: rows[name] if name in rows else np.empty(shape) for name, shape in shapes.items()}
 
     def __call__(
         self,

@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tasks.kernels.emission.formats import (
     BINARY,
     COMPARE,
     DOUBLE,
+    FILL,
     FUSED,
     INTRINSIC,
     SINGLE,
     FloatFormat,
     constant,
     declarations,
+    literal,
     picks,
 )
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
@@ -45,6 +49,7 @@ class _Emitter:
         self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
         self.sums = f"<{self.lanes} x double>"
         self.lines: list[str] = []
+        self.tables: list[str] = []
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
         self.count = 0
@@ -119,6 +124,8 @@ class _Emitter:
     def region(self, key: int) -> None:
         for node in self.program.regions.get(key, ()):
             self.emit(node, scalar=key == PER_CASE)
+            if key > PER_CASE:
+                self._store(node)
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
@@ -148,7 +155,6 @@ class _Emitter:
 
     def text(self) -> str:
         program = self.program
-        series = [name for name in program.outputs if name not in program.reductions]
         reduced = [name for name in program.outputs if name in program.reductions]
         arrays = [*program.case, *program.sample, *program.outputs]
         self.label("entry")
@@ -168,6 +174,7 @@ class _Emitter:
         row = self.rows(arrays)
         self._case_inputs(row)
         self.region(PER_CASE)
+        self._pending = self._series(row)
         self._spread()
         for (name, _), slot in accumulators.items():
             start = constant(self.sums, IDENTITY[program.reductions[name]])
@@ -184,13 +191,15 @@ class _Emitter:
         for index in range(len(program.loops)):
             self._loop(index, "groups.body" if index == 0 else f"after{index - 1}")
             self.region(2 * index + 2)
-        self._store(series, row)
+        for node in list(self._pending):
+            self._store(node)
         self._accumulate(accumulators)
         self.line("%group.next = add i64 %group, 1")
         self.line("%more = icmp slt i64 %group.next, %rounds")
         self.line("br i1 %more, label %groups.body, label %cases.done")
         self.label("cases.done")
         self._finish(accumulators, row)
+        self._fill(row)
         self.line("br label %cases.next")
         self.label("cases.next")
         self.line("%case.next = add i64 %case, 1")
@@ -202,7 +211,8 @@ class _Emitter:
             "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
         )
         attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
-        return "\n".join([head, *self.lines, "}", *declarations(), attributes])
+        fill = [FILL] if self.tables else []
+        return "\n".join([head, *self.lines, "}", *fill, *self.tables, *declarations(), attributes])
 
     def _offsets(self) -> list[str]:
         """Where the vector's groups of LANES samples are; where there is half a vector left it is taken twice."""
@@ -307,14 +317,51 @@ class _Emitter:
         bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
         return self.new(f"icmp eq i{self.lanes} {bits}, -1")
 
-    def _store(self, series: list[Key], row: dict[Key, str]) -> None:
-        for name in series:
-            for component, node in enumerate(self.program.outputs[name][1]):
-                address = self.address(row[name], component, self.by_component[name])
-                value = self._double(self.operand(node, scalar=False))
-                for k, offset in enumerate(self.offsets):
-                    at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
-                    self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {at}, align 8")
+    def _series(self, row: dict[Key, str]) -> dict[int, list[tuple[str, int, str]]]:
+        """Where values of samples go, by node: row pointer, component and stride of each output that has it.
+
+        Constants are left to `_fill`.
+        """
+        places: dict[int, list[tuple[str, int, str]]] = {}
+        for name, (_, nodes) in self.program.outputs.items():
+            if name not in self.program.reductions:
+                for component, node in enumerate(nodes):
+                    if self.program.nodes[node].op != CONSTANT:
+                        places.setdefault(node, []).append((row[name], component, self.by_component[name]))
+        return places
+
+    def _store(self, node: int) -> None:
+        """Write a value where it is an output: at once, so that no register holds it until the end."""
+        for place in self._pending.pop(node, ()):
+            address = self.address(*place)
+            value = self._double(self.operand(node, scalar=False))
+            for k, offset in enumerate(self.offsets):
+                at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
+                self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {at}, align 8")
+
+    def _fill(self, row: dict[Key, str]) -> None:
+        """Write outputs that are constants, row by row, when the case has no more to read: arrays may be inputs too."""
+        for name, (_, nodes) in self.program.outputs.items():
+            known = {k: self._constant(node) for k, node in enumerate(nodes) if self.program.nodes[node].op == CONSTANT}
+            if not known or name in self.program.reductions:
+                continue
+            places, values = f"@places{len(self.tables)}", f"@values{len(self.tables)}"
+            for table, kind, words in (
+                (places, "i64", map(str, known)),
+                (values, "double", map(literal, known.values())),
+            ):
+                listed = ", ".join(f"{kind} {word}" for word in words)
+                self.tables.append(f"{table} = private constant [{len(known)} x {kind}] [ {listed} ]")
+            where = f"ptr {row[name]}, i64 {self.by_component[name]}"
+            self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(known)}, i64 %groups)")
+
+    def _constant(self, node: int) -> float:
+        """A constant as samples have it, rounded where they are in single precision."""
+        value: float = self.program.nodes[node].data
+        if not self.single:
+            return float(value)
+        with np.errstate(over="ignore"):
+            return float(np.float32(value.single if isinstance(value, Dual) else value))
 
     def _part(self, value: str, k: int) -> str:
         """Group `k` of the samples of a vector of doubles."""

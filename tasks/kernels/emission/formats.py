@@ -63,3 +63,36 @@ def declarations() -> list[str]:
         lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
         lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in INTRINSIC.values()]
     return lines
+
+
+FILL = """
+define private void @fill(ptr %row, i64 %stride, ptr %places, ptr %values, i64 %count, i64 %groups) #0 {
+entry:
+  %none = icmp sle i64 %groups, 0
+  br i1 %none, label %end, label %component
+component:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %filled ]
+  %place.at = getelementptr i64, ptr %places, i64 %k
+  %place = load i64, ptr %place.at
+  %value.at = getelementptr double, ptr %values, i64 %k
+  %value = load double, ptr %value.at
+  %one = insertelement VECTOR poison, double %value, i64 0
+  %all = shufflevector VECTOR %one, VECTOR poison, <LANES x i32> zeroinitializer
+  %offset = mul i64 %stride, %place
+  %start = getelementptr double, ptr %row, i64 %offset
+  br label %group
+group:
+  %g = phi i64 [ 0, %component ], [ %g.next, %group ]
+  %at = getelementptr VECTOR, ptr %start, i64 %g
+  store VECTOR %all, ptr %at, align 8
+  %g.next = add i64 %g, 1
+  %g.more = icmp slt i64 %g.next, %groups
+  br i1 %g.more, label %group, label %filled
+filled:
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %count
+  br i1 %k.more, label %component, label %end
+end:
+  ret void
+}""".replace("VECTOR", f"<{LANES} x double>").replace("LANES", str(LANES))
+"""A function that writes constants to components of an output, a row of groups of samples for each."""

@@ -17,7 +17,7 @@ from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
-LONG = 16_000
+LONG = 8_000
 """Lines of text beyond which instructions stay in their order: the time to schedule them grows with their square."""
 _emission = threading.Lock()
 

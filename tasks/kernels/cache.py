@@ -11,11 +11,14 @@ _kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
 _lock = threading.Lock()
 
 
-def kernel(program: Program, *, single: bool = False) -> Kernel:
-    """The kernel of a program in double or single precision, compiled on the first call in this process."""
+def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
+    """The kernel of a program in double or single precision, compiled on the first call in this process.
+
+    `wide`: for calls with many samples of each case, see `Kernel.prepare`.
+    """
     with _lock:
         known = _kernels.setdefault((id(program), single), (program, Kernel(program, single=single)))[1]
-    return known.prepare()
+    return known.prepare(wide=wide)
 
 
 def compiled() -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +21,9 @@ except ImportError:  # no LLVM for this platform: same bits, slower
     llvm = None  # type: ignore[assignment]
 
 __all__ = ["LANES", "Kernel", "empty_rows", "padded"]
+
+MANY = 16
+"""Cases of a single group of samples that are worth machine code of their own, where two are done at a time."""
 
 
 def has_compiler() -> bool:
@@ -49,27 +51,29 @@ class Kernel:
         self.compiled, self.keep = compiled and llvm is not None, keep
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
+        self._machines: dict[bool, Any] = {}
+        self._widens = self.compiled and llvm.widens(program, single=single)
 
-    @functools.cached_property
-    def _machine(self) -> Any:
+    def _machine(self, wide: bool) -> Any:
+        """The function for many groups of samples of a case, or for one at a time; often they are the same."""
+        wide = wide and self._widens
         with self._lock:
-            if "_machine" in self.__dict__:
-                return self.__dict__["_machine"]
-            start = time.perf_counter()
-            machine = llvm.compile_program(self.program, single=self.single, keep=self.keep)
-            self.seconds_to_compile = time.perf_counter() - start
-            self.__dict__["_machine"] = machine
-            return machine
+            if wide not in self._machines:
+                start = time.perf_counter()
+                made = llvm.compile_program(self.program, single=self.single, wide=wide, keep=self.keep)
+                self.seconds_to_compile += time.perf_counter() - start
+                self._machines[wide] = made
+            return self._machines[wide]
 
     @property
     def address(self) -> int:
-        """Where the machine code is."""
-        return int(self._machine.address)
+        """Where the machine code is that takes one group of samples at a time."""
+        return int(self._machine(wide=False).address)
 
-    def prepare(self) -> Kernel:
-        """Compile now."""
+    def prepare(self, *, wide: bool = True) -> Kernel:
+        """Compile now; `wide`: for calls with many samples of each case."""
         if self.compiled:
-            _ = self._machine
+            self._machine(wide)
         return self
 
     def shapes(self, cases: int, samples: int) -> dict[Key, Shape]:
@@ -104,7 +108,8 @@ class Kernel:
         out = self.allocate(cases, samples) if out is None else out
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         if self.compiled:
-            self._machine.call(cases, padded(samples) // LANES, samples, pointers, strides)
+            groups = padded(samples) // LANES
+            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, pointers, strides)
         else:
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value

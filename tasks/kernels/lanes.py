@@ -131,7 +131,7 @@ class BoundKernel:
         """Outputs (1, size, padded samples) for sample inputs, as `Kernel` gives them."""
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
-        run = kernel(split(self.program)[1])
+        run = kernel(split(self.program)[1], wide=False)
         out = run.allocate(1, samples)
         grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
         run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})

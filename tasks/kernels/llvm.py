@@ -18,7 +18,12 @@ from tasks.kernels.program import Program
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
 LONG = 8_000
-"""Lines of text beyond which instructions stay in their order: the time to schedule them grows with their square."""
+"""Lines of text beyond which instructions stay in their order: the time to schedule them grows with their square, and
+what that gains is less than what it costs in registers."""
+WIDEST = 6_000
+"""Operations up to which an iteration is done for two groups of samples at a time."""
+REGISTERS = "+avx512f"
+"""The feature of processors that have registers for that."""
 _emission = threading.Lock()
 
 _SIGNATURE = ctypes.CFUNCTYPE(
@@ -40,9 +45,20 @@ class Machine:
     engine: Any
 
 
-def compile_program(program: Program, *, single: bool = False, keep: bool = True) -> Machine:
+def widens(program: Program, *, single: bool = False) -> bool:
+    """Whether a program takes two groups of samples at a time on this processor.
+
+    That pays where results are waited for, in iterations: each of their steps needs the one before. In single precision
+    a vector has two groups already.
+    """
+    iterates = any(loop.skip is None for loop in program.loops)
+    features = llvm.get_host_cpu_features().flatten().split(",")
+    return iterates and not single and len(program.nodes) <= WIDEST and REGISTERS in features
+
+
+def compile_program(program: Program, *, single: bool = False, wide: bool = False, keep: bool = True) -> Machine:
     """Machine code of a program for this processor, samples in double or in single precision."""
-    return compile_text(source(program, single=single), _SIGNATURE, keep=keep)
+    return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep)
 
 
 def _object_code(text: str, target: Any) -> bytes:

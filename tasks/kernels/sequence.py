@@ -148,7 +148,7 @@ class Sequence:
         results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
         wanted = {key: size(shape) for key, shape in program.sample.items()}
         wanted |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
-        self._programs.append(kernel(program))
+        self._programs.append(kernel(program, wide=False))
         self._starts.append(len(self._slots))
         for key, rows in wanted.items():
             slot = results[key] if key in results else inputs[key]

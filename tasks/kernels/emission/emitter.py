@@ -1,8 +1,7 @@
-"""Write a program as text of LLVM: vector code for a group of samples, strict IEEE arithmetic.
+"""Write a program as text of LLVM: the function that goes through cases and groups of samples.
 
-No fast-math flag is ever given, so the compiler may neither reorder nor contract, and the result has the same bits on
-every processor. What depends on case inputs alone is scalar code before the loop over samples, in double precision;
-samples may be in single, sixteen in place of eight in a vector.
+What depends on case inputs alone is scalar code before the loop over samples, in double precision; samples may be in
+single, sixteen in place of eight in a vector.
 
 The function is `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which `valid` samples
 count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the program, strides
@@ -15,20 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.kernels.emission.formats import (
-    BINARY,
-    COMPARE,
-    DOUBLE,
-    FILL,
-    FUSED,
-    INTRINSIC,
-    SINGLE,
-    FloatFormat,
-    constant,
-    declarations,
-    literal,
-    picks,
-)
+from tasks.kernels.emission import rare
+from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
+from tasks.kernels.emission.writer import Writer
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import Key
@@ -37,89 +25,14 @@ from tasks.kernels.rows import LANES
 
 
 @dataclass
-class _Emitter:
-    """Writes the text of one function. Node values are names; `scalar` while in the per-case part."""
-
-    program: Program
-    single: bool = False
+class _Emitter(Writer):
+    """Writes the whole text; `sums` are doubles, of as many lanes as reductions have."""
 
     def __post_init__(self) -> None:
-        self.format = SINGLE if self.single else DOUBLE
-        self.lanes = 2 * LANES if self.single else LANES
-        self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
-        self.sums = f"<{self.lanes} x double>"
-        self.lines: list[str] = []
+        super().__post_init__()
+        self.counted = self.lanes if self.single else LANES
+        self.doubles, self.sums = f"<{self.lanes} x double>", f"<{self.counted} x double>"
         self.tables: list[str] = []
-        self.names: dict[int, str] = {}
-        self.splats: dict[int, str] = {}
-        self.count = 0
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def new(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def label(self, name: str) -> None:
-        self.lines.append(f"{name}:")
-
-    # --- operations -------------------------------------------------------------------------------------------------
-
-    def operand(self, node: int, scalar: bool) -> str:
-        """The name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
-        data = self.program.nodes[node]
-        if data.op == CONSTANT:
-            value = data.data.single if self.single and isinstance(data.data, Dual) else data.data
-            return constant("double" if scalar else self.vector, value)
-        if scalar or node not in self.splats:
-            return self.names[node]
-        return self.splats[node]
-
-    def emit(self, node: int, scalar: bool) -> None:
-        op, args = self.program.nodes[node].op, self.program.nodes[node].args
-        kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
-        form = DOUBLE if scalar else self.format
-        names = [self.operand(arg, scalar) for arg in args]
-        suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
-        if op in BINARY:
-            text = f"{BINARY[op]} {kind} {names[0]}, {names[1]}"
-        elif op in COMPARE:
-            text = f"fcmp {COMPARE[op]} {kind} {names[0]}, {names[1]}"
-        elif op in INTRINSIC:
-            text = f"call {kind} @llvm.{INTRINSIC[op]}.{suffix}({kind} {names[0]})"
-        elif op in FUSED:
-            minus_product, minus_sum = FUSED[op]
-            a = self.new(f"fneg {kind} {names[0]}") if minus_product else names[0]
-            c = self.new(f"fneg {kind} {names[2]}") if minus_sum else names[2]
-            text = f"call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {names[1]}, {kind} {c})"
-        elif op in ("power_of_two", "exponent"):
-            whole = form.whole if scalar else f"<{self.lanes} x {form.whole}>"
-            text = (self._power_of_two if op == "power_of_two" else self._exponent)(form, kind, whole, names[0])
-        elif op == "neg":
-            text = f"fneg {kind} {names[0]}"
-        elif op == "select":
-            text = f"select {mask} {names[0]}, {kind} {names[1]}, {kind} {names[2]}"
-        elif op in ("and", "or"):
-            text = f"{op} {mask} {names[0]}, {names[1]}"
-        elif op == "not":
-            text = f"xor {mask} {names[0]}, {'true' if scalar else 'splat (i1 true)'}"
-        else:
-            raise NotImplementedError(f"no machine code for the operation {op!r}")
-        self.names[node] = self.new(text)
-
-    def _power_of_two(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {constant(kind, form.biased)}')} to {whole}")
-        return f"bitcast {whole} {self.new(f'shl {whole} {bits}, {constant(whole, form.mantissa)}')} to {kind}"
-
-    def _exponent(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        bits = self.new(f"bitcast {kind} {name} to {whole}")
-        shifted = self.new(f"lshr {whole} {bits}, {constant(whole, form.mantissa)}")
-        biased = self.new(f"and {whole} {shifted}, {constant(whole, form.exponents)}")
-        # quicker than a conversion, which few vector units have
-        placed = self.new(f"or {whole} {biased}, {constant(whole, form.placed)}")
-        return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {constant(kind, form.biased)}"
 
     def region(self, key: int) -> None:
         for node in self.program.regions.get(key, ()):
@@ -164,6 +77,7 @@ class _Emitter:
             for name in reduced
             for k in range(len(program.outputs[name][1]))
         }
+        self._places()
         ratio = self.lanes // LANES
         self.line(f"%rounds = udiv i64 {self.new(f'add i64 %groups, {ratio - 1}')}, {ratio}")
         self.line(f"%last = sub i64 {self.new(f'mul i64 %groups, {LANES}')}, {LANES}")
@@ -210,13 +124,25 @@ class _Emitter:
         head = (
             "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
         )
-        attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
+        loops = [line for k in self._rare for line in rare.function(program, k, self.single)]
         fill = [FILL] if self.tables else []
-        return "\n".join([head, *self.lines, "}", *fill, *self.tables, *declarations(), attributes])
+        return "\n".join([head, *self.lines, "}", *loops, *fill, *self.tables, *declarations(), ATTRIBUTES])
+
+    @property
+    def _rare(self) -> list[int]:
+        return [k for k, loop in enumerate(self.program.loops) if loop.skip is not None]
+
+    def _places(self) -> None:
+        """Memory for what loops that are functions take and give."""
+        taken = max((len(rare.handed_over(self.program, k)) for k in self._rare), default=0)
+        given = max((len(self.program.loops[k].state) for k in self._rare), default=0)
+        for name, count in (("values", taken), ("results", given)):
+            if count:
+                self.line(f"%{name} = alloca [{count * rare.PLACE} x i8], align {rare.PLACE}")
 
     def _offsets(self) -> list[str]:
         """Where the vector's groups of LANES samples are; where there is half a vector left it is taken twice."""
-        if not self.single:
+        if self.lanes == LANES:
             return ["%first"]
         after = self.new(f"add i64 %first, {LANES}")
         over = self.new(f"icmp sgt i64 {after}, %last")
@@ -266,56 +192,23 @@ class _Emitter:
         for offset in self.offsets:
             at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
             parts.append(self.new(f"load {kind}, ptr {at}, align 8"))
-        if not self.single:
-            return parts[0]
-        joined = self.new(f"shufflevector {kind} {parts[0]}, {kind} {parts[1]}, {picks(0, self.lanes)}")
-        return self.new(f"fptrunc {self.sums} {joined} to {self.vector}")
+        joined = self.joined(kind, parts, LANES)
+        return self.new(f"fptrunc {self.doubles} {joined} to {self.vector}") if self.single else joined
 
     def _double(self, value: str) -> str:
         """A vector in double precision."""
-        return self.new(f"fpext {self.vector} {value} to {self.sums}") if self.single else value
+        return self.new(f"fpext {self.vector} {value} to {self.doubles}") if self.single else value
 
     def _loop(self, index: int, before: str) -> None:
-        loop, name = self.program.loops[index], f"loop{index}"
-        entry = [self.operand(i, scalar=False) for i in loop.initial]
-        skip = "zeroinitializer" if loop.skip is None else self.operand(loop.skip, scalar=False)
-        if loop.skip is None:
-            self.line(f"br label %{name}")
+        loop = self.program.loops[index]
+        if loop.skip is not None:
+            kept = rare.call(self, index, before, "%values", "%results")
         else:
-            self.line(f"br i1 {self._everywhere_set(skip)}, label %after{index}, label %{name}")
-        self.label(name)
-        start = len(self.lines)
-        for state in loop.state:
-            self.count += 1
-            self.names[state] = f"%v{self.count}"
-        self.region(2 * index + 1)
-        finished = self.new(f"or {self.mask} %{name}.done, {self.operand(loop.done, scalar=False)}")
-        following = [self.operand(i, scalar=False) for i in loop.following]
-        kept = [
-            self.new(f"select {self.mask} %{name}.done, {self.vector} {self.names[old]}, {self.vector} {new}")
-            for old, new in zip(loop.state, following, strict=True)
-        ]
-        phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]
-        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{name} ]")
-        for state, first, again in zip(loop.state, entry, kept, strict=True):
-            phis.append(f"  {self.names[state]} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{name} ]")
-        self.lines[start:start] = phis
-        all_done = self._everywhere_set(finished)
-        self.line(f"%{name}.next = add i64 %{name}.round, 1")
-        over = self.new(f"icmp sge i64 %{name}.next, {loop.limit}")
-        leave = self.new(f"or i1 {all_done}, {over}")
-        self.line(f"br i1 {leave}, label %after{index}, label %{name}")
-        self.label(f"after{index}")
+            entry = [self.operand(i, scalar=False) for i in loop.initial]
+            kept = self.rounds(index, before, entry, "zeroinitializer")
         for i, node in enumerate(self.program.nodes):
             if node.op == RESULT and node.data[0] == index:
-                first, last = entry[node.data[1]], kept[node.data[1]]
-                around = f"phi {self.vector} [ {first}, %{before} ], [ {last}, %{name} ]"
-                self.names[i] = last if loop.skip is None else self.new(around)
-
-    def _everywhere_set(self, mask: str) -> str:
-        """Whether a mask holds in all lanes."""
-        bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
-        return self.new(f"icmp eq i{self.lanes} {bits}, -1")
+                self.names[i] = kept[node.data[1]]
 
     def _series(self, row: dict[Key, str]) -> dict[int, list[tuple[str, int, str]]]:
         """Where values of samples go, by node: row pointer, component and stride of each output that has it.
@@ -337,7 +230,8 @@ class _Emitter:
             value = self._double(self.operand(node, scalar=False))
             for k, offset in enumerate(self.offsets):
                 at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
-                self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {at}, align 8")
+                part = self.pick(self.doubles, value, k, LANES) if self.lanes > LANES else value
+                self.line(f"store <{LANES} x double> {part}, ptr {at}, align 8")
 
     def _fill(self, row: dict[Key, str]) -> None:
         """Write outputs that are constants, row by row, when the case has no more to read: arrays may be inputs too."""
@@ -363,12 +257,6 @@ class _Emitter:
         with np.errstate(over="ignore"):
             return float(np.float32(value.single if isinstance(value, Dual) else value))
 
-    def _part(self, value: str, k: int) -> str:
-        """Group `k` of the samples of a vector of doubles."""
-        if not self.single:
-            return value
-        return self.new(f"shufflevector {self.sums} {value}, {self.sums} poison, {picks(LANES * k, LANES)}")
-
     def _combine(self, how: str, old: str, value: str, kind: str) -> str:
         if how == "sum":
             return self.new(f"fadd {kind} {old}, {value}")
@@ -381,37 +269,39 @@ class _Emitter:
     def _accumulate(self, accumulators: dict[tuple[Key, int], str]) -> None:
         if not accumulators:
             return
-        whole = f"<{self.lanes} x i64>"
-        iota = ", ".join(f"i64 {k}" for k in range(self.lanes))
-        at = self.new(f"add {whole} {self._everywhere('%first')}, <{iota}>")
-        counts = self.new(f"icmp slt {whole} {at}, {self._everywhere('%valid')}")
-        for (name, k), slot in accumulators.items():
-            old = self.new(f"load {self.sums}, ptr {slot}")
-            value = self._double(self.operand(self.program.outputs[name][1][k], scalar=False))
-            new = self._combine(self.program.reductions[name], old, value, self.sums)
-            kept = self.new(f"select {self.mask} {counts}, {self.sums} {new}, {self.sums} {old}")
-            self.line(f"store {self.sums} {kept}, ptr {slot}")
+        whole, mask = f"<{self.counted} x i64>", f"<{self.counted} x i1>"
+        first, valid = self._everywhere("%first"), self._everywhere("%valid")
+        for part in range(self.lanes // self.counted):
+            iota = ", ".join(f"i64 {k}" for k in range(self.counted * part, self.counted * (part + 1)))
+            at = self.new(f"add {whole} {first}, <{iota}>")
+            counts = self.new(f"icmp slt {whole} {at}, {valid}")
+            for (name, k), slot in accumulators.items():
+                old = self.new(f"load {self.sums}, ptr {slot}")
+                value = self._double(self.operand(self.program.outputs[name][1][k], scalar=False))
+                if self.counted < self.lanes:
+                    value = self.pick(self.doubles, value, part, self.counted)
+                new = self._combine(self.program.reductions[name], old, value, self.sums)
+                kept = self.new(f"select {mask} {counts}, {self.sums} {new}, {self.sums} {old}")
+                self.line(f"store {self.sums} {kept}, ptr {slot}")
 
     def _everywhere(self, number: str) -> str:
-        """A whole number in all lanes."""
-        kind = f"<{self.lanes} x i64>"
+        """A whole number in all lanes that count."""
+        kind = f"<{self.counted} x i64>"
         one = self.new(f"insertelement {kind} poison, i64 {number}, i64 0")
-        return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
+        return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.counted} x i32> zeroinitializer")
 
     def _finish(self, accumulators: dict[tuple[Key, int], str], row: dict[Key, str]) -> None:
         for (name, component), slot in accumulators.items():
-            value, width = self.new(f"load {self.sums}, ptr {slot}"), self.lanes
+            value, width = self.new(f"load {self.sums}, ptr {slot}"), self.counted
             while width > 1:
                 width //= 2
-                halves = []
-                for start in (0, width):
-                    kind = f"<{2 * width} x double>"
-                    halves.append(self.new(f"shufflevector {kind} {value}, {kind} poison, {picks(start, width)}"))
+                kind = f"<{2 * width} x double>"
+                halves = [self.pick(kind, value, part, width) for part in range(2)]
                 value = self._combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
             scalar = self.new(f"extractelement <1 x double> {value}, i64 0")
             self.line(f"store double {scalar}, ptr {self.address(row[name], component, self.by_component[name])}")
 
 
-def source(program: Program, *, single: bool = False) -> str:
-    """The program as LLVM text."""
-    return _Emitter(program, single).text()
+def source(program: Program, *, single: bool = False, wide: bool = False) -> str:
+    """The program as LLVM text; `wide`: two groups of samples at a time."""
+    return _Emitter(program, single, wide).text()

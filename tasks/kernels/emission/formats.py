@@ -58,7 +58,8 @@ def picks(start: int, count: int) -> str:
 def declarations() -> list[str]:
     """Lines that declare the intrinsic functions in use."""
     lines = []
-    kinds = {"f64": "double", f"v{LANES}f64": f"<{LANES} x double>", f"v{2 * LANES}f32": f"<{2 * LANES} x float>"}
+    kinds = {"f64": "double", f"v{2 * LANES}f32": f"<{2 * LANES} x float>"}
+    kinds |= {f"v{lanes}f64": f"<{lanes} x double>" for lanes in (LANES, 2 * LANES)}
     for suffix, kind in kinds.items():
         lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
         lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in INTRINSIC.values()]
@@ -96,3 +97,10 @@ end:
   ret void
 }""".replace("VECTOR", f"<{LANES} x double>").replace("LANES", str(LANES))
 """A function that writes constants to components of an output, a row of groups of samples for each."""
+
+_NATURE = 'nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512"'
+
+ATTRIBUTES = f"""attributes #0 = {{ {_NATURE} }}
+attributes #1 = {{ noinline cold {_NATURE} }}
+!0 = !{{ !"branch_weights", i32 1000, i32 1 }}"""
+"""Of functions, and how much more likely it is that a loop which may be skipped is."""

@@ -43,6 +43,51 @@ def test_compiled_equals_interpreted_bit_for_bit(recipe: Recipe, batch: Batch) -
 
 
 @few
+@given(recipe=recipes(), batch=batches())
+def test_two_groups_of_samples_at_a_time_have_the_same_bits(recipe: Recipe, batch: Batch) -> None:
+    program = recipe.program()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel.llvm, "widens", lambda program, single: True)
+        ready = Kernel(program)
+        out = poisoned_outputs(ready, batch.cases, batch.samples)
+        ready(batch.strided, batch.samples, out)
+    assert_same_bits(trimmed(out, batch.samples), interpret(program, batch.inputs, batch.samples))
+
+
+def rare_program() -> Program:
+    """A root by Newton's steps, and where it lies above 2 many more in a loop that others spare."""
+
+    def one_sample(a: np.ndarray, x: np.ndarray) -> Mapping[str, object]:
+        def step(state: object) -> tuple[list[object], object]:
+            better = (state[0] + x[0] / state[0]) * 0.5  # type: ignore[index]
+            return [better], abs(better - state[0]) < 1e-9  # type: ignore[index]
+
+        (root,) = expression.loop(step, [x[0]], 30)
+        small = root <= 2.0
+
+        def halve(state: object) -> tuple[list[object], object]:
+            return [state[0] * a[0], state[1] + 1.0], state[0] * x[1] < 1.0  # type: ignore[index]
+
+        less, count = expression.loop(halve, [root, x[1] * 0.0], 50, skip=small)
+        return {"less": less, "count": count, "most": count, "one": 1.0}
+
+    return trace("rare", one_sample, case={"a": (1,)}, sample={"x": (2,)}, reductions={"most": "max"})
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("samples", [1, 8, 9, 24, 40])
+def test_a_loop_that_samples_spare_has_the_same_bits(samples: int, wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel.llvm, "widens", lambda program, single: wide)
+    random, program = np.random.default_rng(samples), rare_program()
+    x = random.uniform(0.1, 3.0, (3, 2, padded(samples)))
+    x[1, 0, ::9], x[2, 0] = 7.0, 9.0  # none, few of them, and all
+    inputs = {"a": np.array([[0.5], [0.7], [0.9]]), "x": x}
+    result = Kernel(program)(inputs, samples)
+    assert_same_bits(result, interpret(program, inputs, padded(samples), valid=samples))
+    assert (result["most"][:, 0] > [-1.0, 0.0, 0.0]).all()
+
+
+@few
 @given(recipe=recipes(), batch=batches(), random=st.randoms(use_true_random=False))
 def test_a_sample_knows_nothing_of_its_neighbours(recipe: Recipe, batch: Batch, random: object) -> None:
     ready = Kernel(recipe.program())

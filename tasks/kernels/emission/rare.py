@@ -1,0 +1,89 @@
+"""Loops that most samples spare, as functions of their own: `void (ptr values, ptr results)`, for one group of samples.
+
+What surrounds them keeps its registers, and may have several groups in a vector: only groups that have something to do
+in the loop are handed over, through memory. Every value has a place of a cache line there.
+"""
+
+from __future__ import annotations
+
+from tasks.kernels.emission.writer import Writer
+from tasks.kernels.expression import CONSTANT
+from tasks.kernels.program import Program
+
+PLACE = 64
+"""Bytes."""
+
+
+def handed_over(program: Program, index: int) -> tuple[int, ...]:
+    """What a loop takes from before it, in the order of the nodes: constants are none."""
+    loop, body = program.loops[index], program.regions.get(2 * index + 1, ())
+    wanted = {*loop.before, *loop.following, loop.done}.union(*(program.nodes[i].args for i in body))
+    known = {*loop.state, *body}
+    return tuple(sorted(i for i in wanted - known if program.nodes[i].op != CONSTANT))
+
+
+def function(program: Program, index: int, single: bool) -> list[str]:
+    """The text of a loop."""
+    writer, loop = Writer(program, single), program.loops[index]
+    assert loop.skip is not None
+    writer.label("entry")
+    for k, node in enumerate(handed_over(program, index)):
+        writer.names[node] = _read(writer, "%values", k, program.is_mask(node))
+    entry = [writer.operand(i, scalar=False) for i in loop.initial]
+    kept = writer.rounds(index, "entry", entry, writer.operand(loop.skip, scalar=False))
+    for k, result in enumerate(kept):
+        _write(writer, "%results", k, result, mask=False)
+    writer.line("ret void")
+    head = f"define private void {_name(index)}(ptr noalias %values, ptr noalias %results) #1 {{"
+    return [head, *writer.lines, "}"]
+
+
+def call(writer: Writer, index: int, before: str, values: str, results: str) -> list[str]:
+    """Go through the loop with the groups that have something to do in it; the names of its results after it.
+
+    `values` and `results` are places in memory. Goes from the block `before` to that of what is after the loop.
+    """
+    program, loop = writer.program, writer.program.loops[index]
+    assert loop.skip is not None
+    entry = [writer.operand(i, scalar=False) for i in loop.initial]
+    skip, block, width = writer.operand(loop.skip, scalar=False), f"rare{index}", Writer(program, writer.single).lanes
+    kind, parts = f"<{width} x {writer.format.element}>", writer.lanes // width
+    spared = writer.everywhere_set(skip)
+    writer.line(f"br i1 {spared}, label %after{index}, label %{block}, !prof !0")
+    writer.label(block)
+    ends: list[list[str]] = []
+    for part in range(parts):
+        for k, node in enumerate(handed_over(program, index)):
+            value, mask = writer.operand(node, scalar=False), program.is_mask(node)
+            if parts > 1:
+                value = writer.pick(writer.mask if mask else writer.vector, value, part, width)
+            _write(writer, values, k, value, mask=mask, width=width)
+        writer.line(f"call void {_name(index)}(ptr {values}, ptr {results})")
+        ends.append([_read(writer, results, k, mask=False, width=width) for k in range(len(loop.state))])
+    last = [writer.joined(kind, list(halves), width) for halves in zip(*ends, strict=True)]
+    writer.line(f"br label %after{index}")
+    writer.label(f"after{index}")
+    around = (f"[ {first}, %{before} ], [ {end}, %{block} ]" for first, end in zip(entry, last, strict=True))
+    return [writer.new(f"phi {writer.vector} {way}") for way in around]
+
+
+def _name(index: int) -> str:
+    return f"@loop{index}"
+
+
+def _read(writer: Writer, memory: str, k: int, mask: bool, width: int = 0) -> str:
+    """The value in a place."""
+    at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
+    if mask:
+        bits = writer.new(f"load i{width}, ptr {at}, align {PLACE}")
+        return writer.new(f"bitcast i{width} {bits} to <{width} x i1>")
+    return writer.new(f"load <{width} x {writer.format.element}>, ptr {at}, align {PLACE}")
+
+
+def _write(writer: Writer, memory: str, k: int, value: str, mask: bool, width: int = 0) -> None:
+    """Put a value into a place."""
+    at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
+    kind = f"<{width} x {writer.format.element}>"
+    if mask:
+        value, kind = writer.new(f"bitcast <{width} x i1> {value} to i{width}"), f"i{width}"
+    writer.line(f"store {kind} {value}, ptr {at}, align {PLACE}")

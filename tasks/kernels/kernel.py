@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -52,7 +53,6 @@ class Kernel:
         self.seconds_to_compile = 0.0
         self._lock = threading.Lock()
         self._machines: dict[bool, Any] = {}
-        self._widens = self.compiled and llvm.widens(program, single=single)
 
     def _machine(self, wide: bool) -> Any:
         """The function for many groups of samples of a case, or for one at a time; often they are the same."""
@@ -64,6 +64,10 @@ class Kernel:
                 self.seconds_to_compile += time.perf_counter() - start
                 self._machines[wide] = made
             return self._machines[wide]
+
+    @functools.cached_property
+    def _widens(self) -> bool:
+        return llvm.widens(self.program, single=self.single)
 
     @property
     def address(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tasks.kernels.emission import rare
 from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
-from tasks.kernels.emission.writer import Writer
+from tasks.kernels.emission.writer import FunctionText
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import Key
@@ -25,7 +25,7 @@ from tasks.kernels.rows import LANES
 
 
 @dataclass
-class _Emitter(Writer):
+class _Emitter(FunctionText):
     """Writes the whole text; `sums` are doubles, of as many lanes as reductions have."""
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ in the loop are handed over, through memory. Every value has a place of a cache 
 
 from __future__ import annotations
 
-from tasks.kernels.emission.writer import Writer
+from tasks.kernels.emission.writer import FunctionText
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.program import Program
 
@@ -24,7 +24,7 @@ def handed_over(program: Program, index: int) -> tuple[int, ...]:
 
 def function(program: Program, index: int, single: bool) -> list[str]:
     """The text of a loop."""
-    writer, loop = Writer(program, single), program.loops[index]
+    writer, loop = FunctionText(program, single), program.loops[index]
     assert loop.skip is not None
     writer.label("entry")
     for k, node in enumerate(handed_over(program, index)):
@@ -38,7 +38,7 @@ def function(program: Program, index: int, single: bool) -> list[str]:
     return [head, *writer.lines, "}"]
 
 
-def call(writer: Writer, index: int, before: str, values: str, results: str) -> list[str]:
+def call(writer: FunctionText, index: int, before: str, values: str, results: str) -> list[str]:
     """Go through the loop with the groups that have something to do in it; the names of its results after it.
 
     `values` and `results` are places in memory. Goes from the block `before` to that of what is after the loop.
@@ -46,7 +46,11 @@ def call(writer: Writer, index: int, before: str, values: str, results: str) -> 
     program, loop = writer.program, writer.program.loops[index]
     assert loop.skip is not None
     entry = [writer.operand(i, scalar=False) for i in loop.initial]
-    skip, block, width = writer.operand(loop.skip, scalar=False), f"rare{index}", Writer(program, writer.single).lanes
+    skip, block, width = (
+        writer.operand(loop.skip, scalar=False),
+        f"rare{index}",
+        FunctionText(program, writer.single).lanes,
+    )
     kind, parts = f"<{width} x {writer.format.element}>", writer.lanes // width
     spared = writer.everywhere_set(skip)
     writer.line(f"br i1 {spared}, label %after{index}, label %{block}, !prof !0")
@@ -71,7 +75,7 @@ def _name(index: int) -> str:
     return f"@loop{index}"
 
 
-def _read(writer: Writer, memory: str, k: int, mask: bool, width: int = 0) -> str:
+def _read(writer: FunctionText, memory: str, k: int, mask: bool, width: int = 0) -> str:
     """The value in a place."""
     at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
     if mask:
@@ -80,7 +84,7 @@ def _read(writer: Writer, memory: str, k: int, mask: bool, width: int = 0) -> st
     return writer.new(f"load <{width} x {writer.format.element}>, ptr {at}, align {PLACE}")
 
 
-def _write(writer: Writer, memory: str, k: int, value: str, mask: bool, width: int = 0) -> None:
+def _write(writer: FunctionText, memory: str, k: int, value: str, mask: bool, width: int = 0) -> None:
     """Put a value into a place."""
     at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
     kind = f"<{width} x {writer.format.element}>"

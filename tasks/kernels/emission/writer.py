@@ -25,7 +25,7 @@ from tasks.kernels.rows import LANES
 
 
 @dataclass
-class Writer:
+class FunctionText:
     """Writes the text of one function. Node values are names; `scalar` while in the per-case part.
 
     `wide`: a vector is two of the groups of samples that one has otherwise, so that the processor has something to do

@@ -67,7 +67,7 @@ class Kernel:
 
     @functools.cached_property
     def _widens(self) -> bool:
-        return llvm.widens(self.program, single=self.single)
+        return bool(llvm.widens(self.program))
 
     @property
     def address(self) -> int:

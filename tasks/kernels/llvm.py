@@ -45,15 +45,13 @@ class Machine:
     engine: Any
 
 
-def widens(program: Program, *, single: bool = False) -> bool:
-    """Whether a program takes two groups of samples at a time on this processor.
+def widens(program: Program) -> bool:
+    """Whether a program takes two groups of samples at a time on this processor, or two of twice as many in single.
 
-    That pays where results are waited for, in iterations: each of their steps needs the one before. In single precision
-    a vector has two groups already.
+    That pays where results are waited for, in iterations: each of their steps needs the one before.
     """
     iterates = any(loop.skip is None for loop in program.loops)
-    features = llvm.get_host_cpu_features().flatten().split(",")
-    return iterates and not single and len(program.nodes) <= WIDEST and REGISTERS in features
+    return iterates and len(program.nodes) <= WIDEST and REGISTERS in llvm.get_host_cpu_features().flatten().split(",")
 
 
 def compile_program(program: Program, *, single: bool = False, wide: bool = False, keep: bool = True) -> Machine:

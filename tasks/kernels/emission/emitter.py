@@ -30,7 +30,7 @@ class _Emitter(FunctionText):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.counted = self.lanes if self.single else LANES
+        self.counted = 2 * LANES if self.single else LANES
         self.doubles, self.sums = f"<{self.lanes} x double>", f"<{self.counted} x double>"
         self.tables: list[str] = []
 
@@ -141,12 +141,13 @@ class _Emitter(FunctionText):
                 self.line(f"%{name} = alloca [{count * rare.PLACE} x i8], align {rare.PLACE}")
 
     def _offsets(self) -> list[str]:
-        """Where the vector's groups of LANES samples are; where there is half a vector left it is taken twice."""
-        if self.lanes == LANES:
-            return ["%first"]
-        after = self.new(f"add i64 %first, {LANES}")
-        over = self.new(f"icmp sgt i64 {after}, %last")
-        return ["%first", self.new(f"select i1 {over}, i64 %last, i64 {after}")]
+        """Where the vector's groups of LANES samples are; those that there are not are the last one again."""
+        offsets = ["%first"]
+        for part in range(1, self.lanes // LANES):
+            after = self.new(f"add i64 %first, {LANES * part}")
+            over = self.new(f"icmp sgt i64 {after}, %last")
+            offsets.append(self.new(f"select i1 {over}, i64 %last, i64 {after}"))
+        return offsets
 
     def _case_inputs(self, row: dict[Key, str]) -> None:
         for i, node in enumerate(self.program.nodes):
@@ -192,7 +193,7 @@ class _Emitter(FunctionText):
         for offset in self.offsets:
             at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
             parts.append(self.new(f"load {kind}, ptr {at}, align 8"))
-        joined = self.joined(kind, parts, LANES)
+        joined = self.joined("double", parts, LANES)
         return self.new(f"fptrunc {self.doubles} {joined} to {self.vector}") if self.single else joined
 
     def _double(self, value: str) -> str:

@@ -58,8 +58,9 @@ def picks(start: int, count: int) -> str:
 def declarations() -> list[str]:
     """Lines that declare the intrinsic functions in use."""
     lines = []
-    kinds = {"f64": "double", f"v{2 * LANES}f32": f"<{2 * LANES} x float>"}
+    kinds = {"f64": "double"}
     kinds |= {f"v{lanes}f64": f"<{lanes} x double>" for lanes in (LANES, 2 * LANES)}
+    kinds |= {f"v{lanes}f32": f"<{lanes} x float>" for lanes in (2 * LANES, 4 * LANES)}
     for suffix, kind in kinds.items():
         lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
         lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in INTRINSIC.values()]

@@ -51,7 +51,7 @@ def call(writer: FunctionText, index: int, before: str, values: str, results: st
         f"rare{index}",
         FunctionText(program, writer.single).lanes,
     )
-    kind, parts = f"<{width} x {writer.format.element}>", writer.lanes // width
+    parts = writer.lanes // width
     spared = writer.everywhere_set(skip)
     writer.line(f"br i1 {spared}, label %after{index}, label %{block}, !prof !0")
     writer.label(block)
@@ -64,7 +64,7 @@ def call(writer: FunctionText, index: int, before: str, values: str, results: st
             _write(writer, values, k, value, mask=mask, width=width)
         writer.line(f"call void {_name(index)}(ptr {values}, ptr {results})")
         ends.append([_read(writer, results, k, mask=False, width=width) for k in range(len(loop.state))])
-    last = [writer.joined(kind, list(halves), width) for halves in zip(*ends, strict=True)]
+    last = [writer.joined(writer.format.element, list(halves), width) for halves in zip(*ends, strict=True)]
     writer.line(f"br label %after{index}")
     writer.label(f"after{index}")
     around = (f"[ {first}, %{before} ], [ {end}, %{block} ]" for first, end in zip(entry, last, strict=True))

@@ -38,7 +38,7 @@ class FunctionText:
 
     def __post_init__(self) -> None:
         self.format = SINGLE if self.single else DOUBLE
-        self.lanes = 2 * LANES if self.single or self.wide else LANES
+        self.lanes = LANES * (2 if self.single else 1) * (2 if self.wide else 1)
         self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
@@ -128,11 +128,14 @@ class FunctionText:
         """Part of a vector of a kind, `width` lanes long."""
         return self.new(f"shufflevector {kind} {value}, {kind} poison, {picks(width * part, width)}")
 
-    def joined(self, kind: str, parts: list[str], width: int) -> str:
-        """One vector of one or of two, which are `width` lanes long."""
-        if len(parts) == 1:
-            return parts[0]
-        return self.new(f"shufflevector {kind} {parts[0]}, {kind} {parts[1]}, {picks(0, 2 * width)}")
+    def joined(self, element: str, parts: list[str], width: int) -> str:
+        """One vector of neighbours, one, two or four of them, which are `width` lanes long."""
+        while len(parts) > 1:
+            kind, pattern = f"<{width} x {element}>", picks(0, 2 * width)
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self.new(f"shufflevector {kind} {left}, {kind} {right}, {pattern}") for left, right in pairs]
+            width *= 2
+        return parts[0]
 
     def rounds(self, index: int, before: str, entry: list[str], skip: str) -> list[str]:
         """Iterate a loop of the program after the block `before`, and go to `after`; the names of its results."""

@@ -47,7 +47,7 @@ def test_compiled_equals_interpreted_bit_for_bit(recipe: Recipe, batch: Batch) -
 def test_two_groups_of_samples_at_a_time_have_the_same_bits(recipe: Recipe, batch: Batch) -> None:
     program = recipe.program()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel.llvm, "widens", lambda program, single: True)
+        patch.setattr(kernel.llvm, "widens", lambda program: True)
         ready = Kernel(program)
         out = poisoned_outputs(ready, batch.cases, batch.samples)
         ready(batch.strided, batch.samples, out)
@@ -77,7 +77,7 @@ def rare_program() -> Program:
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("samples", [1, 8, 9, 24, 40])
 def test_a_loop_that_samples_spare_has_the_same_bits(samples: int, wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel.llvm, "widens", lambda program, single: wide)
+    monkeypatch.setattr(kernel.llvm, "widens", lambda program: wide)
     random, program = np.random.default_rng(samples), rare_program()
     x = random.uniform(0.1, 3.0, (3, 2, padded(samples)))
     x[1, 0, ::9], x[2, 0] = 7.0, 9.0  # none, few of them, and all
@@ -85,6 +85,9 @@ def test_a_loop_that_samples_spare_has_the_same_bits(samples: int, wide: bool, m
     result = Kernel(program)(inputs, samples)
     assert_same_bits(result, interpret(program, inputs, padded(samples), valid=samples))
     assert (result["most"][:, 0] > [-1.0, 0.0, 0.0]).all()
+    half = Kernel(program, single=True)(inputs, samples)
+    monkeypatch.setattr(kernel.llvm, "widens", lambda program: not wide)
+    assert_same_bits(half, Kernel(program, single=True)(inputs, samples))
 
 
 @few

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,6 @@ from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
-LONG = 16_000
-"""Lines of text beyond which instructions stay in their order: the time to schedule them grows with their square."""
-_emission = threading.Lock()
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None,
@@ -45,17 +41,6 @@ def compile_program(program: Program, *, single: bool = False, keep: bool = True
     return compile_text(source(program, single=single), _SIGNATURE, keep=keep)
 
 
-def _object_code(text: str, target: Any) -> bytes:
-    with _emission:  # options of LLVM are those of the process
-        if is_long := text.count("\n") > LONG:
-            llvm.set_option("limbsweep", "-enable-misched=false")
-        try:
-            return bytes(target.emit_object(llvm.parse_assembly(text)))
-        finally:
-            if is_long:
-                llvm.set_option("limbsweep", "-enable-misched=true")
-
-
 def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True) -> Machine:
     """Machine code of the function `kernel` of a text, for this processor.
 
@@ -70,7 +55,7 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
     code = stored.read(name) if keep else None
     if code is None:
-        code = _object_code(text, target)
+        code = bytes(target.emit_object(llvm.parse_assembly(text)))
         if keep:
             stored.write(name, code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)

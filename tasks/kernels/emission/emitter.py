@@ -11,54 +11,30 @@ in elements (case stride, component stride) for each. Arrays are of doubles in e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from tasks.kernels.emission.formats import (
-    BINARY,
-    COMPARE,
-    DOUBLE,
-    FUSED,
-    INTRINSIC,
-    SINGLE,
-    FloatFormat,
-    constant,
-    declarations,
-    picks,
-)
+from tasks.kernels.emission.formats import constant, picks
+from tasks.kernels.emission.function_text import FunctionText
+from tasks.kernels.emission.slots import PART, Trail, is_long, slots
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
 from tasks.kernels.rows import LANES
 
+MANY = 1000
+"""Components of an output beyond which places in it are found one from another: so many addresses would be spilled."""
 
-@dataclass
-class _Emitter:
+
+class _Emitter(FunctionText):
     """Writes the text of one function. Node values are names; `scalar` while in the per-case part."""
 
-    program: Program
-    single: bool = False
-
-    def __post_init__(self) -> None:
-        self.format = SINGLE if self.single else DOUBLE
-        self.lanes = 2 * LANES if self.single else LANES
-        self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
-        self.sums = f"<{self.lanes} x double>"
-        self.lines: list[str] = []
+    def __init__(self, program: Program, *, single: bool = False):
+        super().__init__(single=single)
+        self.program = program
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
-        self.count = 0
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def new(self, text: str) -> str:
-        self.count += 1
-        self.lines.append(f"  %v{self.count} = {text}")
-        return f"%v{self.count}"
-
-    def label(self, name: str) -> None:
-        self.lines.append(f"{name}:")
+        self.inputs: dict[int, str] = {}
+        self.long, self.trail = is_long(program), Trail()
+        self.slots, self.slot_count = slots(program) if self.long else ({}, 0)
 
     # --- operations -------------------------------------------------------------------------------------------------
 
@@ -68,57 +44,41 @@ class _Emitter:
         if data.op == CONSTANT:
             value = data.data.single if self.single and isinstance(data.data, Dual) else data.data
             return constant("double" if scalar else self.vector, value)
-        if scalar or node not in self.splats:
+        if scalar:
             return self.names[node]
-        return self.splats[node]
+        if node in self.splats:
+            return self.splats[node]
+        if self.long and not self.program.is_mask(node) and self.trail.touch(node):
+            self._read_again(node)
+        return self.names[node]
+
+    def _read_again(self, node: int) -> None:
+        if node in self.inputs:
+            self.names[node] = self._load(self.inputs[node])
+        else:  # volatile: else LLVM would keep the value, or move the reading
+            self.names[node] = self.new(f"load volatile {self.vector}, ptr {self._slot(node)}")
+
+    def _slot(self, node: int) -> str:
+        return self.new(f"getelementptr {self.vector}, ptr %slots, i64 {self.slots[node]}")
+
+    def made(self, node: int) -> None:
+        """Keep a value of the samples in its slot, if it has one."""
+        self.trail.touch(node)
+        if node in self.slots:
+            self.line(f"store volatile {self.vector} {self.names[node]}, ptr {self._slot(node)}")
 
     def emit(self, node: int, scalar: bool) -> None:
-        op, args = self.program.nodes[node].op, self.program.nodes[node].args
-        kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
-        form = DOUBLE if scalar else self.format
-        names = [self.operand(arg, scalar) for arg in args]
-        suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
-        if op in BINARY:
-            text = f"{BINARY[op]} {kind} {names[0]}, {names[1]}"
-        elif op in COMPARE:
-            text = f"fcmp {COMPARE[op]} {kind} {names[0]}, {names[1]}"
-        elif op in INTRINSIC:
-            text = f"call {kind} @llvm.{INTRINSIC[op]}.{suffix}({kind} {names[0]})"
-        elif op in FUSED:
-            minus_product, minus_sum = FUSED[op]
-            a = self.new(f"fneg {kind} {names[0]}") if minus_product else names[0]
-            c = self.new(f"fneg {kind} {names[2]}") if minus_sum else names[2]
-            text = f"call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {names[1]}, {kind} {c})"
-        elif op in ("power_of_two", "exponent"):
-            whole = form.whole if scalar else f"<{self.lanes} x {form.whole}>"
-            text = (self._power_of_two if op == "power_of_two" else self._exponent)(form, kind, whole, names[0])
-        elif op == "neg":
-            text = f"fneg {kind} {names[0]}"
-        elif op == "select":
-            text = f"select {mask} {names[0]}, {kind} {names[1]}, {kind} {names[2]}"
-        elif op in ("and", "or"):
-            text = f"{op} {mask} {names[0]}, {names[1]}"
-        elif op == "not":
-            text = f"xor {mask} {names[0]}, {'true' if scalar else 'splat (i1 true)'}"
-        else:
-            raise NotImplementedError(f"no machine code for the operation {op!r}")
-        self.names[node] = self.new(text)
-
-    def _power_of_two(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {constant(kind, form.biased)}')} to {whole}")
-        return f"bitcast {whole} {self.new(f'shl {whole} {bits}, {constant(whole, form.mantissa)}')} to {kind}"
-
-    def _exponent(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        bits = self.new(f"bitcast {kind} {name} to {whole}")
-        shifted = self.new(f"lshr {whole} {bits}, {constant(whole, form.mantissa)}")
-        biased = self.new(f"and {whole} {shifted}, {constant(whole, form.exponents)}")
-        # quicker than a conversion, which few vector units have
-        placed = self.new(f"or {whole} {biased}, {constant(whole, form.placed)}")
-        return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {constant(kind, form.biased)}"
+        names = [self.operand(arg, scalar) for arg in self.program.nodes[node].args]
+        self.names[node] = self.operation(self.program.nodes[node].op, names, scalar)
 
     def region(self, key: int) -> None:
-        for node in self.program.regions.get(key, ()):
+        for number, node in enumerate(self.program.regions.get(key, ())):
+            if self.long and number and number % PART == 0:
+                self.next_part()
             self.emit(node, scalar=key == PER_CASE)
+            if key != PER_CASE:
+                self.made(node)
+                self.trail.step()
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
@@ -153,6 +113,8 @@ class _Emitter:
         arrays = [*program.case, *program.sample, *program.outputs]
         self.label("entry")
         self.load_pointers(arrays)
+        if self.long:
+            self.line(f"%slots = alloca [{self.slot_count} x {self.vector}], align 64")
         accumulators = {
             (name, k): self.new(f"alloca {self.sums}, align 64")
             for name in reduced
@@ -173,19 +135,20 @@ class _Emitter:
             start = constant(self.sums, IDENTITY[program.reductions[name]])
             self.line(f"store {self.sums} {start}, ptr {slot}")
         self.line("%empty = icmp sle i64 %groups, 0")
+        before = self.block
         self.line("br i1 %empty, label %cases.done, label %groups.body")
         self.label("groups.body")
-        last = f"after{len(program.loops) - 1}" if program.loops else "groups.body"
-        self.line(f"%group = phi i64 [ 0, %cases.body ], [ %group.next, %{last} ]")
+        top = len(self.lines)
         self.line(f"%first = mul i64 %group, {self.lanes}")
         self.offsets = self._offsets()
         self._sample_inputs(row)
         self.region(0)
         for index in range(len(program.loops)):
-            self._loop(index, "groups.body" if index == 0 else f"after{index - 1}")
+            self._loop(index)
             self.region(2 * index + 2)
         self._store(series, row)
         self._accumulate(accumulators)
+        self.lines.insert(top, f"  %group = phi i64 [ 0, %{before} ], [ %group.next, %{self.block} ]")
         self.line("%group.next = add i64 %group, 1")
         self.line("%more = icmp slt i64 %group.next, %rounds")
         self.line("br i1 %more, label %groups.body, label %cases.done")
@@ -198,11 +161,7 @@ class _Emitter:
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
         self.line("ret void")
-        head = (
-            "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
-        )
-        attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
-        return "\n".join([head, *self.lines, "}", *declarations(), attributes])
+        return self.function()
 
     def _offsets(self) -> list[str]:
         """Where the vector's groups of LANES samples are; where there is half a vector left it is taken twice."""
@@ -248,7 +207,10 @@ class _Emitter:
             if node.op == SAMPLE:
                 name, component = node.data
                 address = self.address(row[name], component, self.by_component[name])
-                self.names[i] = self._load(address)
+                if self.long:
+                    self.inputs[i] = address
+                else:
+                    self.names[i] = self._load(address)
 
     def _load(self, address: str) -> str:
         """A vector of samples from a row of doubles."""
@@ -265,56 +227,70 @@ class _Emitter:
         """A vector in double precision."""
         return self.new(f"fpext {self.vector} {value} to {self.sums}") if self.single else value
 
-    def _loop(self, index: int, before: str) -> None:
+    def _loop(self, index: int) -> None:
         loop, name = self.program.loops[index], f"loop{index}"
         entry = [self.operand(i, scalar=False) for i in loop.initial]
         skip = "zeroinitializer" if loop.skip is None else self.operand(loop.skip, scalar=False)
+        before = self.block
         if loop.skip is None:
             self.line(f"br label %{name}")
         else:
-            self.line(f"br i1 {self._everywhere_set(skip)}, label %after{index}, label %{name}")
+            self.line(f"br i1 {self.everywhere_set(skip)}, label %after{index}, label %{name}")
         self.label(name)
+        self.trail.leap()
         start = len(self.lines)
-        for state in loop.state:
-            self.count += 1
-            self.names[state] = f"%v{self.count}"
+        states = [f"%v{self.count + 1 + k}" for k in range(len(loop.state))]
+        self.count += len(states)
+        for state, value in zip(loop.state, states, strict=True):
+            self.names[state] = value
+            self.made(state)
         self.region(2 * index + 1)
         finished = self.new(f"or {self.mask} %{name}.done, {self.operand(loop.done, scalar=False)}")
         following = [self.operand(i, scalar=False) for i in loop.following]
         kept = [
-            self.new(f"select {self.mask} %{name}.done, {self.vector} {self.names[old]}, {self.vector} {new}")
+            self.new(f"select {self.mask} %{name}.done, {self.vector} {self.operand(old, False)}, {self.vector} {new}")
             for old, new in zip(loop.state, following, strict=True)
         ]
-        phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]
-        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{name} ]")
-        for state, first, again in zip(loop.state, entry, kept, strict=True):
-            phis.append(f"  {self.names[state]} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{name} ]")
+        last = self.block
+        phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{last} ]"]
+        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{last} ]")
+        for value, first, again in zip(states, entry, kept, strict=True):
+            phis.append(f"  {value} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{last} ]")
         self.lines[start:start] = phis
-        all_done = self._everywhere_set(finished)
+        all_done = self.everywhere_set(finished)
         self.line(f"%{name}.next = add i64 %{name}.round, 1")
         over = self.new(f"icmp sge i64 %{name}.next, {loop.limit}")
         leave = self.new(f"or i1 {all_done}, {over}")
         self.line(f"br i1 {leave}, label %after{index}, label %{name}")
         self.label(f"after{index}")
-        for i, node in enumerate(self.program.nodes):
-            if node.op == RESULT and node.data[0] == index:
-                first, last = entry[node.data[1]], kept[node.data[1]]
-                around = f"phi {self.vector} [ {first}, %{before} ], [ {last}, %{name} ]"
-                self.names[i] = last if loop.skip is None else self.new(around)
-
-    def _everywhere_set(self, mask: str) -> str:
-        """Whether a mask holds in all lanes."""
-        bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
-        return self.new(f"icmp eq i{self.lanes} {bits}, -1")
+        self.trail.leap()
+        results = [i for i, node in enumerate(self.program.nodes) if node.op == RESULT and node.data[0] == index]
+        for i in results:
+            first, again = entry[self.program.nodes[i].data[1]], kept[self.program.nodes[i].data[1]]
+            around = f"phi {self.vector} [ {first}, %{before} ], [ {again}, %{last} ]"
+            self.names[i] = again if loop.skip is None else self.new(around)
+        for i in results:
+            self.made(i)
 
     def _store(self, series: list[Key], row: dict[Key, str]) -> None:
+        for node in sorted({i for _, nodes in self.program.outputs.values() for i in nodes} & self.inputs.keys()):
+            self.operand(node, scalar=False)  # read before anything is written, maybe to the same array
+        written = 0
         for name in series:
-            for component, node in enumerate(self.program.outputs[name][1]):
-                address = self.address(row[name], component, self.by_component[name])
+            nodes = self.program.outputs[name][1]
+            at = [""] * len(self.offsets)
+            for component, node in enumerate(nodes):
+                if self.long and written and written % PART == 0:
+                    self.next_part()
+                if len(nodes) > MANY and component:
+                    at = [self.new(f"getelementptr double, ptr {place}, i64 {self.by_component[name]}") for place in at]
+                else:
+                    address = self.address(row[name], component, self.by_component[name])
+                    at = [self.new(f"getelementptr double, ptr {address}, i64 {offset}") for offset in self.offsets]
                 value = self._double(self.operand(node, scalar=False))
-                for k, offset in enumerate(self.offsets):
-                    at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
-                    self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {at}, align 8")
+                for k, place in enumerate(at):
+                    self.line(f"store <{LANES} x double> {self._part(value, k)}, ptr {place}, align 8")
+                written += 1
 
     def _part(self, value: str, k: int) -> str:
         """Group `k` of the samples of a vector of doubles."""
@@ -322,34 +298,19 @@ class _Emitter:
             return value
         return self.new(f"shufflevector {self.sums} {value}, {self.sums} poison, {picks(LANES * k, LANES)}")
 
-    def _combine(self, how: str, old: str, value: str, kind: str) -> str:
-        if how == "sum":
-            return self.new(f"fadd {kind} {old}, {value}")
-        mask = kind.replace("double", "i1")
-        better = self.new(f"fcmp {'ogt' if how == 'max' else 'olt'} {kind} {value}, {old}")
-        nan = self.new(f"fcmp uno {kind} {value}, {value}")
-        take = self.new(f"or {mask} {better}, {nan}")
-        return self.new(f"select {mask} {take}, {kind} {value}, {kind} {old}")
-
     def _accumulate(self, accumulators: dict[tuple[Key, int], str]) -> None:
         if not accumulators:
             return
         whole = f"<{self.lanes} x i64>"
         iota = ", ".join(f"i64 {k}" for k in range(self.lanes))
-        at = self.new(f"add {whole} {self._everywhere('%first')}, <{iota}>")
-        counts = self.new(f"icmp slt {whole} {at}, {self._everywhere('%valid')}")
+        at = self.new(f"add {whole} {self.everywhere('%first')}, <{iota}>")
+        counts = self.new(f"icmp slt {whole} {at}, {self.everywhere('%valid')}")
         for (name, k), slot in accumulators.items():
             old = self.new(f"load {self.sums}, ptr {slot}")
             value = self._double(self.operand(self.program.outputs[name][1][k], scalar=False))
-            new = self._combine(self.program.reductions[name], old, value, self.sums)
+            new = self.combine(self.program.reductions[name], old, value, self.sums)
             kept = self.new(f"select {self.mask} {counts}, {self.sums} {new}, {self.sums} {old}")
             self.line(f"store {self.sums} {kept}, ptr {slot}")
-
-    def _everywhere(self, number: str) -> str:
-        """A whole number in all lanes."""
-        kind = f"<{self.lanes} x i64>"
-        one = self.new(f"insertelement {kind} poison, i64 {number}, i64 0")
-        return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.lanes} x i32> zeroinitializer")
 
     def _finish(self, accumulators: dict[tuple[Key, int], str], row: dict[Key, str]) -> None:
         for (name, component), slot in accumulators.items():
@@ -360,11 +321,11 @@ class _Emitter:
                 for start in (0, width):
                     kind = f"<{2 * width} x double>"
                     halves.append(self.new(f"shufflevector {kind} {value}, {kind} poison, {picks(start, width)}"))
-                value = self._combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
+                value = self.combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
             scalar = self.new(f"extractelement <1 x double> {value}, i64 0")
             self.line(f"store double {scalar}, ptr {self.address(row[name], component, self.by_component[name])}")
 
 
 def source(program: Program, *, single: bool = False) -> str:
     """The program as LLVM text."""
-    return _Emitter(program, single).text()
+    return _Emitter(program, single=single).text()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +16,10 @@ from tasks.kernels.program import Program
 
 OPTIMISATION = 2
 """Level of optimisation of LLVM."""
-LONG = 8_000
-"""Lines of text beyond which instructions stay in their order: the time to schedule them grows with their square, and
-what that gains is less than what it costs in registers."""
 WIDEST = 6_000
 """Operations up to which an iteration is done for two groups of samples at a time."""
 REGISTERS = "+avx512f"
 """The feature of processors that have registers for that."""
-_emission = threading.Lock()
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None,
@@ -59,17 +54,6 @@ def compile_program(program: Program, *, single: bool = False, wide: bool = Fals
     return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep)
 
 
-def _object_code(text: str, target: Any) -> bytes:
-    with _emission:  # options of LLVM are those of the process
-        if is_long := text.count("\n") > LONG:
-            llvm.set_option("limbsweep", "-enable-misched=false")
-        try:
-            return bytes(target.emit_object(llvm.parse_assembly(text)))
-        finally:
-            if is_long:
-                llvm.set_option("limbsweep", "-enable-misched=true")
-
-
 def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True) -> Machine:
     """Machine code of the function `kernel` of a text, for this processor.
 
@@ -84,7 +68,7 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
     code = stored.read(name) if keep else None
     if code is None:
-        code = _object_code(text, target)
+        code = bytes(target.emit_object(llvm.parse_assembly(text)))
         if keep:
             stored.write(name, code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)

@@ -16,6 +16,7 @@ import numpy as np
 
 from tasks.kernels.emission import rare
 from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
+from tasks.kernels.emission.slots import handed_over, kernel_slots
 from tasks.kernels.emission.writer import FunctionText
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import IDENTITY
@@ -33,12 +34,7 @@ class _Emitter(FunctionText):
         self.counted = 2 * LANES if self.single else LANES
         self.doubles, self.sums = f"<{self.lanes} x double>", f"<{self.counted} x double>"
         self.tables: list[str] = []
-
-    def region(self, key: int) -> None:
-        for node in self.program.regions.get(key, ()):
-            self.emit(node, scalar=key == PER_CASE)
-            if key > PER_CASE:
-                self._store(node)
+        self.slots = None if self.wide else kernel_slots(self.program)
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
@@ -77,7 +73,7 @@ class _Emitter(FunctionText):
             for name in reduced
             for k in range(len(program.outputs[name][1]))
         }
-        self._places()
+        self.places()
         ratio = self.lanes // LANES
         self.line(f"%rounds = udiv i64 {self.new(f'add i64 %groups, {ratio - 1}')}, {ratio}")
         self.line(f"%last = sub i64 {self.new(f'mul i64 %groups, {LANES}')}, {LANES}")
@@ -94,20 +90,21 @@ class _Emitter(FunctionText):
             start = constant(self.sums, IDENTITY[program.reductions[name]])
             self.line(f"store {self.sums} {start}, ptr {slot}")
         self.line("%empty = icmp sle i64 %groups, 0")
+        before = self.block
         self.line("br i1 %empty, label %cases.done, label %groups.body")
         self.label("groups.body")
-        last = f"after{len(program.loops) - 1}" if program.loops else "groups.body"
-        self.line(f"%group = phi i64 [ 0, %cases.body ], [ %group.next, %{last} ]")
+        top = len(self.lines)
         self.line(f"%first = mul i64 %group, {self.lanes}")
         self.offsets = self._offsets()
         self._sample_inputs(row)
         self.region(0)
         for index in range(len(program.loops)):
-            self._loop(index, "groups.body" if index == 0 else f"after{index - 1}")
+            self._loop(index)
             self.region(2 * index + 2)
         for node in list(self._pending):
-            self._store(node)
+            self.store(node)
         self._accumulate(accumulators)
+        self.lines.insert(top, f"  %group = phi i64 [ 0, %{before} ], [ %group.next, %{self.block} ]")
         self.line("%group.next = add i64 %group, 1")
         self.line("%more = icmp slt i64 %group.next, %rounds")
         self.line("br i1 %more, label %groups.body, label %cases.done")
@@ -121,20 +118,20 @@ class _Emitter(FunctionText):
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
         self.line("ret void")
-        head = (
-            "define void @kernel(i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides) #0 {"
-        )
+        arguments = "i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides"
+        kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
         loops = [line for k in self._rare for line in rare.function(program, k, self.single)]
         fill = [FILL] if self.tables else []
-        return "\n".join([head, *self.lines, "}", *loops, *fill, *self.tables, *declarations(), ATTRIBUTES])
+        return "\n".join([*kernel, *loops, *fill, *self.tables, *declarations(), ATTRIBUTES])
 
     @property
     def _rare(self) -> list[int]:
         return [k for k, loop in enumerate(self.program.loops) if loop.skip is not None]
 
-    def _places(self) -> None:
-        """Memory for what loops that are functions take and give."""
-        taken = max((len(rare.handed_over(self.program, k)) for k in self._rare), default=0)
+    def places(self) -> None:
+        """Memory for slots, and for what loops that are functions take and give."""
+        super().places()
+        taken = max((len(handed_over(self.program, k)) for k in self._rare), default=0)
         given = max((len(self.program.loops[k].state) for k in self._rare), default=0)
         for name, count in (("values", taken), ("results", given)):
             if count:
@@ -186,6 +183,7 @@ class _Emitter(FunctionText):
                 name, component = node.data
                 address = self.address(row[name], component, self.by_component[name])
                 self.names[i] = self._load(address)
+                self.made((i,))
 
     def _load(self, address: str) -> str:
         """A vector of samples from a row of doubles."""
@@ -200,16 +198,17 @@ class _Emitter(FunctionText):
         """A vector in double precision."""
         return self.new(f"fpext {self.vector} {value} to {self.doubles}") if self.single else value
 
-    def _loop(self, index: int, before: str) -> None:
+    def _loop(self, index: int) -> None:
         loop = self.program.loops[index]
         if loop.skip is not None:
-            kept = rare.call(self, index, before, "%values", "%results")
+            kept = rare.call(self, index, "%values", "%results")
         else:
-            entry = [self.operand(i, scalar=False) for i in loop.initial]
-            kept = self.rounds(index, before, entry, "zeroinitializer")
+            kept = self.rounds(index, [self.operand(i, scalar=False) for i in loop.initial], "zeroinitializer")
         for i, node in enumerate(self.program.nodes):
             if node.op == RESULT and node.data[0] == index:
                 self.names[i] = kept[node.data[1]]
+                self.store(i)
+                self.made((i,))
 
     def _series(self, row: dict[Key, str]) -> dict[int, list[tuple[str, int, str]]]:
         """Where values of samples go, by node: row pointer, component and stride of each output that has it.
@@ -224,7 +223,7 @@ class _Emitter(FunctionText):
                         places.setdefault(node, []).append((row[name], component, self.by_component[name]))
         return places
 
-    def _store(self, node: int) -> None:
+    def store(self, node: int) -> None:
         """Write a value where it is an output: at once, so that no register holds it until the end."""
         for place in self._pending.pop(node, ()):
             address = self.address(*place)

@@ -6,42 +6,37 @@ in the loop are handed over, through memory. Every value has a place of a cache 
 
 from __future__ import annotations
 
+from tasks.kernels.emission.slots import handed_over, loop_slots
 from tasks.kernels.emission.writer import FunctionText
-from tasks.kernels.expression import CONSTANT
 from tasks.kernels.program import Program
 
 PLACE = 64
 """Bytes."""
 
 
-def handed_over(program: Program, index: int) -> tuple[int, ...]:
-    """What a loop takes from before it, in the order of the nodes: constants are none."""
-    loop, body = program.loops[index], program.regions.get(2 * index + 1, ())
-    wanted = {*loop.before, *loop.following, loop.done}.union(*(program.nodes[i].args for i in body))
-    known = {*loop.state, *body}
-    return tuple(sorted(i for i in wanted - known if program.nodes[i].op != CONSTANT))
-
-
 def function(program: Program, index: int, single: bool) -> list[str]:
     """The text of a loop."""
     writer, loop = FunctionText(program, single), program.loops[index]
     assert loop.skip is not None
+    taken, writer.slots = handed_over(program, index), loop_slots(program, index)
     writer.label("entry")
-    for k, node in enumerate(handed_over(program, index)):
+    writer.places()
+    for k, node in enumerate(taken):
         writer.names[node] = _read(writer, "%values", k, program.is_mask(node))
+    writer.made(taken)
     entry = [writer.operand(i, scalar=False) for i in loop.initial]
-    kept = writer.rounds(index, "entry", entry, writer.operand(loop.skip, scalar=False))
+    kept = writer.rounds(index, entry, writer.operand(loop.skip, scalar=False))
     for k, result in enumerate(kept):
         _write(writer, "%results", k, result, mask=False)
     writer.line("ret void")
-    head = f"define private void {_name(index)}(ptr noalias %values, ptr noalias %results) #1 {{"
-    return [head, *writer.lines, "}"]
+    head = f"define private void @{_name(index)}(ptr noalias %values, ptr noalias %results) #1 {{"
+    return writer.function(_name(index), head)
 
 
-def call(writer: FunctionText, index: int, before: str, values: str, results: str) -> list[str]:
+def call(writer: FunctionText, index: int, values: str, results: str) -> list[str]:
     """Go through the loop with the groups that have something to do in it; the names of its results after it.
 
-    `values` and `results` are places in memory. Goes from the block `before` to that of what is after the loop.
+    `values` and `results` are places in memory.
     """
     program, loop = writer.program, writer.program.loops[index]
     assert loop.skip is not None
@@ -51,7 +46,7 @@ def call(writer: FunctionText, index: int, before: str, values: str, results: st
         f"rare{index}",
         FunctionText(program, writer.single).lanes,
     )
-    parts = writer.lanes // width
+    parts, before = writer.lanes // width, writer.block
     spared = writer.everywhere_set(skip)
     writer.line(f"br i1 {spared}, label %after{index}, label %{block}, !prof !0")
     writer.label(block)
@@ -62,17 +57,18 @@ def call(writer: FunctionText, index: int, before: str, values: str, results: st
             if parts > 1:
                 value = writer.pick(writer.mask if mask else writer.vector, value, part, width)
             _write(writer, values, k, value, mask=mask, width=width)
-        writer.line(f"call void {_name(index)}(ptr {values}, ptr {results})")
+        writer.line(f"call void @{_name(index)}(ptr {values}, ptr {results})")
         ends.append([_read(writer, results, k, mask=False, width=width) for k in range(len(loop.state))])
     last = [writer.joined(writer.format.element, list(halves), width) for halves in zip(*ends, strict=True)]
     writer.line(f"br label %after{index}")
     writer.label(f"after{index}")
+    writer.leap()
     around = (f"[ {first}, %{before} ], [ {end}, %{block} ]" for first, end in zip(entry, last, strict=True))
     return [writer.new(f"phi {writer.vector} {way}") for way in around]
 
 
 def _name(index: int) -> str:
-    return f"@loop{index}"
+    return f"rare{index}"
 
 
 def _read(writer: FunctionText, memory: str, k: int, mask: bool, width: int = 0) -> str:

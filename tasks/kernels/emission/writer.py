@@ -6,8 +6,10 @@ every processor.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tasks.kernels.emission import slots as far
 from tasks.kernels.emission.formats import (
     BINARY,
     COMPARE,
@@ -43,7 +45,8 @@ class FunctionText:
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
-        self.count = 0
+        self.slots: far.Slots | None = None
+        self.block, self.parts, self.count = "", 0, 0
 
     def line(self, text: str) -> None:
         """A line of the body."""
@@ -57,7 +60,20 @@ class FunctionText:
 
     def label(self, name: str) -> None:
         """Begin a block."""
+        self.block = name
         self.lines.append(f"{name}:")
+
+    def next_part(self) -> None:
+        """Begin another block. LLVM would join it to the one before, were its address not taken, see `function`."""
+        self.parts += 1
+        self.line(f"br label %part{self.parts}")
+        self.label(f"part{self.parts}")
+
+    def function(self, name: str, head: str) -> list[str]:
+        """All that was written as the body of a function `name`, whose first line is `head`."""
+        places = ", ".join(f"ptr blockaddress(@{name}, %part{k + 1})" for k in range(self.parts))
+        parts = [f"@{name}.parts = private constant [{self.parts} x ptr] [{places}]"] if self.parts else []
+        return [*parts, head, *self.lines, "}"]
 
     def operand(self, node: int, scalar: bool) -> str:
         """The name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
@@ -65,9 +81,36 @@ class FunctionText:
         if data.op == CONSTANT:
             value = data.data.single if self.single and isinstance(data.data, Dual) else data.data
             return constant("double" if scalar else self.vector, value)
-        if scalar or node not in self.splats:
+        if scalar:
             return self.names[node]
-        return self.splats[node]
+        if node in self.splats:
+            return self.splats[node]
+        if self.slots is not None and not self.program.is_mask(node) and self.slots.trail.touch(node):
+            # volatile: else LLVM would keep the value, or move the reading
+            self.names[node] = self.new(f"load volatile {self.vector}, ptr {self._slot(self.slots[node])}")
+        return self.names[node]
+
+    def _slot(self, number: int) -> str:
+        return self.new(f"getelementptr {self.vector}, ptr %slots, i64 {number}")
+
+    def places(self) -> None:
+        """Memory for slots."""
+        if self.slots is not None:
+            self.line(f"%slots = alloca [{max(self.slots.count, 1)} x {self.vector}], align 64")
+
+    def made(self, nodes: Iterable[int]) -> None:
+        """Keep values of the samples in their slots, if they have some."""
+        if self.slots is None:
+            return
+        for node in nodes:
+            self.slots.trail.touch(node)
+            if node in self.slots:
+                self.line(f"store volatile {self.vector} {self.names[node]}, ptr {self._slot(self.slots[node])}")
+
+    def leap(self) -> None:
+        """Go where all values are far."""
+        if self.slots is not None:
+            self.slots.trail.leap()
 
     def emit(self, node: int, scalar: bool) -> None:
         """Compute a node from its arguments."""
@@ -116,8 +159,19 @@ class FunctionText:
 
     def region(self, key: int) -> None:
         """All operations of a region."""
-        for node in self.program.regions.get(key, ()):
-            self.emit(node, scalar=key == PER_CASE)
+        scalar = key == PER_CASE
+        for number, node in enumerate(self.program.regions.get(key, ())):
+            if self.slots is not None and number and number % far.PART == 0:
+                self.next_part()
+            self.emit(node, scalar)
+            if not scalar:
+                self.store(node)
+                self.made((node,))
+                if self.slots is not None:
+                    self.slots.trail.step()
+
+    def store(self, node: int) -> None:
+        """What is to be done with a value of the samples as soon as it is there."""
 
     def everywhere_set(self, mask: str) -> str:
         """Whether a mask holds in all lanes."""
@@ -137,30 +191,34 @@ class FunctionText:
             width *= 2
         return parts[0]
 
-    def rounds(self, index: int, before: str, entry: list[str], skip: str) -> list[str]:
-        """Iterate a loop of the program after the block `before`, and go to `after`; the names of its results."""
-        loop, name = self.program.loops[index], f"loop{index}"
+    def rounds(self, index: int, entry: list[str], skip: str) -> list[str]:
+        """Iterate a loop of the program, and go to the block after it; the names of its results."""
+        loop, name, before = self.program.loops[index], f"loop{index}", self.block
         self.line(f"br label %{name}")
         self.label(name)
+        self.leap()
         start = len(self.lines)
-        for state in loop.state:
-            self.count += 1
-            self.names[state] = f"%v{self.count}"
+        states = [f"%{name}.state{k}" for k in range(len(loop.state))]
+        self.names.update(zip(loop.state, states, strict=True))
+        self.made(loop.state)
         self.region(2 * index + 1)
         finished = self.new(f"or {self.mask} %{name}.done, {self.operand(loop.done, scalar=False)}")
         following = [self.operand(i, scalar=False) for i in loop.following]
+        old = [self.operand(i, scalar=False) for i in loop.state]
         kept = [
-            self.new(f"select {self.mask} %{name}.done, {self.vector} {self.names[old]}, {self.vector} {new}")
-            for old, new in zip(loop.state, following, strict=True)
+            self.new(f"select {self.mask} %{name}.done, {self.vector} {value}, {self.vector} {new}")
+            for value, new in zip(old, following, strict=True)
         ]
-        phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{name} ]"]
-        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{name} ]")
-        for state, first, again in zip(loop.state, entry, kept, strict=True):
-            phis.append(f"  {self.names[state]} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{name} ]")
+        last = self.block
+        phis = [f"  %{name}.round = phi i64 [ 0, %{before} ], [ %{name}.next, %{last} ]"]
+        phis.append(f"  %{name}.done = phi {self.mask} [ {skip}, %{before} ], [ {finished}, %{last} ]")
+        for state, first, again in zip(states, entry, kept, strict=True):
+            phis.append(f"  {state} = phi {self.vector} [ {first}, %{before} ], [ {again}, %{last} ]")
         self.lines[start:start] = phis
         all_done = self.everywhere_set(finished)
         self.line(f"%{name}.next = add i64 %{name}.round, 1")
         over = self.new(f"icmp sge i64 %{name}.next, {loop.limit}")
         self.line(f"br i1 {self.new(f'or i1 {all_done}, {over}')}, label %after{index}, label %{name}")
         self.label(f"after{index}")
+        self.leap()
         return kept

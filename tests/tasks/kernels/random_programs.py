@@ -73,7 +73,7 @@ class Pool:
 
 
 class Recipe(NamedTuple):
-    """A program in plain data: straight-line parts, and between two of them a loop with so many rounds and states."""
+    """A program in plain data: straight-line parts, and between two of them a loop (skipped, if odd)."""
 
     parts: list[list[Instruction]]
     bodies: list[list[Instruction]]
@@ -97,7 +97,7 @@ class Recipe(NamedTuple):
             inner = Pool([*pool.numbers, *state], pool.masks).run(body)
             return [inner.number(0), inner.number(1) * 0.5], inner.mask(0)
 
-        return expression.loop(step, [pool.number(0), pool.number(2)], rounds)
+        return expression.loop(step, [pool.number(0), pool.number(2)], rounds, pool.mask(1) if rounds % 2 else None)
 
 
 def instructions(largest: int) -> st.SearchStrategy[list[Instruction]]:

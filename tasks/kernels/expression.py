@@ -68,20 +68,39 @@ class Graph:
 
     nodes: list[Expression] = field(default_factory=list)
     known: dict[tuple[Any, ...], Expression] = field(default_factory=dict)
+    numbers: dict[float, Expression] = field(default_factory=dict)
+    """Constants by value, but for -0.0 and duals."""
     loops: list[Loop] = field(default_factory=list)
+
+    def clear(self) -> None:
+        """Forget all nodes, which know their graph: else their memory would wait for the collector of garbage."""
+        for table in (self.known, self.numbers, self.loops, self.nodes):
+            table.clear()
 
     def node(self, op: str, args: tuple[Expression, ...] = (), data: Any = None) -> Expression:
         """The node `op(args)`, made on first use."""
         # repr tells 0.0 from -0.0, which compare equal
-        key = (op, *(arg.number for arg in args), repr(data) if op == CONSTANT else data)
-        if key not in self.known:
-            self.known[key] = Expression(self, op, args, data, len(self.nodes))
-            self.nodes.append(self.known[key])
-        return self.known[key]
+        key = (op, *[arg.number for arg in args], repr(data) if op == CONSTANT else data)
+        return self.known_or_new(key, args, data)
+
+    def known_or_new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: Any = None) -> Expression:
+        """The node of a key, whose first part is its operation."""
+        known = self.known.get(key)
+        if known is None:
+            known = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
+            self.nodes.append(known)
+        return known
 
     def constant(self, value: float) -> Expression:
         """A number as a node."""
-        return self.node(CONSTANT, data=value if isinstance(value, Dual) else float(value))
+        if isinstance(value, Dual):
+            return self.node(CONSTANT, data=value)
+        if not value and math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
+            return self.node(CONSTANT, data=-0.0)
+        known = self.numbers.get(value)
+        if known is None:
+            known = self.numbers[value] = self.node(CONSTANT, data=float(value))
+        return known
 
     def lift(self, value: float | Expression) -> Expression:
         """`value` as a node of this graph."""
@@ -91,7 +110,7 @@ class Graph:
 class Expression:
     """A node: `op` of `args`; `data` holds a constant's value, or which input, state or result it is."""
 
-    __slots__ = ("args", "data", "graph", "number", "op")
+    __slots__ = ("args", "data", "graph", "number", "op", "value")
 
     functions: ClassVar[dict[str, Callable[[Expression], Expression]]] = {}
     """Functions made of several operations, by name: `tasks.mathematics.elementary` enters its own, so that
@@ -101,6 +120,8 @@ class Expression:
 
     def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
         self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
+        self.value: float | None = data if op == CONSTANT else None
+        """The number of a constant, else None."""
 
     def __repr__(self) -> str:
         return f"Expression({self.op}#{self.number})"
@@ -108,32 +129,27 @@ class Expression:
     def __bool__(self) -> bool:
         raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
-    @property
-    def value(self) -> float | None:
-        """The number of a constant, else None."""
-        return self.data if self.op == CONSTANT else None
-
     def __add__(self, other: float | Expression) -> Expression:
-        return add(self, self.graph.lift(other))
+        return add(self, other if isinstance(other, Expression) else self.graph.constant(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: float | Expression) -> Expression:
-        return sub(self, self.graph.lift(other))
+        return sub(self, other if isinstance(other, Expression) else self.graph.constant(other))
 
     def __rsub__(self, other: float | Expression) -> Expression:
-        return sub(self.graph.lift(other), self)
+        return sub(other if isinstance(other, Expression) else self.graph.constant(other), self)
 
     def __mul__(self, other: float | Expression) -> Expression:
-        return mul(self, self.graph.lift(other))
+        return mul(self, other if isinstance(other, Expression) else self.graph.constant(other))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: float | Expression) -> Expression:
-        return div(self, self.graph.lift(other))
+        return div(self, other if isinstance(other, Expression) else self.graph.constant(other))
 
     def __rtruediv__(self, other: float | Expression) -> Expression:
-        return div(self.graph.lift(other), self)
+        return div(other if isinstance(other, Expression) else self.graph.constant(other), self)
 
     def __neg__(self) -> Expression:
         return neg(self)
@@ -235,7 +251,7 @@ def binary(op: str, x: Expression, y: Expression) -> Expression:
     """`op(x, y)`, operands of a commutative op in the order of their making."""
     if op in COMMUTATIVE and y.number < x.number:
         x, y = y, x
-    return x.graph.node(op, (x, y))
+    return x.graph.known_or_new((op, x.number, y.number, None), (x, y))
 
 
 def add(x: Expression, y: Expression) -> Expression:

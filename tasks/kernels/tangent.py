@@ -69,11 +69,11 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
 def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
     if node.op in (STATE, RESULT):
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
-    if node.op in _STEPS or all(_zero(each) for each in changes):
+    if node.op in _STEPS or _all_zero(changes):
         return 0.0
     rules = _RULES | _WITH_KINKS if kinks else _RULES
     return rules[node.op](node, *node.args, *changes)
 
 
-def _zero(value: Scalar) -> bool:
-    return (value.value if isinstance(value, Expression) else value) == 0.0
+def _all_zero(values: Sequence[Scalar]) -> bool:
+    return all((value.value if isinstance(value, Expression) else value) == 0.0 for value in values)

@@ -1,0 +1,138 @@
+"""Tasks of redundant limbs: linear conditions on joints and arm angles, beside Pinocchio with roots of SciPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import limbsweep as ls
+from pipeline import Sweep, run
+from pipeline.robot_files.reader import parse_robot
+from robots.formats import writing
+from robots.model import Robot
+from tests.pipeline.runs import SYNCHRONOUS
+from tests.tasks.programs.test_redundancy import (
+    ALONG_RAIL,
+    EXAMPLES,
+    PLANAR,
+    TWO_FREE,
+    arm,
+    assert_forces,
+    states,
+    waves,
+)
+
+ANGLE = (EXAMPLES / "robots" / "arm_angle.yaml").read_text()
+POSTURE = "posture: {arm.1: -0.1, arm.2: swivel, arm.3: 0, arm.4: 0.1}\n    weights: {arm.3: 2}"
+LINEAR = PLANAR.replace(POSTURE, "tasks: {bend: {coefficients: {arm.1: 1, arm.2: swivel - 0.7}, value: swivel / 4}}")
+STATED = PLANAR.replace(POSTURE, "tasks: {bend: {coefficients: {arm.1: 1, arm.3: -2 * swivel}}}")
+BESIDE = TWO_FREE.replace(
+    "    posture", "    tasks: {along: {coefficients: {rail: 1, arm.3: 0.5}, value: swivel}}\n    posture"
+)
+
+
+def reference(robot: Robot) -> Any:
+    pytest.importorskip("pinocchio", reason="Pinocchio is missing")
+    from tests.reference.tasks_pinocchio import ConditionedChain
+
+    return ConditionedChain(robot.mechanism)
+
+
+def assert_motion(robot: Robot, chain: Any, values: list[float], count: int = 1) -> None:
+    """Positions to 1e-12, rates and accelerations to 1e-8 of roots; forces of all motors are those of Pinocchio.
+
+    Tasks whose motion is given are after the joints; `values` are those of the others.
+    """
+    q, qd, qdd = (0.5 * part for part in states(robot, count))
+    found = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
+    assert not found.status.any()
+    for k in range(count):
+
+        def given(t: float, k: int = k) -> tuple[np.ndarray, np.ndarray]:
+            at, beside = np.split(q[k] + qd[k] * t + 0.5 * qdd[k] * t * t, [len(chain.given)])
+            return at, np.array([*values, *beside])
+
+        expected = chain.motion(given)
+        for part, other, limit in zip(found[:3], expected, (1e-12, 1e-9, 1e-7), strict=True):
+            np.testing.assert_allclose(part[k], other, atol=limit)
+    assert_forces(robot, found)
+
+
+def test_a_linear_condition_with_parameters() -> None:
+    robot = arm(LINEAR, swivel=0.4)
+    chain = reference(robot)
+    row = chain.linear({"arm.1": 1.0, "arm.2": -0.3})
+    chain.conditions = lambda q: np.array([row @ q])
+    assert_motion(robot, chain, [0.1])
+
+
+def test_an_arm_angle_that_is_part_of_the_motion() -> None:
+    robot = arm(ANGLE)
+    assert robot.mechanism.given[-1] == "swivel"
+    assert robot.mechanism.freedoms[-1] == "arm.3"
+    chain = reference(robot)
+
+    def angle(q: np.ndarray) -> np.ndarray:
+        shoulder, elbow, wrist = (chain.place(f"arm.{k}", q) for k in (2, 4, 6))
+        line = (wrist - shoulder) / np.linalg.norm(wrist - shoulder)
+        up, across = np.array([0, 0, 1.0]) - line * line[2], np.cross(line, [0, 0, 1.0])
+        return np.array([np.arctan2((elbow - shoulder) @ across, (elbow - shoulder) @ up)])
+
+    chain.conditions = angle
+    assert_motion(robot, chain, [])
+
+
+def test_a_posture_decides_what_a_task_leaves() -> None:
+    """The least distance among all places where the task holds; its rates and accelerations are differences."""
+    robot = arm(BESIDE)
+    chain = reference(robot)
+    row = chain.linear({"rail": 1.0, "arm.3": 0.5})
+    weights = chain.linear({"rail": 1.0, "arm.1": 1.0, "arm.2": 1.0, "arm.3": 2.0, "arm.4": 1.0})
+    chain.posture = weights, chain.linear({"rail": 0.1, "arm.1": -0.1, "arm.2": 0.2, "arm.4": 0.1}), row[None]
+    chain.conditions = lambda q: np.array([row @ q])
+    assert_motion(robot, chain, [0.2])
+
+
+@pytest.mark.parametrize("text", [ANGLE, LINEAR, STATED, BESIDE])
+def test_files_with_tasks_are_read_back(text: str) -> None:
+    description = parse_robot(text, "robot.yaml")
+    assert parse_robot(writing.text(description), "written.yaml") == description
+
+
+SWEEP = """\
+limbsweep: 1
+robot: ./planar.yaml
+design: {grid: {swivel: [-0.2, -0.4]}}
+trajectories:
+  sway: {kind: harmonic, amplitude: [0.1, 0.05, 0, 0.2], period: 2}
+time: {stop: 1, step: 0.25}
+outputs: [actuator_force]
+metrics: [peak_force]
+"""
+
+
+def test_sweeps_give_the_values_of_tasks_in_their_trajectories(tmp_path: Path) -> None:
+    (tmp_path / "planar.yaml").write_text(STATED)
+    sweep = Sweep.from_text(SWEEP, folder=tmp_path)
+    whole = run(sweep, cluster=SYNCHRONOUS)
+    assert not whole["worst_status"].values.any()
+    robot = arm(STATED, swivel=-0.4)
+    assert robot.mechanism.given == ("platform_x", "platform_y", "platform_yaw", "bend")
+    q, qd, qdd = (np.outer(wave, [0.1, 0.05, 0, 0.2]) for wave in waves(whole["time"].values, np.pi))
+    motion = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
+    force = ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)
+    np.testing.assert_allclose(whole["actuator_force"].isel(design=1).squeeze(), force, atol=1e-12)
+
+
+def test_tasks_that_decide_nothing_are_a_status() -> None:
+    """A task of what is given already; a direction along the line of the arm; values that the arm does not reach."""
+    coordinate = ALONG_RAIL.replace(POSTURE, "tasks: {x: {coefficients: {platform_x: 1}, value: 0.1}}")
+    assert ls.Status(int(ls.resolve_redundancy(arm(coordinate), q=np.zeros(4)).status)) is ls.Status.SINGULAR
+    far = ls.resolve_redundancy(arm(LINEAR), q=[[0, 0, 0], [3.0, 0, 0]])
+    assert far.status.tolist() == [ls.Status.OK, ls.Status.NOT_REACHABLE]
+    bent = ls.resolve_redundancy(arm(STATED), q=[0, 0, 0, 5.0])
+    assert bent.status.tolist() != ls.Status.OK
+    assert np.isnan(bent.q).all()

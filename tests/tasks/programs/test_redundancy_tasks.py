@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import limbsweep as ls
 from pipeline import Sweep, run
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
+from robots.formats.modes.asked import BranchError
 from robots.model import Robot
+from tasks.arrays.redundancy import ResolvedMotion
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.programs.test_redundancy import (
     ALONG_RAIL,
@@ -136,3 +139,23 @@ def test_tasks_that_decide_nothing_are_a_status() -> None:
     bent = ls.resolve_redundancy(arm(STATED), q=[0, 0, 0, 5.0])
     assert bent.status.tolist() != ls.Status.OK
     assert np.isnan(bent.q).all()
+
+
+@pytest.mark.parametrize("elbow", [{"arm.4": -2.8}, {"arm.2": -0.8, "arm.3": -1.4}])
+def test_a_redundant_arm_with_an_elbow_to_the_other_side(elbow: dict[str, float]) -> None:
+    """Rough positions from which the weld at the platform may close the wrong way round, or near a singularity."""
+    given = re.sub(r"    posture: .*\n    weights: .*\n", "", PLANAR)
+    other = ls.robots.on_branch(arm(given), joints={"planar_4r": elbow})
+    motion = ResolvedMotion(*(0.05 * part for part in states(other, 2)), np.zeros(2))
+    assert_forces(other, motion)
+    turned = sum(dict(other.family.assemble.reference[0][1])[f"arm.{k}"] for k in range(1, 5))
+    yaw = dict(other.family.assemble.reference[0][1])["platform_yaw"]
+    assert np.cos(turned - yaw) == pytest.approx(1.0)
+
+
+def test_a_branch_whose_reference_is_singular_is_refused() -> None:
+    robot = arm(PLANAR)
+    assembled = dict(robot.family.assemble.reference[0][1])
+    stretched = {"arm.2": 0.0, "arm.3": -0.5 * assembled["2"] - assembled["3"]}  # joints 1, 3 and 4 in a line
+    with pytest.raises(BranchError, match=r"got a singular configuration, where platform_x, .* do not determine"):
+        ls.robots.on_branch(robot, joints={"planar_4r": stretched})

@@ -11,11 +11,16 @@ import pytest
 
 import limbsweep as ls
 from pipeline import Sweep, run
+from pipeline.identification.excite import excite
+from pipeline.identification.excite_job import ExcitationOptions
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
 from robots.formats.modes.asked import BranchError
 from robots.model import Robot
 from tasks.arrays.redundancy import ResolvedMotion
+from tasks.identification.base import base_parameters
+from tasks.identification.excitation import moving
+from tasks.identification.regressor import regressor, standard_parameters
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.programs.test_redundancy import (
     ALONG_RAIL,
@@ -141,11 +146,10 @@ def test_tasks_that_decide_nothing_are_a_status() -> None:
     assert np.isnan(bent.q).all()
 
 
-@pytest.mark.parametrize("elbow", [{"arm.4": -2.8}, {"arm.2": -0.8, "arm.3": -1.4}])
-def test_a_redundant_arm_with_an_elbow_to_the_other_side(elbow: dict[str, float]) -> None:
-    """Rough positions from which the weld at the platform may close the wrong way round, or near a singularity."""
+def test_a_redundant_arm_with_an_elbow_to_the_other_side() -> None:
+    """Rough positions from which the weld at the platform would close the wrong way round."""
     given = re.sub(r"    posture: .*\n    weights: .*\n", "", PLANAR)
-    other = ls.robots.on_branch(arm(given), joints={"planar_4r": elbow})
+    other = ls.robots.on_branch(arm(given), joints={"planar_4r": {"arm.4": -2.8}})
     motion = ResolvedMotion(*(0.05 * part for part in states(other, 2)), np.zeros(2))
     assert_forces(other, motion)
     turned = sum(dict(other.family.assemble.reference[0][1])[f"arm.{k}"] for k in range(1, 5))
@@ -159,3 +163,22 @@ def test_a_branch_whose_reference_is_singular_is_refused() -> None:
     stretched = {"arm.2": 0.0, "arm.3": -0.5 * assembled["2"] - assembled["3"]}  # joints 1, 3 and 4 in a line
     with pytest.raises(BranchError, match=r"got a singular configuration, where platform_x, .* do not determine"):
         ls.robots.on_branch(robot, joints={"planar_4r": stretched})
+
+
+@pytest.mark.slow
+def test_motions_that_excite_what_is_given(tmp_path: Path) -> None:
+    """Regressors along the resolved motion give back the parameters from forces, which the posture does not hide."""
+    (tmp_path / "planar.yaml").write_text(PLANAR)
+    drawn = "excite: {kind: random_fourier, count: 1, seed: 2, period: 2, position: 0.1}"
+    text = SWEEP.replace("sway: {kind: harmonic, amplitude: [0.1, 0.05, 0, 0.2], period: 2}", drawn)
+    found = excite(Sweep.from_text(text, folder=tmp_path), ExcitationOptions(steps=2, samples=25), cluster=SYNCHRONOUS)
+    _, best = found.best("excite")
+    assert best.series.sines.shape[0] == 3
+    robot = arm(PLANAR, swivel=-0.2)
+    moved = moving(robot, best.series, best.series.times(25))
+    base = base_parameters(robot, shared=True)
+    matrix = base.reduced(regressor(robot, **moved, shared=True)).reshape(100, -1)
+    force = ls.inverse_dynamics(robot, **moved).ravel()
+    nominal = base.of(list(standard_parameters(robot, shared=True).values()))
+    np.testing.assert_allclose(np.linalg.lstsq(matrix, force, rcond=None)[0], nominal, atol=1e-9 * best.condition)
+    assert not run(found.save(tmp_path / "best.yaml"), cluster=SYNCHRONOUS)["worst_status"].values.any()

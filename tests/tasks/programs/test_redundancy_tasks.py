@@ -11,6 +11,7 @@ import pytest
 
 import limbsweep as ls
 from pipeline import Sweep, run
+from pipeline.errors import InputError
 from pipeline.identification.excite import excite
 from pipeline.identification.excite_job import ExcitationOptions
 from pipeline.robot_files.reader import parse_robot
@@ -36,6 +37,7 @@ from tests.tasks.programs.test_redundancy import (
 ANGLE = (EXAMPLES / "robots" / "arm_angle.yaml").read_text()
 POSTURE = "posture: {arm.1: -0.1, arm.2: swivel, arm.3: 0, arm.4: 0.1}\n    weights: {arm.3: 2}"
 LINEAR = PLANAR.replace(POSTURE, "tasks: {bend: {coefficients: {arm.1: 1, arm.2: swivel - 0.7}, value: swivel / 4}}")
+TASK = {"coefficients": {"arm.1": 1.0, "arm.2": "swivel - 0.7"}, "value": "swivel / 4"}
 STATED = PLANAR.replace(POSTURE, "tasks: {bend: {coefficients: {arm.1: 1, arm.3: -2 * swivel}}}")
 BESIDE = TWO_FREE.replace(
     "    posture", "    tasks: {along: {coefficients: {rail: 1, arm.3: 0.5}, value: swivel}}\n    posture"
@@ -107,6 +109,19 @@ def test_a_posture_decides_what_a_task_leaves() -> None:
 def test_files_with_tasks_are_read_back(text: str) -> None:
     description = parse_robot(text, "robot.yaml")
     assert parse_robot(writing.text(description), "written.yaml") == description
+
+
+def test_another_section_is_that_of_a_file() -> None:
+    robot = ls.robots.with_redundancy(arm(PLANAR, swivel=0.4), {"joints": ["arm.2"], "tasks": {"bend": TASK}})
+    assert robot.values == {"swivel": 0.4}
+    found, expected = (ls.resolve_redundancy(one, q=np.zeros(3)) for one in (robot, arm(LINEAR, swivel=0.4)))
+    np.testing.assert_array_equal(found.q, expected.q)
+    with pytest.raises(
+        InputError, match=r"five_bar redundancy: got a robot without coordinates; expected a"
+    ):
+        ls.robots.with_redundancy(ls.robots.build("five_bar"), {"joints": ["1"]})
+    with pytest.raises(InputError, match=r"redundancy.joints\[0\]: got '<object"):
+        ls.robots.with_redundancy(robot, {"joints": [object()]})
 
 
 SWEEP = """\

@@ -116,9 +116,7 @@ def test_another_section_is_that_of_a_file() -> None:
     assert robot.values == {"swivel": 0.4}
     found, expected = (ls.resolve_redundancy(one, q=np.zeros(3)) for one in (robot, arm(LINEAR, swivel=0.4)))
     np.testing.assert_array_equal(found.q, expected.q)
-    with pytest.raises(
-        InputError, match=r"five_bar redundancy: got a robot without coordinates; expected a"
-    ):
+    with pytest.raises(InputError, match=r"five_bar redundancy: got a robot without coordinates; expected a"):
         ls.robots.with_redundancy(ls.robots.build("five_bar"), {"joints": ["1"]})
     with pytest.raises(InputError, match=r"redundancy.joints\[0\]: got '<object"):
         ls.robots.with_redundancy(robot, {"joints": [object()]})

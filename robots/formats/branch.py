@@ -213,7 +213,7 @@ def branched(
         if limb.coordinates and (ratio := _conditioning(settings[-1], positions, mechanism.freedoms)) < SINGULAR:
             hint = "Move the rough positions, or name other joints under redundancy of the robot."
             got = f"a singular configuration, where {', '.join(mechanism.freedoms)} do not determine the other joints"
-            rule = f"a share of at least {SINGULAR:g} of the least singular value, which is {ratio:.1g}"
+            rule = f"one whose least singular value is at least {SINGULAR:g} of the largest; it is {ratio:.1g}"
             raise BranchError(("joints", instance.name), got, rule, hint)
         if instance.name in modes.limbs:
             positions = other_solution(settings[-1], positions, instance.name)

@@ -50,7 +50,7 @@ class RestPosture:
     """What decides the independent joints `resolved` of a redundant chain.
 
     They are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is least; or where
-    as many `tasks` hold.
+    as many `tasks` hold; or, with fewer of these, where it is least of all places where they hold.
     """
 
     resolved: tuple[str, ...]

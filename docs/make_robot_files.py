@@ -157,7 +157,7 @@ A carriage that is free for a pose on the ground is redundant as well: `redundan
 
 In place of the posture may stand `tasks`, conditions that hold at every pose: sums of coefficients times positions of
 joints, or the [arm angle](theory/redundancy.md#tasks) of an elbow. As many of them as `joints` decide these; fewer
-linear ones may stand beside a posture. A task without `value` is given in every trajectory, by its name, after the
+may stand beside a posture. A task without `value` is given in every trajectory, by its name, after the
 joints; `examples/robots/arm_angle.yaml` is such an arm:
 
 ```yaml

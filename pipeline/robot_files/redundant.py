@@ -82,7 +82,6 @@ class RedundancyReader:
         """Report tasks that are too many, or too few to decide all joints."""
         tasks, joints = len(section.tasks), len(section.joints)
         where = (*path, "tasks")
-        angles = [name for name, task in section.tasks.items() if task.arm_angle is not None]
         if tasks > joints or (tasks and tasks < joints and not section.posture):
             hint = "With fewer tasks a posture decides the rest."
             got = f"{tasks} task{'s' if tasks > 1 else ''} for {joints} joint{'s' if joints > 1 else ''}"
@@ -90,9 +89,6 @@ class RedundancyReader:
         elif tasks == joints and section.posture:
             got, rule = "a posture beside as many tasks as joints", "one that decides what tasks leave, or none"
             self.report((*path, "posture"), Got(got), rule, "Remove it, or a task.")
-        elif section.posture and angles:
-            hint = "Give the other joints tasks of their own in place of the posture."
-            self.report((*where, angles[0], "arm_angle"), Got("an angle beside a posture"), "coefficients", hint)
 
     def check(self, platform: CoupledPlatform, limbs: Sequence[Limb], instances: Sequence[Instance]) -> None:
         """Report joints that the robot does not have, or whose motion is given already."""

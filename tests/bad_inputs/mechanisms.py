@@ -258,12 +258,6 @@ ROWS = (
         f"    tasks: {{t: {{{ANGLE}}}}}\n    posture:",
         "got a posture beside as many tasks as joints; expected one that decides what tasks leave",
     ),
-    carried(
-        "103 an angle beside a posture",
-        "joints: [arm.3]",
-        f"joints: [arm.3, rail]\n    tasks: {{t: {{{ANGLE}}}}}",
-        "got an angle beside a posture; expected coefficients",
-    ),
     free(
         "81 mobility beside redundancy",
         "coordinates: [x, y, z, yaw, pitch, roll]",

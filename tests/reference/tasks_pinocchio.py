@@ -18,7 +18,7 @@ from .chain_pinocchio import ClosedChain
 from .delta_bodies import Array
 from .mechanism_pinocchio import _null_space
 
-STEP = 2e-3
+STEP, TURN = 2e-3, 1e-6
 FIRST = np.array([1, -8, 0, 8, -1]) / 12
 SECOND = np.array([-1, 16, -30, 16, -1]) / 12
 
@@ -32,7 +32,7 @@ class ConditionedChain:
         self.given = [self.names.index(name) for name in mechanism.given if name in self.names]
         self.freedoms = [self.names.index(name) for name in mechanism.freedoms]
         self.conditions: Callable[[Array], Array] = lambda q: np.zeros(0)
-        self.posture: tuple[Array, Array, Array] | None = None
+        self.posture: tuple[Array, Array] | None = None
 
     def place(self, joint: str, q: Array) -> Array:
         """Where the body that a joint moves has its origin."""
@@ -47,12 +47,14 @@ class ConditionedChain:
     def open_by(self, q: Array, x: Array, b: Array) -> Array:
         """What is left of closures, of what is given, of conditions, and of a posture where they leave joints free.
 
-        A posture is (weights, positions, rows of conditions), which are linear then.
+        A posture is (weights, positions).
         """
         matrix, closing, _ = self.chain._rows(q, np.zeros(self.chain.size))
         rows = [closing, q[self.given] - x, self.conditions(q) - b]
         if self.posture is not None:
-            weights, wanted, tasks = self.posture
+            weights, wanted = self.posture
+            sides = [[self.conditions(q + side) for side in np.eye(self.chain.size) * s] for s in (TURN, -TURN)]
+            tasks = np.subtract(*sides).T / (2 * TURN)
             free = _null_space(np.vstack([matrix, np.eye(self.chain.size)[self.given], tasks]))
             rows.append(free @ (free.T @ (weights * (q - wanted))))
         return np.concatenate(rows)

@@ -37,6 +37,12 @@ class Condition:
     defined: Mask = True
     angle: bool = False
 
+    def bent(self, one: Array, other: Array) -> Scalar:
+        """What two rates do together: half of what both cause beyond each."""
+        if one is other:
+            return self.bend(one)
+        return (self.bend(one + other) - self.bend(one) - self.bend(other)) * 0.5
+
     def left(self, wanted: Scalar) -> Scalar:
         """What is left to a wanted value; of an angle within half a turn."""
         if not self.angle:

@@ -9,11 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
+from robots.status import Status
+from tasks.kernels.expression import Expression
 from tasks.kernels.types import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import where
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.embedding import Embedding
+from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.kinematics import JointState
+from tasks.mechanics.limb import Solved
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,24 @@ class FreeJoints(ABC):
         if one is other:
             return drift(one)
         return (drift(one + other) - drift(one) - drift(other)) * 0.5
+
+    def pairs(self, free: Array, resolved: Array) -> list[tuple[Scalar, Array, Array]]:
+        """What is bilinear in rates at `free` and those of the resolved joints besides: a sum of shares of pairs.
+
+        No pair has the rates of the resolved joints in it, so that its derivative along a joint has them held.
+        """
+        result: list[tuple[Scalar, Array, Array]] = [(1.0, free, free)]
+        for k, (way, rate) in enumerate(zip(self.ways, resolved, strict=True)):
+            result.append((rate * 2.0, free, way))
+            for other, another in zip(self.ways[: k + 1], resolved, strict=False):
+                result.append((rate * another * (1.0 if other is way else 2.0), way, other))
+        return result
+
+    def seeds(self, way: Array) -> dict[Expression, Scalar]:
+        """How the joint states change where joints move so."""
+        tips = self.limb.tips(self.states)
+        moving = Solved(tips, self.states, way, np.zeros(len(self.states)), float(Status.OK))
+        return state_seeds(self.limb, moving)
 
     @property
     @abstractmethod

@@ -12,13 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.tangent import tangent
 from tasks.kernels.types import ZERO, Array, Mask, Scalar
 from tasks.mathematics.algebra import array, either, every, inverse, where
-from tasks.mechanics.equations import state_seeds
-from tasks.mechanics.limb import Solved
 from tasks.mechanics.redundant.free import FreeJoints
 
 FLAT = Dual(1e-6, 1e-3)
@@ -86,24 +83,15 @@ class Departure(FreeJoints):
         free = self.tree(rates)
         moving = free + self.moved(resolved)
         drift, slopes = self.embedding.drift(moving), self.along(self.tree(stated))
-        # the drift in parts whose derivatives hold s' without having it in them
-        parts = [(1.0, self.embedding.drift(free))]
-        for k, (way, rate) in enumerate(zip(self.ways, resolved, strict=True)):
-            parts.append((rate * 2.0, self.bent(free, way)))
-            for other, another in zip(self.ways[: k + 1], resolved, strict=False):
-                parts.append((rate * another * (1.0 if other is way else 2.0), self.bent(way, other)))
+        parts = [(share, self.bent(one, other)) for share, one, other in self.pairs(free, resolved)]
         result = []
         for way, value in zip(self.ways, slopes, strict=True):
-            seeds = state_seeds(self.limb, self._moving_along(way))
+            seeds = self.seeds(way)
             change = sum((array(tangent(list(part), seeds)) * share for share, part in parts), start=ZERO)
             changed = self.weights * moving if pulled is None else self.weights * moving + pulled
             direct = (self.weights * drift) @ way + changed @ self.bent(way, moving) * 2.0
             result.append(value + direct + self.distance @ change)
         return array(result)
-
-    def _moving_along(self, way: Array) -> Solved:
-        tips = self.limb.tips(self.states)
-        return Solved(tips, self.states, way, np.zeros(len(self.states)), float(Status.OK))
 
 
 def pivots(matrix: Array) -> list[Scalar]:

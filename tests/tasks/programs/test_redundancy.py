@@ -90,9 +90,9 @@ def closed(robot: Robot) -> Any:
     return ClosedChain(robot.mechanism)
 
 
-def assert_rates(robot: Robot) -> None:
+def assert_rates(robot: Robot, size: float = 1.0) -> None:
     """Rates and accelerations are central differences of positions and rates."""
-    q, qd, qdd = states(robot, 3)
+    q, qd, qdd = (size * part for part in states(robot, 3))
     found = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
     sides = [
         ls.resolve_redundancy(robot, q=q + qd * t + 0.5 * qdd * t * t, qd=qd + qdd * t, qdd=qdd) for t in (STEP, -STEP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,13 @@ from tasks.identification.regressor import regressor, standard_parameters
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.programs.test_redundancy import (
     ALONG_RAIL,
+    CARRIAGE,
     EXAMPLES,
     PLANAR,
     TWO_FREE,
     arm,
     assert_forces,
+    assert_rates,
     states,
     waves,
 )
@@ -42,6 +45,12 @@ STATED = PLANAR.replace(POSTURE, "tasks: {bend: {coefficients: {arm.1: 1, arm.3:
 BESIDE = TWO_FREE.replace(
     "    posture", "    tasks: {along: {coefficients: {rail: 1, arm.3: 0.5}, value: swivel}}\n    posture"
 )
+
+ON_CARRIAGE = ANGLE.replace("instances:\n  arm: {limb: arm}\n", CARRIAGE).replace(
+    "joints: [arm.3]",
+    "joints: [rail, arm.3]\n    posture: {rail: 0.2, arm.1: 0, arm.2: 0.1, arm.4: -0.1}\n    weights: {arm.1: 3}",
+)
+ON_CARRIAGE = ON_CARRIAGE.replace("[0, 0, 1]}}", "[0, 0, 1]}, value: 0.2}")
 
 
 def reference(robot: Robot) -> Any:
@@ -69,6 +78,18 @@ def assert_motion(robot: Robot, chain: Any, values: list[float]) -> ResolvedMoti
     return found
 
 
+def arm_angle(chain: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """The angle of the arm about the line from shoulder to wrist, from unit vectors of Pinocchio's kinematics."""
+
+    def angle(q: np.ndarray) -> np.ndarray:
+        shoulder, elbow, wrist = (chain.place(f"arm.{k}", q) for k in (2, 4, 6))
+        line = (wrist - shoulder) / np.linalg.norm(wrist - shoulder)
+        up, across = np.array([0, 0, 1.0]) - line * line[2], np.cross(line, [0, 0, 1.0])
+        return np.array([np.arctan2((elbow - shoulder) @ across, (elbow - shoulder) @ up)])
+
+    return angle
+
+
 def test_a_linear_condition_with_parameters() -> None:
     robot = arm(LINEAR, swivel=0.4)
     chain = reference(robot)
@@ -82,14 +103,7 @@ def test_an_arm_angle_that_is_part_of_the_motion() -> None:
     assert robot.mechanism.given[-1] == "swivel"
     assert robot.mechanism.freedoms[-1] == "arm.3"
     chain = reference(robot)
-
-    def angle(q: np.ndarray) -> np.ndarray:
-        shoulder, elbow, wrist = (chain.place(f"arm.{k}", q) for k in (2, 4, 6))
-        line = (wrist - shoulder) / np.linalg.norm(wrist - shoulder)
-        up, across = np.array([0, 0, 1.0]) - line * line[2], np.cross(line, [0, 0, 1.0])
-        return np.array([np.arctan2((elbow - shoulder) @ across, (elbow - shoulder) @ up)])
-
-    chain.conditions = angle
+    chain.conditions = arm_angle(chain)
     found = assert_motion(robot, chain, [])
     assert_forces(robot, ResolvedMotion(*(np.atleast_2d(part) for part in found)))
 
@@ -100,9 +114,27 @@ def test_a_posture_decides_what_a_task_leaves() -> None:
     chain = reference(robot)
     row = chain.linear({"rail": 1.0, "arm.3": 0.5})
     weights = chain.linear({"rail": 1.0, "arm.1": 1.0, "arm.2": 1.0, "arm.3": 2.0, "arm.4": 1.0})
-    chain.posture = weights, chain.linear({"rail": 0.1, "arm.1": -0.1, "arm.2": 0.2, "arm.4": 0.1}), row[None]
+    chain.posture = weights, chain.linear({"rail": 0.1, "arm.1": -0.1, "arm.2": 0.2, "arm.4": 0.1})
     chain.conditions = lambda q: np.array([row @ q])
     assert_motion(robot, chain, [0.2])
+
+
+@pytest.mark.slow
+def test_a_posture_decides_what_an_arm_angle_leaves() -> None:
+    """The arm on a carriage: its angle is held, and a posture decides where the carriage is."""
+    robot = arm(ON_CARRIAGE)
+    chain = reference(robot)
+    chain.conditions = arm_angle(chain)
+    posture = {"rail": 0.2, "arm.2": 0.1, "arm.4": -0.1}
+    weights = dict.fromkeys((*posture, "arm.1"), 1.0) | {"arm.1": 3.0}
+    chain.posture = chain.linear(weights), chain.linear(posture)
+    q = 0.5 * states(robot, 1)[0][0]
+    found = ls.resolve_redundancy(robot, q=q)
+    near = ls.inverse_kinematics(robot, q=found.q).position[0, : len(chain.names)]
+    root = chain.positions(q, np.array([0.2]), near + np.random.default_rng(1).normal(scale=0.02, size=len(near)))
+    assert np.abs(chain.open_by(root, q, np.array([0.2]))).max() < 1e-10
+    np.testing.assert_allclose(found.q, root[chain.freedoms], atol=1e-9)
+    assert_rates(robot, 0.4)
 
 
 @pytest.mark.parametrize("text", [ANGLE, LINEAR, STATED, BESIDE])

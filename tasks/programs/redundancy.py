@@ -43,6 +43,8 @@ from tasks.mechanics.structure import Structure, mounted_limb
 ITERATIONS = 800
 CALM = 0.05
 """Longest step of a joint towards its place [rad or m] with which what is given moves on."""
+TURNING = 2.0
+"""Shorter steps by that where tasks hold, whose rows turn on the way."""
 SETTLED = Dual(1e-7, 1e-3)
 """The same from which one more step is exact to rounding."""
 LEAST = Dual(1e-9, 1e-4)
@@ -219,7 +221,10 @@ class Resolution:
                 moves[place[joint]] = value
             whole = near.embedding.matrix @ array(moves)
             ahead = [end - aim for end, aim in zip(ends, aims, strict=True)]
-            longest = largest([*whole, *ahead])
+            longest = largest(whole)
+            if ends:  # joints that are free may move further for tasks than those that are given
+                carried = near.moved(near.rates(array(moves), array(ahead)))
+                longest = largest([*(whole + carried), *ahead]) * TURNING
             close = opposite(longest > STEP_LIMIT)
             share = where(calm, where(close, 1.0, STEP_LIMIT / where(close, STEP_LIMIT, longest)), 0.0)
             caused = whole * share + closing

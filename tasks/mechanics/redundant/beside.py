@@ -19,7 +19,7 @@ import numpy as np
 
 from tasks.kernels.tangent import tangent
 from tasks.kernels.types import Array, Mask, Scalar
-from tasks.mathematics.algebra import array, every, inverse, where
+from tasks.mathematics.algebra import array, every, inverse, total, where
 from tasks.mechanics.redundant.free import FreeJoints
 from tasks.mechanics.redundant.posture import FLAT, Departure, pivots
 from tasks.mechanics.redundant.tasks import TaskRows
@@ -78,8 +78,10 @@ class PostureBesideTasks(FreeJoints):
 
     @cached_property
     def _curvature(self) -> Array:
-        """A; where that leads to no minimum, what leads downhill."""
-        pairs = zip(self._lagrangian.ravel(), self.distance.stiffness.ravel(), strict=True)
+        """A; where that leads to no minimum, what leads downhill, as stiff as A is anywhere."""
+        stiff = self.distance.stiffness
+        more = total(self._lagrangian.ravel()) / np.trace(stiff)
+        pairs = zip(self._lagrangian.ravel(), (stiff * (more + 1.0)).ravel(), strict=True)
         chosen = [where(self._definite, curved, stiff) for curved, stiff in pairs]
         return array(chosen).reshape(len(self.ways), len(self.ways))
 

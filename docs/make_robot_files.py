@@ -32,6 +32,8 @@ SECTIONS = (
     (sections.BaseSection, "`base`"),
     (sections.PlatformSection, "`platform`"),
     (sections.RedundancySection, "`redundancy` of a platform"),
+    (sections.TaskSection, "A task, under its name in `tasks` of `redundancy`"),
+    (sections.ArmAngleSection, "`arm_angle`"),
     (sections.RatingSection, "What is known of a joint, under its name in `ratings`"),
     (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
@@ -152,6 +154,19 @@ place of `mobility` (`x`, `y`, `z` of a Delta), `base`, and the `carrier` of eac
 
 A carriage that is free for a pose on the ground is redundant as well: `redundancy` with `joints: [rail]` and
 `posture: {rail: 0}`.
+
+In place of the posture may stand `tasks`, conditions that hold at every pose: sums of coefficients times positions of
+joints, or the [arm angle](theory/redundancy.md#tasks) of an elbow. As many of them as `joints` decide these; fewer
+may stand beside a posture. A task without `value` is given in every trajectory, by its name, after the
+joints; `examples/robots/arm_angle.yaml` is such an arm:
+
+```yaml
+redundancy:
+  joints: [arm.3]
+  tasks:
+    swivel: {arm_angle: {shoulder: arm.2, elbow: arm.4, wrist: arm.6}, value: 0.3}
+    # or: {coefficients: {arm.1: 1, arm.2: 1}, value: 0.3}
+```
 
 ### Reference poses
 

@@ -6,7 +6,7 @@ from robots.loading import on_first_use
 from robots.model import Robot as _Robot
 
 if TYPE_CHECKING:
-    from pipeline.robot_files.robots import load, read, write
+    from pipeline.robot_files.robots import load, read, with_redundancy, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
     from robots.coupled import as_chain
@@ -46,6 +46,7 @@ __all__ = [
     "read",
     "with_loads",
     "with_motor_conditions",
+    "with_redundancy",
     "write",
 ]
 
@@ -75,6 +76,7 @@ _HOMES = {
     "read": "pipeline.robot_files.robots",
     "with_loads": "robots.loads.family",
     "with_motor_conditions": "robots.loads.motors",
+    "with_redundancy": "pipeline.robot_files.robots",
     "write": "pipeline.robot_files.robots",
 }
 

@@ -29,9 +29,9 @@ from robots.model import (
     Limb,
     Link,
     Mechanism,
-    RestPosture,
     Robot,
 )
+from robots.redundancy.resolution import RestPosture, Task
 from robots.types import BASE, IDENTITY, JointKind, Number, Vector
 
 COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
@@ -61,7 +61,8 @@ class CoupledPlatform:
     `carriers` are bodies between the ground and limbs, their parents among them; their joints are independent, and
     those in `actuated` driven. `home` and the coordinates count from the carrier `within`, or from the ground.
     `redundant` are joints of limbs, named with their instance, or of carriers or `links`, that the coordinates leave
-    free; a `posture`, (joint, position, weight) each, decides them where it is there, see `robots.model.RestPosture`.
+    free; a `posture`, (joint, position, weight) each, or as many `tasks` decide them where they are there, see
+    `robots.redundancy.resolution`.
     """
 
     inertia: Inertia
@@ -75,10 +76,11 @@ class CoupledPlatform:
     within: int = BASE
     redundant: tuple[str, ...] = ()
     posture: tuple[tuple[str, Number, Number], ...] = ()
+    tasks: tuple[Task, ...] = ()
 
     def __repr__(self) -> str:
         """All fields, but for some that are not there: descriptions without them keep their digests."""
-        absent = {name for name in ("carriers", "redundant", "posture") if not getattr(self, name)}
+        absent = {name for name in ("carriers", "redundant", "posture", "tasks") if not getattr(self, name)}
         absent |= {"within"} if self.within == BASE else set()
         shown = [entry for entry in fields(self) if entry.name not in absent]
         return f"CoupledPlatform({', '.join(f'{entry.name}={getattr(self, entry.name)!r}' for entry in shown)})"
@@ -183,10 +185,10 @@ def _carried(platform: CoupledPlatform) -> tuple[str, ...]:
 
 
 def _posture(platform: CoupledPlatform) -> RestPosture | None:
-    if not platform.posture:
+    if not platform.posture and not platform.tasks:
         return None
-    joints, positions, weights = zip(*platform.posture, strict=True)
-    return RestPosture(platform.redundant, joints, positions, weights)
+    joints, positions, weights = zip(*platform.posture, strict=True) if platform.posture else ((), (), ())
+    return RestPosture(platform.redundant, joints, positions, weights, platform.tasks)
 
 
 def homes_of(platform: CoupledPlatform) -> dict[int, Frame]:

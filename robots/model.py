@@ -22,6 +22,7 @@ from robots.drives import Drive, Motor, check
 from robots.forces.elements import ForceElement, JointSpring
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
+from robots.redundancy.resolution import RestPosture
 from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
 
@@ -116,19 +117,6 @@ class Coupling:
     joint: str
     of: str
     ratio: Number
-
-
-@dataclass(frozen=True)
-class RestPosture:
-    """What decides the independent joints `resolved` of a redundant chain.
-
-    They are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is least.
-    """
-
-    resolved: tuple[str, ...]
-    joints: tuple[str, ...]
-    positions: tuple[Number, ...]
-    weights: tuple[Number, ...]
 
 
 @dataclass(frozen=True)
@@ -317,13 +305,14 @@ class Mechanism:
 
     @property
     def resolved(self) -> tuple[str, ...]:
-        """Names of the freedoms that a posture decides."""
+        """Names of the freedoms that a posture, or tasks, decide."""
         return tuple(joint for limb in self.limbs if limb.posture for joint in limb.posture.resolved)
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the other freedoms, in which a sweep gives the motion."""
-        return tuple(name for name in self.freedoms if name not in self.resolved)
+        """Names of what a sweep gives the motion of: the other freedoms, then tasks that have no value."""
+        tasks = (name for limb in self.limbs if limb.posture for name in limb.posture.given)
+        return (*(name for name in self.freedoms if name not in self.resolved), *tasks)
 
     @property
     def actuators(self) -> tuple[str, ...]:

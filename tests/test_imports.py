@@ -31,6 +31,7 @@ ORDER = {
     "robots": (
         "types",
         "forces",
+        "redundancy",
         "robots",
         "criteria",
         "expressions",

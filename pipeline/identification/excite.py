@@ -155,11 +155,6 @@ def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
             f"{sweep.name}: got loads on bodies, or a base that moves, which regressors do not know; expected a sweep "
             "without the sections loads and base"
         )
-    if mechanism.resolved:
-        raise ParameterError(
-            f"{sweep.name}: got a robot whose posture decides joints of its motion, which is sought in all freedoms; "
-            "expected a robot file without posture under redundancy"
-        )
     wanted = entries(sweep.text, mechanism)
     if not wanted:
         kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))

@@ -114,7 +114,7 @@ def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.n
         sides = np.array([position, position])
         places = {name: joint.place for name, joint in joints(mechanism).items()}
         for k, number in enumerate(moving):
-            name, centre = mechanism.freedoms[number], float(entry.limits.centre[number])
+            name, centre = mechanism.given[number], float(entry.limits.centre[number])
             limit = sweep.limits.joints.get(places.get(name, (-1, -1)))
             if limit is None:
                 continue

@@ -1,4 +1,4 @@
-"""Read what becomes of joints that the coordinates of a platform leave free."""
+"""Read what becomes of joints that the coordinates of a platform leave free: a posture and tasks that decide them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.robot_files.sections import RedundancySection
+from pipeline.robot_files.sections import RedundancySection, TaskSection
 from pipeline.robot_files.values import ValueReader
-from robots.coupled import CoupledPlatform
+from robots.coupled import COORDINATES, NAME, CoupledPlatform
 from robots.expressions.expression import Expression
 from robots.model import Instance, Limb
 from robots.parameters import nearest
+from robots.redundancy.resolution import ArmAngle, LinearTask, Task
 from robots.types import Number
 
 PATH = ("platform", "redundancy")
 
-Redundancy = tuple[tuple[str, ...], tuple[tuple[str, Number, Number], ...]]
+Redundancy = tuple[tuple[str, ...], tuple[tuple[str, Number, Number], ...], tuple[Task, ...]]
 
 
 class RedundancyReader:
-    """Reads joints that are redundant, and the posture that decides them."""
+    """Reads joints that are redundant, and the posture and the tasks that decide them."""
 
     def __init__(self, values: ValueReader) -> None:
         self.values = values
         self.report: Report = values.report
 
     def read(self, section: RedundancySection | None, path: KeyPath) -> Redundancy:
-        """The joints by name, and (joint, position, weight) of the posture; neither without the section."""
+        """The joints by name, (joint, position, weight) of the posture, and the tasks; none without the section."""
         if section is None:
-            return (), ()
+            return (), (), ()
         for k, joint in enumerate(section.joints):
             if joint in section.joints[:k]:
                 self.report((*path, "joints", k), Got(f"{joint} again"), "every joint once", "Remove one.")
@@ -46,7 +47,48 @@ class RedundancyReader:
             if not isinstance(weight, Expression) and not weight > 0:
                 self.report((*path, "weights", joint), weight, "a weight above 0", "Leave the joint out for none.")
         weights = numbers["weights"]
-        return section.joints, tuple((name, at, weights.get(name, 1.0)) for name, at in numbers["posture"].items())
+        posture = tuple((name, at, weights.get(name, 1.0)) for name, at in numbers["posture"].items())
+        tasks = tuple(self._task(name, task, (*path, "tasks", name)) for name, task in section.tasks.items())
+        self._count(section, path)
+        return section.joints, posture, tasks
+
+    def _task(self, name: str, section: TaskSection, path: KeyPath) -> Task:
+        """Read one task."""
+        value = None if section.value is None else self.values.number(section.value, (*path, "value"))
+        angle = section.arm_angle
+        if (angle is None) == (not section.coefficients):
+            got = "neither coefficients nor arm_angle" if angle is None else "both coefficients and arm_angle"
+            self.report(path, Got(got), "one of coefficients and arm_angle", "They say what has the value.")
+        if angle is None:
+            where = (*path, "coefficients")
+            numbers = {joint: self.values.number(x, (*where, joint)) for joint, x in section.coefficients.items()}
+            for joint, number in section.coefficients.items():
+                if number == 0:
+                    self.report((*where, joint), number, "a number other than zero", "Leave the joint out for none.")
+            return LinearTask(name, tuple(numbers), tuple(numbers.values()), value)
+        where = (*path, "arm_angle")
+        joints = (angle.shoulder, angle.elbow, angle.wrist)
+        for k, key in enumerate(("shoulder", "elbow", "wrist")):
+            if joints[k] in joints[:k]:
+                self.report((*where, key), Got(f"{joints[k]} again"), "three joints", "Name another one.")
+        reference = self.values.triple(angle.reference, (*where, "reference"))
+        if all(x == 0 for x in angle.reference):
+            self.report(
+                (*where, "reference"), list(angle.reference), "a direction other than zero", "Such as [0, 0, 1]."
+            )
+        return ArmAngle(name, *joints, reference, value)
+
+    def _count(self, section: RedundancySection, path: KeyPath) -> None:
+        """Report tasks that are too many, or too few to decide all joints."""
+        tasks, joints = len(section.tasks), len(section.joints)
+        where = (*path, "tasks")
+        if tasks > joints or (tasks and tasks < joints and not section.posture):
+            hint = "With fewer tasks a posture decides the rest."
+            got = f"{tasks} task{'s' if tasks > 1 else ''} for {joints} joint{'s' if joints > 1 else ''}"
+            self.report(where, Got(got), "as many tasks as joints", hint)
+        elif tasks == joints and section.posture:
+            got, rule = "a posture beside as many tasks as joints", "one that decides what tasks leave, or none"
+            self.report((*path, "posture"), Got(got), rule, "Remove it, or a task.")
 
     def check(self, platform: CoupledPlatform, limbs: Sequence[Limb], instances: Sequence[Instance]) -> None:
         """Report joints that the robot does not have, or whose motion is given already."""
@@ -59,6 +101,21 @@ class RedundancyReader:
                 self.report(where, joint, "no joint under independent as well", "Remove one of them.")
         for joint, _, _ in platform.posture:
             self._known(joint, [*known, *others], (*PATH, "posture", joint))
+        self._check_tasks(platform.tasks, [*known, *others])
+
+    def _check_tasks(self, tasks: Sequence[Task], known: Sequence[str]) -> None:
+        """Report tasks of joints that the robot does not have, or that are called as one of them."""
+        every = [*known, *(f"{NAME}_{entry}" for entry in COORDINATES)]
+        for task in tasks:
+            path = (*PATH, "tasks", task.name)
+            if task.name in every:
+                self.report(path, task.name, "a name that no joint has", "Rename it.", key=True)
+            if isinstance(task, LinearTask):
+                for joint in task.joints:
+                    self._known(joint, every, (*path, "coefficients", joint))
+            else:
+                for key in ("shoulder", "elbow", "wrist"):
+                    self._known(getattr(task, key), known, (*path, "arm_angle", key), key=False)
 
     def _known(self, joint: str, known: Sequence[str], where: KeyPath, *, key: bool = True) -> None:
         if joint not in known:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
+from ruamel.yaml import YAML
 
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import read_robot as read
+from pipeline.robot_files.reader import parse_robot
 from robots.formats import description, writing
 from robots.model import Robot
 
-__all__ = ["load", "read", "write"]
+__all__ = ["load", "read", "with_redundancy", "write"]
 
 
 def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
@@ -44,11 +51,43 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "mine.yaml")
     """
-    try:
-        text = writing.text(description.describe(robot))
-    except ValueError as error:
-        rule = "a robot that a file can hold"
-        raise InputError([Problem(os.fspath(path), 0, 0, "", robot.name, rule, f"{error}")]) from None
+    text = _text(robot, os.fspath(path))
     with Path(path).open("x", encoding="utf-8") as file:
         file.write(text)
     return Path(path)
+
+
+def with_redundancy(robot: Robot, redundancy: Mapping[str, object]) -> Robot:
+    """The robot with another section `redundancy` of its platform: a dict as in a robot file.
+
+    So one arm is compared under several postures and tasks. Raises InputError with all problems of the section, and for
+    a robot whose platform has no `coordinates`.
+
+        >>> arm = ls.robots.read("arm_platform.yaml")
+        >>> angle = {"arm_angle": {"shoulder": "arm.2", "elbow": "arm.4", "wrist": "arm.6"}, "value": 0.2}
+        >>> held = ls.robots.with_redundancy(arm, {"joints": ["arm.3"], "tasks": {"swivel": angle}})
+        >>> round(float(ls.resolve_redundancy(held, q=np.zeros(6)).q[-1]), 6)  # joint 3
+        0.585147
+    """
+    yaml, stream = YAML(), io.StringIO()
+    file = yaml.load(_text(robot, robot.name))
+    if "coordinates" not in file.get("platform", {}):
+        rule = "a robot file with coordinates under platform"
+        raise InputError([Problem(robot.name, 0, 0, "redundancy", "a robot without coordinates", rule)])
+    file["platform"]["redundancy"] = json.loads(json.dumps(redundancy, default=_plain))
+    yaml.dump(file, stream)
+    return Robot.of(parse_robot(stream.getvalue(), robot.name).family, robot.values)
+
+
+def _plain(value: object) -> object:
+    """What is no text, number, list or mapping: of NumPy as numbers, all else as the reader refuses it."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else repr(value)
+
+
+def _text(robot: Robot, where: str) -> str:
+    """The text of a robot file. Raises InputError for a robot that a file cannot hold."""
+    try:
+        return writing.text(description.describe(robot))
+    except ValueError as error:
+        rule = "a robot that a file can hold"
+        raise InputError([Problem(where, 0, 0, "", robot.name, rule, f"{error}")]) from None

@@ -242,11 +242,38 @@ class BaseSection(Section):
     )
 
 
+class ArmAngleSection(Section):
+    """The angle of an elbow about the line from shoulder to wrist, right-handed."""
+
+    shoulder: Label = Field(description="the joint at whose origin the shoulder is, such as `arm.2`")
+    elbow: Label = Field(description="the same of the elbow")
+    wrist: Label = Field(description="the same of the wrist")
+    reference: ThreeValues = Field(
+        default=(0.0, 0.0, 1.0), description="direction in the axes of the ground from which the angle counts"
+    )
+
+
+class TaskSection(Section):
+    """A condition on joints that holds at every pose: `coefficients` or `arm_angle`."""
+
+    coefficients: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict, description="numbers by joint: their sum, times positions [rad or m], has the value"
+    )
+    arm_angle: ArmAngleSection | None = Field(default=None, description="the angle of an elbow has the value")
+    value: Value = Field(
+        default=None, description="the value [rad or m]; default: it is given in every trajectory, after the joints"
+    )
+
+
 class RedundancySection(Section):
     """What becomes of joints that the coordinates of a platform leave free."""
 
     joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
-        description="as many joints as are free, such as `limb1.3`; with no `posture` their motion is given"
+        description="as many joints as are free, such as `limb1.3`; with no `posture` or `tasks` their motion is given"
+    )
+    tasks: Annotated[dict[Label, TaskSection], Field(max_length=MAX_LINKS)] = Field(
+        default_factory=dict,
+        description="conditions that decide them; with fewer of them a `posture` does the rest",
     )
     posture: Annotated[dict[Label, Value], Field(max_length=MAX_LINKS)] = Field(
         default_factory=dict, description="positions of joints [rad or m] from which they are as near as they can be"

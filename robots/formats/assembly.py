@@ -36,13 +36,15 @@ class Setting:
     """A limb in numbers, where it is mounted, and the pose of the platform.
 
     `counted` says that joints that follow others are at zero with these, so that they have to keep their ratios; where
-    positions are rough ones of a file, followers are held.
+    positions are rough ones of a file, followers are held. With `towards` axes that both ends of a cut joint share have
+    to point the same way, which takes steps there from where they do not.
     """
 
     limb: Limb
     instance: Instance
     home: Frame
     counted: bool = False
+    towards: bool = False
 
     def poses(self, values: np.ndarray) -> dict[int, Pose]:
         """Poses of the bodies for positions of the joints of the tree."""
@@ -61,18 +63,20 @@ class Setting:
         for entry in self.limb.couplings if self.counted else ():
             follower, of = self.limb.index(entry.joint), self.limb.index(entry.of)
             kept.append(float(values[follower] - float(entry.ratio) * values[of]))
+        kept += [cosine - 1.0 for cosine in self._shared(at)] if self.towards else []
         return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
 
     def facing(self, values: np.ndarray) -> bool:
         """Whether axes that both ends of a cut joint share point the same way: conditions leave that open."""
-        at = self.poses(values)
+        return all(cosine > 0.0 for cosine in self._shared(self.poses(values)))
+
+    def _shared(self, at: Mapping[int, Pose]) -> Iterator[float]:
+        """Cosines between axes that both ends of cut joints share."""
         for cut in self.limb.cuts:
             turning = JOINT_KINDS[cut.kind].turning
             r_a, r_b = (joined(at[body], frame)[0] for body, frame in ((cut.a, cut.frame_a), (cut.b, cut.frame_b)))
-            shared = () if len(turning) > 1 else turning or (Z, X)
-            if any(float(r_a[:, axis] @ r_b[:, axis]) <= 0.0 for axis in shared):
-                return False
-        return True
+            for axis in () if len(turning) > 1 else turning or (Z, X):
+                yield float(r_a[:, axis] @ r_b[:, axis])
 
     def widest(self, values: np.ndarray) -> str:
         """The cut joint that is furthest from closed."""
@@ -122,6 +126,30 @@ def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] 
         if rest <= ASSEMBLED and setting.facing(there):
             return there, rest
     return values, left
+
+
+def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:
+    """Positions near rough ones of the joints that are `named`, which stay while all others are found; what stays open.
+
+    Where axes that both ends of a cut joint share point against each other, as conditions allow, that they face each
+    other is a condition as well, from positions of the other joints beside rough ones, always the same ones. Where all
+    lead nowhere, the first.
+    """
+    values, _ = close(setting, rough, named)
+    first = close(setting, values)
+    if first[1] > ASSEMBLED or setting.facing(first[0]):
+        return first
+    random, towards = np.random.default_rng(20240501), replace(setting, towards=True)
+    free = [k for k in range(len(rough)) if k not in named]
+    for spread in (SPREAD, *ASIDE):
+        guess = np.array(rough, dtype=float)
+        guess[free] += random.uniform(-spread, spread, len(free))
+        for held in (named, ()):
+            guess, _ = close(towards, guess, held, PATIENCE)
+        values, left = close(setting, guess)
+        if left <= ASSEMBLED and setting.facing(values):
+            return values, left
+    return first
 
 
 def close(

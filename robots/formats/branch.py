@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from robots.formats.assembly import Setting, close, counted_from
+from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
 from robots.formats.modes.asked import CLOSED, BranchError, Mode, NamedModes, RoughConfiguration
 from robots.formats.modes.limb_modes import other_solution
@@ -31,6 +31,8 @@ from robots.types import Number
 
 SAME = 1e-9
 """Difference of positions of joints that are the same."""
+SINGULAR = 1e-4
+"""Least singular value of the closures over joints that follow, as a share of the largest, of a reference pose."""
 HELD = 1e-9
 """Ways [m, rad] of a platform along what its limbs hold."""
 
@@ -204,6 +206,15 @@ def branched(
             hint = "Give positions of more joints, nearer to where they are."
             got = f"positions from which limb {instance.name} stays {left:.1g} apart (m, or cosines)"
             raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
+        if not settings[-1].facing(positions):
+            hint = "Give positions of more joints, those of a platform's coordinates too, nearer to where they are."
+            got = f"positions from which limb {instance.name} closes with axes that point against each other alone"
+            raise BranchError(("joints", instance.name), got, "positions near to where axes point the same way", hint)
+        if limb.coordinates and (ratio := _conditioning(settings[-1], positions, mechanism.freedoms)) < SINGULAR:
+            hint = "Move the rough positions, or name other joints under redundancy of the robot."
+            got = f"a singular configuration, where {', '.join(mechanism.freedoms)} do not determine the other joints"
+            rule = f"one whose least singular value is at least {SINGULAR:g} of the largest; it is {ratio:.1g}"
+            raise BranchError(("joints", instance.name), got, rule, hint)
         if instance.name in modes.limbs:
             positions = other_solution(settings[-1], positions, instance.name)
         same = (k for k, (of, x) in enumerate(found) if of == instance.limb and np.abs(x - positions).max() < SAME)
@@ -238,8 +249,14 @@ def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, floa
     values = np.zeros(len(limb.links))
     named = [k for k, link in enumerate(limb.links) if link.joint in rough]
     values[named] = [rough[limb.links[k].joint] for k in named]
-    values, _ = close(settings[-1], values, named)
-    return close(settings[-1], values)
+    return close_facing(settings[-1], values, named)
+
+
+def _conditioning(setting: Setting, positions: np.ndarray, freedoms: Sequence[str]) -> float:
+    """The least singular value of the closures over the joints that are not given, as a share of the largest."""
+    following = [k for k, link in enumerate(setting.limb.links) if link.joint not in freedoms]
+    values = np.linalg.svd(setting.slopes(positions)[:, following], compute_uv=False)
+    return float(values[-1] / values[0])
 
 
 def _names(limbs: Sequence[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from robots.formats.ratings import Rating
 from robots.formats.templates import Along, DriveCurve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import LARGEST, Parameter
+from robots.redundancy.resolution import LinearTask, Task
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
 
 FORMAT = 1
@@ -118,7 +119,17 @@ def _coupled(platform: CoupledPlatform, bodies: Mapping[int, str]) -> dict[str, 
         said["redundancy"] = {"joints": platform.redundant}
         said["redundancy"] |= {"posture": _Inline(posture)} if posture else {}
         said["redundancy"] |= {"weights": _Inline(weights)} if weights else {}
+        tasks = {task.name: _Inline(_task(task)) for task in platform.tasks}
+        said["redundancy"] |= {"tasks": tasks} if tasks else {}
     return said
+
+
+def _task(task: Task) -> dict[str, Any]:
+    value = {} if task.value is None else {"value": task.value}
+    if isinstance(task, LinearTask):
+        return {"coefficients": _Inline(dict(zip(task.joints, task.coefficients, strict=True)))} | value
+    points = dict(zip(("shoulder", "elbow", "wrist"), task.joints, strict=True))
+    return {"arm_angle": _Inline(points | {"reference": task.reference})} | value
 
 
 def _base(platform: CoupledPlatform, carriers: Mapping[int, str]) -> dict[str, Any]:

@@ -28,13 +28,15 @@ class ResolvedMotion(NamedTuple):
 def resolve_redundancy(
     robot: Robot, *, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
 ) -> ResolvedMotion:
-    """The motion of all freedoms of a redundant robot with a posture, from that of the freedoms that are given.
+    """The motion of all freedoms of a redundant robot with a posture or tasks, from what is given.
 
-    q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m].
-    The others are where the weighted sum of squared distances from the posture is least, on the way from the reference
-    pose; each sample by itself. What comes out is what other functions take: `ls.inverse_dynamics(robot, q=motion.q,
-    qd=motion.qd, qdd=motion.qdd)`. Samples that are not OK hold NaN: NOT_CONVERGED where no least distance was reached,
-    SINGULAR where it is none. Raises ValueError for a robot without posture, and for shapes that do not fit.
+    q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
+    freedoms, then tasks without a value. The others are where tasks hold, and the weighted sum of squared distances
+    from the posture is least, on the way from the reference pose; each sample by itself. What comes out is what other
+    functions take: `ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)`. Samples that are not OK hold
+    NaN: NOT_CONVERGED where no such place was reached, SINGULAR where the distance is not least, or tasks decide
+    nothing, WRONG_BRANCH where a singularity is on the way. Raises ValueError for a robot without posture and tasks,
+    and for shapes that do not fit.
 
         >>> arm = ls.robots.read("arm_platform.yaml")
         >>> motion = ls.resolve_redundancy(arm, q=[0.0, 0.1, 0.0, 0.0, 0.0, 0.0], qd=[0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
@@ -45,8 +47,8 @@ def resolve_redundancy(
     size = len(mechanism.given)
     if not mechanism.resolved:
         raise ValueError(
-            f"robot: {robot.name} has no posture that decides freedoms; expected a robot file with one under platform, "
-            "redundancy; give the motion of all freedoms to the other functions"
+            f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
+            "platform, redundancy; give the motion of all freedoms to the other functions"
         )
     named = {"q": q, "qd": qd, "qdd": qdd}
     try:
@@ -80,7 +82,7 @@ def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
 
 
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
-    """A motion in all freedoms of a robot from that in those that are given; of a robot without posture the same."""
+    """A motion in all freedoms of a robot from what is given; of one without posture and tasks the same."""
     if not robot.mechanism.resolved:
         return moving
     parts = present(moving)

@@ -28,6 +28,7 @@ from robots.types import IDENTITY, TRANSLATION, TWIST
 from tasks.arrays.bodies import body_motion
 from tasks.arrays.inputs import Moving, present
 from tasks.arrays.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
+from tasks.arrays.redundancy import resolved_motion
 from tasks.identification.base import BaseParameters
 from tasks.identification.regressor import Options, regressor
 from tasks.mathematics.rotations import roll_pitch_yaw
@@ -89,11 +90,12 @@ def moving(
 ) -> Moving:
     """A series of some freedoms (absent: all) as `tasks.arrays.inputs.Moving`.
 
-    Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose.
+    Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose. The series of a
+    redundant robot is that of what is given; its motion is that of all freedoms, NaN where nothing decides them.
     """
     position, velocity, acceleration = series.at(times)
     if robot.mechanism.is_chain:
-        return {"q": position, "qd": velocity, "qdd": acceleration}
+        return resolved_motion(robot, {"q": position, "qd": velocity, "qdd": acceleration})
     platform = robot.mechanism.platform
     whole = np.zeros((3, len(position), 6))
     for k, name in enumerate(coordinates or platform.mobility):
@@ -149,10 +151,10 @@ class Excitation:
     """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, what counts.
 
     `nominal` are guesses of the base parameters (kept,), for the limits of forces; `options` go to `tasks.regressor`;
-    `coordinates` are the freedoms that move (absent: all), `orientation` is as for `moving`. `ranges` of any joints are
-    kept, and `spheres` of different bodies apart; those that overlap at the centre are neighbours and not looked at.
-    Raises ValueError for an unknown criterion, limits of forces without nominal values, spheres of bodies that there
-    are not.
+    `coordinates` are the freedoms that move (absent: all that are given), `orientation` is as for `moving`. `ranges` of
+    any joints are kept, and `spheres` of different bodies apart; those that overlap at the centre are neighbours, and
+    not looked at. Raises ValueError for an unknown criterion, limits of forces without nominal values, spheres of
+    bodies that there are not.
     """
 
     robot: Robot
@@ -182,7 +184,7 @@ class Excitation:
     @cached_property
     def freedoms(self) -> int:
         """Number of coordinates that move."""
-        return len(self.coordinates or self.robot.mechanism.freedoms)
+        return len(self.coordinates or self.robot.mechanism.given)
 
     def series(self, free: ArrayLike) -> Series:
         """The series of free numbers, shrunk until the robot can follow it with the forces that it has."""

@@ -41,6 +41,8 @@ from tasks.mechanics.loops import (
 ROTATION = TWIST[:3]
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
+NEARER = (1.0, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)
+"""Shares of the way to a generic configuration, tried in this order."""
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
 
 
@@ -71,7 +73,7 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
     random = np.random.default_rng(20240501)
     starts = [random.uniform(-_REACH, _REACH, len(limb.links)) * (1.0 if sample else 0.0) for sample in range(SAMPLES)]
     if limb.coordinates:
-        generic = [_followed(limb, mechanism.freedoms, each) for each in starts]
+        generic = [_followed_near(limb, mechanism.freedoms, each) for each in starts]
     else:
         generic = [
             _assembled(limb, None, [HOME.moved(*pair) for pair in zip(limb.links, each, strict=True)])
@@ -290,6 +292,16 @@ def _small_rotation(vector: np.ndarray) -> np.ndarray:
     half = float(np.linalg.norm(vector)) / 2.0
     quaternion = np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * vector)])
     return rotation_matrix(quaternion[:, None])[..., 0]
+
+
+def _followed_near(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:
+    """The same at values of its freedoms, or nearer to the reference where these are out of reach."""
+    for share in NEARER:
+        try:
+            return _followed(limb, freedoms, share * values)
+        except TopologyError:
+            continue
+    return _followed(limb, freedoms, values)
 
 
 def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[JointState]:

@@ -13,6 +13,8 @@ from tests.pipeline.robot_files.test_reader import ARM
 TRIPOD = (Path(__file__).parents[2] / "examples" / "robots" / "3rps.yaml").read_text()
 HINGE = "{joint: hinge, body: tool, parent: platform, kind: revolute, axis: z, inertia: {mass: 1}}"
 REDUNDANT = (Path(__file__).parents[2] / "examples" / "robots" / "arm_platform.yaml").read_text()
+POSTURE = REDUNDANT[REDUNDANT.index("posture: {arm") :].rstrip()
+ANGLE = "arm_angle: {shoulder: arm.2, elbow: arm.4, wrist: arm.6}"
 CARRIAGE = "{joint: rail, body: carriage, parent: base, kind: prismatic, axis: x, inertia: {mass: 9}}"
 CARRIED = REDUNDANT.replace("instances:", f"base:\n  links: [{CARRIAGE}]\n  actuated: [rail]\ninstances:")
 WRIST = TRIPOD + f"  links: [{HINGE}]\n  independent: [hinge]\n  actuated: [hinge]\n"
@@ -36,6 +38,11 @@ def wrist(name: str, old: str, new: str, *said: str) -> Row:
 def free(name: str, old: str, new: str, *said: str) -> Row:
     """A redundant arm that carries a platform, good but for one text."""
     return robot(f"J{name}", old, new, *said, text=REDUNDANT)
+
+
+def task(name: str, said: str, *expected: str) -> Row:
+    """The same with tasks in place of the posture."""
+    return robot(f"J{name}", POSTURE, f"tasks: {said}", *expected, text=REDUNDANT)
 
 
 def carried(name: str, old: str, new: str, *said: str) -> Row:
@@ -218,6 +225,39 @@ ROWS = (
         "79 a weight of zero by a parameter", "arm.3: 2", "arm.3: swivel", "got swivel, which is 0; expected a weight"
     ),
     free("80 a weight of no posture", "arm.4: 0, ", "", "weights.arm.4: got 'arm.4'; expected a joint of the posture"),
+    task("91 a task of nothing", "{t: {value: 1}}", "tasks.t: got neither coefficients nor arm_angle; expected one of"),
+    task(
+        "92 a task of two kinds",
+        f"{{t: {{coefficients: {{arm.1: 1}}, {ANGLE}}}}}",
+        "got both coefficients and arm_angle",
+    ),
+    task(
+        "93 a task of no joint",
+        "{t: {coefficients: {arm.8: 1}}}",
+        "coefficients.arm.8: got 'arm.8'; expected a",
+    ),
+    task("94 a coefficient of zero", "{t: {coefficients: {arm.1: 0}}}", "got 0; expected a number other than zero"),
+    task("95 a coefficient in words", "{t: {coefficients: {arm.1: swivl}}}", "Did you mean 'swivel'?"),
+    task("96 a value in words", "{t: {coefficients: {arm.1: 1}, value: swivl}}", "Did you mean 'swivel'?"),
+    task(
+        "97 a task too many",
+        f"{{t: {{coefficients: {{arm.1: 1}}}}, u: {{{ANGLE}}}}}",
+        "got 2 tasks for 1 joint",
+    ),
+    task("98 a task called as a joint", f"{{arm.3: {{{ANGLE}}}}}", "got 'arm.3'; expected a name that no joint has"),
+    task("99 an elbow at the shoulder", f"{{t: {{{ANGLE.replace('arm.4', 'arm.2')}}}}}", "elbow: got arm.2 again"),
+    task(
+        "100 an angle from nowhere",
+        f"{{t: {{{ANGLE.replace('}', ', reference: [0, 0, 0]}')}}}}}",
+        "reference: got [0, 0, 0]; expected a direction other than zero",
+    ),
+    task("101 an elbow of no joint", f"{{t: {{{ANGLE.replace('arm.4', 'arm.9')}}}}}", "arm_angle.elbow: got 'arm.9'"),
+    free(
+        "102 a task and a posture",
+        "    posture:",
+        f"    tasks: {{t: {{{ANGLE}}}}}\n    posture:",
+        "got a posture beside as many tasks as joints; expected one that decides what tasks leave",
+    ),
     free(
         "81 mobility beside redundancy",
         "coordinates: [x, y, z, yaw, pitch, roll]",

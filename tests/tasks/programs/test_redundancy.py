@@ -90,9 +90,9 @@ def closed(robot: Robot) -> Any:
     return ClosedChain(robot.mechanism)
 
 
-def assert_rates(robot: Robot) -> None:
+def assert_rates(robot: Robot, size: float = 1.0) -> None:
     """Rates and accelerations are central differences of positions and rates."""
-    q, qd, qdd = states(robot, 3)
+    q, qd, qdd = (size * part for part in states(robot, 3))
     found = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
     sides = [
         ls.resolve_redundancy(robot, q=q + qd * t + 0.5 * qdd * t * t, qd=qd + qdd * t, qdd=qdd) for t in (STEP, -STEP)
@@ -280,7 +280,7 @@ def test_statuses_where_there_is_no_least_distance() -> None:
 
 
 def test_functions_refuse_what_is_not_redundant() -> None:
-    with pytest.raises(ValueError, match="five_bar has no posture that decides freedoms; expected a robot file"):
+    with pytest.raises(ValueError, match="five_bar has no posture or task that decides freedoms; expected a"):
         ls.resolve_redundancy(ls.robots.build("five_bar"), q=[0.0, 0.0])
     with pytest.raises(ValueError, match=r"q: got an array of shape \(7,\).*given: platform_x, platform_y"):
         ls.resolve_redundancy(arm(PLANAR), q=np.zeros(7))

@@ -134,8 +134,10 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        if self.file.criteria is not None:
-            hint = "They belong to a sweep along given motions."
+        section = self.file.criteria
+        reacting = section is not None and section.stiffness is not None and section.stiffness.reactions
+        if section is not None and (not reacting or section.accuracy or section.capsules):
+            hint = "Beside a simulation it has stiffness with reactions alone; else it belongs to given motions."
             self.report(("criteria",), Got("criteria beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")

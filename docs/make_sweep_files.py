@@ -50,6 +50,8 @@ SECTIONS = (
     (criteria.BearingSection, "A joint, under its name in `joints` of `stiffness`"),
     (criteria.AccuracySection, "`accuracy` of `criteria`"),
     (criteria.DeviationSection, "A joint or a link, under its name in `accuracy`"),
+    (criteria.ClearancesSection, "`clearances` of `criteria`"),
+    (criteria.JointClearanceSection, "A joint, under its name in `joints` of `clearances`"),
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
     (sections.LoadSection, "A load, under its name in `loads`"),

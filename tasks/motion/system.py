@@ -134,13 +134,13 @@ class MotionSystem:
         base: bool = False, load_with_platform: bool = False, elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
         """From friction as callers give it, of any law, and what gives way. Raises ParameterError and ValueError."""
-        found = without_zero_width(friction_input(robot, friction, LAWS))
-        values = found.values if found.groups else np.zeros((1, 0))
+        groups = without_zero_width(friction_input(robot, friction, LAWS))
+        values = groups.values if groups.groups else np.zeros((1, 0))
         parameters, field = inputs.parameters(robot), inputs.gravity_input(gravity)
         soft = inputs.reaction_criteria(robot, elasticity).elasticity
-        soft = soft if found.statics else None
+        soft = soft if groups.statics else None
         constants = Constants.of(robot.family, parameters, field, values, soft)
-        return cls(Instant(robot.family, found.groups, constants, base=base), load_with_platform=load_with_platform)
+        return cls(Instant(robot.family, groups.groups, constants, base=base), load_with_platform=load_with_platform)
 
     @classmethod
     def of_cases(

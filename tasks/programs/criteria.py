@@ -221,8 +221,8 @@ def _spatial(parameters: CriteriaParameters) -> bool:
 def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
     """What leaves a robot without stiffness at the reference pose of the reference design, in words."""
     if overconstrained(family) and not _spatial(parameters):
-        for what, told in (("errors", parameters.errors), ("clearances", parameters.clearances)):
-            if told is not None:
+        for what, part in (("errors", parameters.errors), ("clearances", parameters.clearances)):
+            if part is not None:
                 yield f"{what} of an overconstrained robot whose links are rigid"
                 return
     structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}

@@ -204,8 +204,8 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
         rule = "joints or links that give way wherever they share loads"
         report((KEY, "stiffness", "reactions"), Got(problem), rule)
-    told = {"stiffness": parameters.elasticity, "accuracy": parameters.errors, "clearances": parameters.clearances}
-    if not family.reference.is_chain and (key := next((name for name, x in told.items() if x is not None), "")):
+    sections = {"stiffness": parameters.elasticity, "accuracy": parameters.errors, "clearances": parameters.clearances}
+    if not family.reference.is_chain and (key := next((name for name, x in sections.items() if x is not None), "")):
         for problem in criteria.stiffness_problems(family, parameters):
             report((KEY, key), Got(problem), "parts that give way under all that limbs carry", _HINT)
     asked = criteria.structural(family.reference, parameters)

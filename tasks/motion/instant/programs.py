@@ -161,7 +161,7 @@ def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
     """What normal loads need, and how it changes with the accelerations of the freedoms."""
     result = _shares(own, LimbStatics(own.mounted, own.solved), own.gravity, wanted)
     mounted = own.mounted.unforced
-    moves = [_shares(own, LimbStatics(mounted, each), np.zeros(3), wanted) for each in own.unit_motions]
+    moves = [_shares(own, LimbStatics(mounted, move), np.zeros(3), wanted) for move in own.unit_motions]
     names = [name for name in SLOPES if name in result]
     slopes = {slope(name): from_columns([each[name] for each in moves], len(result[name])) for name in names}
     return result | slopes

@@ -56,10 +56,10 @@ def test_a_sweep_has_the_largest_shift_of_loops_closed_with_the_offsets() -> Non
     stiffness = {"links": {"all": {"tube": [0.03, 0.026], "young": 70e9}}}
     home = np.array(ls.robots.build("five_bar").mechanism.platform.home.position)
     criteria = {"clearances": {"joints": bounds}, "stiffness": stiffness}
-    found = swept("five_bar", criteria, ["clearance_shift"], (np.array(AT) - home).tolist())["clearance_shift"]
+    shift = swept("five_bar", criteria, ["clearance_shift"], (np.array(AT) - home).tolist())["clearance_shift"]
     radii = np.array([1e-4, 5e-5, 5e-5])[:, None]
     along = (np.linalg.norm(influences(), axis=2) * radii).sum(axis=(0, 1))  # x and z, each over discs
-    assert found == pytest.approx(along.max(), rel=1e-5)
+    assert shift == pytest.approx(along.max(), rel=1e-5)
 
 
 def test_bounds_are_those_of_loops_closed_with_the_offsets_to_first_order() -> None:

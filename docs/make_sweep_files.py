@@ -44,6 +44,7 @@ SECTIONS = (
     (sections.MotorsSection, "`motors`"),
     (sections.TolerancesSection, "`tolerances`"),
     (tolerances.ToleranceSection, "A parameter, under its name in `parameters` of `tolerances`"),
+    (tolerances.WarmingSection, "`warming`"),
     (criteria.CriteriaSection, "`criteria`"),
     (criteria.StiffnessSection, "`stiffness` of `criteria`"),
     (criteria.LinkMaterialSection, "A link, under its name in `links` of `stiffness`"),

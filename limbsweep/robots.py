@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
     from robots.loads.motors import with_motor_conditions
+    from robots.loads.warming import with_warm_links
     from robots.model import Family, Robot
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "read",
     "with_loads",
     "with_motor_conditions",
+    "with_warm_links",
     "write",
 ]
 
@@ -75,6 +77,7 @@ _HOMES = {
     "read": "pipeline.robot_files.robots",
     "with_loads": "robots.loads.family",
     "with_motor_conditions": "robots.loads.motors",
+    "with_warm_links": "robots.loads.warming",
     "write": "pipeline.robot_files.robots",
 }
 

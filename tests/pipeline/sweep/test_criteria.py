@@ -63,7 +63,7 @@ def refused(text: str, robot: str = "delta_3rr2rrr") -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["delta_3rr2rrr", "gough_stewart", "five_bar"])
+@pytest.mark.parametrize("name", [pytest.param("delta_3rr2rrr", marks=pytest.mark.slow), "gough_stewart", "five_bar"])
 def test_metrics_are_those_of_functions_on_arrays(name: str, tmp_path: Any) -> None:
     text = CRITERIA.replace("[0, 0, 1, 2, 0, -100]", "[1, 0, 1, 2, 0, -100]")
     results = run(sweep(text, name), tmp_path / "out.zarr", cluster=SYNCHRONOUS).load().squeeze()

@@ -27,7 +27,7 @@ WANTED = {
     "memory": ("coordinator and scheduler, each block more",),
     "robots": ("five_bar", "hexapod_6rrrprr, with all reactions"),
     "inertia_counts": ("matrices differ by", "explicit elements, 50 joints", "largest element alone"),
-    "features": ("  a base that moves", "  state_matrix"),
+    "features": ("  a metric of clearances", "  state_matrix", "  elastic drives as states", "  loads by stiffness"),
     "friction_sets": ("ratio",),
     "friction": ("delta_3rr2rrr, constant load", "hexapod_6rrrprr, reaction load"),
     "small": ("1e5 samples in a new process", "again in the same process", "1,000 designs of a DataFrame, the plan"),

@@ -16,7 +16,7 @@ from functools import cached_property
 from robots.criteria.elasticity import once
 from robots.criteria.selection import link_names, select
 from robots.limits import Place
-from robots.loads.wrapped import ExtendedDescription
+from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.types import BASE, Number, Vector
@@ -123,26 +123,20 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
     rates, beside = _rates(mechanism, expansion)
     for k, instance in enumerate(mechanism.instances):
         for drive in mechanism.limbs[instance.limb].drives:
-            if not drive.constant and any(limb == k for limb, _ in rates):
+            if not drive.constant and (beside or any(limb == k for limb, _ in rates)):
                 raise ParameterError(
                     f"drive {drive.name} has a position that is a function of joints, and what of its geometry grows "
-                    "is not known; expected links of limbs whose drives have constant ratios"
+                    "is not known; expected growth of limbs alone whose drives have constant ratios"
                 )
     own = [
         tuple(sorted((i, rate) for (k, i), rate in rates.items() if k == limb))
         for limb in range(len(mechanism.instances))
     ]
-    keys = [(instance.limb, (*beside, *table)) for instance, table in zip(mechanism.instances, own, strict=True)]
-    distinct = list(dict.fromkeys(keys))
-    names = []
-    for key in distinct:
-        first, name = mechanism.instances[keys.index(key)], mechanism.limbs[key[0]].name
-        names.append(name if len(distinct) == len(mechanism.limbs) else f"{name}_{first.name}")
+    limbs = LimbGroups.of(mechanism, [(*beside, *table) for table in own])
     return WarmedDescription(
         family.name, family.title, family.source,
         (*family.parameters, PARAMETER), (), family.reference, base=family,
-        rates=tuple(table for _, table in distinct), sources=tuple(limb for limb, _ in distinct),
-        groups=tuple(distinct.index(key) for key in keys), names=tuple(names),
+        rates=limbs.items, sources=limbs.sources, groups=limbs.groups, names=limbs.names,
     )  # fmt: skip
 
 

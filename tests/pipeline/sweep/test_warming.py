@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import limbsweep as ls
+from robots.drives import Drive
 from robots.loads.warming import warmed
+from robots.model import Family
 from robots.parameters import ParameterError
 
 EXPANSION = {"proximal": 23e-6, "distal": 1e-6, "base": 12e-6}
@@ -127,5 +130,12 @@ def test_growth_of_what_is_not_known_is_refused() -> None:
     loaded = ls.robots.with_loads(arm, {"pull": ls.robots.WrenchLoad(body="platform", force=(0.0, 0.0, -1.0))})
     with pytest.raises(ParameterError, match="has loads; expected a robot without"):
         ls.robots.with_warm_links(loaded, expansion=EXPANSION)
+    (limb,) = ls.robots.build("planar_3r").mechanism.limbs
+    crank = Drive("crank", ((limb.actuated[0], 1.0),), position=lambda q: q[limb.actuated[0]])
+    drives = (crank, *(Drive(f"motor_{name}", ((name, 1.0),)) for name in limb.actuated[1:]))
+    cranked = replace(ls.robots.build("planar_3r").mechanism, limbs=(replace(limb, drives=drives),))
+    family = Family("cranked", "", "", (), lambda values: cranked)
+    with pytest.raises(ParameterError, match="drive crank has a position that is a function of joints, and what of"):
+        warmed(family, {"all": 1e-6})
     with pytest.raises(ParameterError, match="got a platform of a chain"):
         warmed(ls.robots.family("planar_3r"), {"platform": 1e-6})

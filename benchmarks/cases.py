@@ -50,7 +50,9 @@ CASES: dict[str, Case] = {
             "operations of the inertia matrix by four methods, beside published ones",
             "counts.inertia_counts:figures",
         ),
-        Case("features", "loads, moving bases, outputs, redundancy, beside a run without", "runs.features:features"),
+        Case(
+            "features", "loads, bases, outputs, redundancy, elasticity, beside a run without", "runs.features:features"
+        ),
         Case("friction_sets", "a sweep of many friction sets on one trajectory, beside none", "runs.friction:sets"),
         Case("friction", "friction in all joints, loads constant and from reactions", "runs.friction:coupled"),
         Case("rest", "accelerations with joints at rest, against the conditions of friction", "motion.rest:rest"),

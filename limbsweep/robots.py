@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
     from robots.loads.motors import with_motor_conditions
+    from robots.loads.warming import with_warm_links
     from robots.model import Family, Robot
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "with_loads",
     "with_motor_conditions",
     "with_redundancy",
+    "with_warm_links",
     "write",
 ]
 
@@ -77,6 +79,7 @@ _HOMES = {
     "with_loads": "robots.loads.family",
     "with_motor_conditions": "robots.loads.motors",
     "with_redundancy": "pipeline.robot_files.robots",
+    "with_warm_links": "robots.loads.warming",
     "write": "pipeline.robot_files.robots",
 }
 

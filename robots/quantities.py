@@ -44,6 +44,7 @@ Need = Literal[
     "friction",
     "elasticity",
     "errors",
+    "clearances",
     "elastic turns",
     "test load",
     "capsules",
@@ -304,6 +305,10 @@ _ROWS = (
              "assembly", frame="world", reduction="max", needs=("errors", "elastic turns")),
     Quantity("thermal_shift", _POSE, "m", "how far growth with temperature moves the reference point, at most",
              "assembly", frame="world", reduction="max", needs=("errors",)),
+    Quantity("clearance_shift", _POSE, "m", "how far clearances let the reference point be off along an axis, at most",
+             "assembly", frame="world", reduction="max", needs=("clearances",)),
+    Quantity("clearance_turn", _POSE, "rad", "how far clearances let the platform be turned about an axis, at most",
+             "assembly", frame="world", reduction="max", needs=("clearances", "elastic turns")),
     Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
              "assembly", frame="world", reduction="min", needs=("capsules",)),
     Quantity("cycle_time", _POSE, "s", "shortest time along the path, from rest to rest, within limits", "path",
@@ -471,7 +476,7 @@ def needs(name: str) -> tuple[Need, ...]:
     return QUANTITIES[name].needs if name in QUANTITIES else ()
 
 
-CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "capsules")
+CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "clearances", "capsules")
 """Needs that the section `criteria` of a sweep meets; other needs of such metrics come beside one of these."""
 
 

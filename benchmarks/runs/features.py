@@ -1,4 +1,4 @@
-"""What loads, moving bases, outputs and redundancy cost: whole runs with each of them beside the same run without."""
+"""What loads, bases, outputs, clearances, redundancy and elasticity cost: each beside the same run or call without."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.section import ClusterSection
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
+from robots import catalog
+from robots.criteria.elasticity import Elasticity
+from robots.loads.declared import ElasticDrive, JointSpringLoad
+from robots.loads.family import with_loads
+from robots.model import Robot
+from tasks.arrays.equations import forward_dynamics
+from tasks.motion.accelerate import accelerate
 
 SWEEP: dict[str, Any] = {
     "limbsweep": 1,
@@ -26,6 +33,10 @@ PUSH = {"kind": "wrench", "body": "platform", "force": [0, 0, -20]}
 SPRING = {"kind": "spring", "body": "arm", "at": [0.1, 0, 0], "to": [0, 0, 0.3], "stiffness": 300, "rest_length": 0.1}
 PICKED = {"kind": "object", "body": "platform", "mass": 1.0, "at": [0, 0, -0.1], "from": 0.1, "until": 0.3}
 
+LINKS = {"tube": [0.03, 0.02], "young": 70.0e9}
+STIFF = {"actuators": {"all": 2.0e4}, "links": {"all": LINKS}}
+LOOSE = {"joints": {"all": {"radial": 1.0e-5}}, "backlash": {"all": 1.0e-4}}
+
 SECTIONS: dict[str, dict[str, Any]] = {
     "a wrench on the platform": {"loads": {"push": PUSH}},
     "the same over time": {"loads": {"push": {**PUSH, "force": [0, 0, "-20 * sin(2 * pi * t)"]}}},
@@ -34,6 +45,12 @@ SECTIONS: dict[str, dict[str, Any]] = {
     "a base that moves": {"base": BASE},
     "a base that moves and turns": {
         "base": {**BASE, "turn": {"kind": "harmonic", "amplitude": [0.1, 0.05, 0.02], "period": 9.0}}
+    },
+    "links that are warm": {"warming": {"expansion": {"all": 12.0e-6}}},
+    "a metric of stiffness": {"criteria": {"stiffness": STIFF}, "metrics": ["peak_force", "least_stiffness"]},
+    "a metric of clearances": {
+        "criteria": {"stiffness": STIFF, "clearances": LOOSE},
+        "metrics": ["peak_force", "clearance_shift"],
     },
 }
 """What is added to a run with a metric alone."""
@@ -102,9 +119,9 @@ DECIDED: dict[str, dict[str, Any]] = {
 
 
 def features(size: Size) -> Iterator[Figure]:
-    """Runs in this process, everything but compiling included, over the run without: loads, bases, then outputs.
+    """Whole runs, everything but compiling included, over the run without; then calls of forward dynamics.
 
-    Then arms with a free joint beside the same arm whose joint is given, and four motors beside least squares.
+    Arms with a free joint are beside the same arm whose joint is given, and four motors beside least squares.
     """
     designs = 4000 if size.full else 2
     plain = _seconds(SWEEP, designs, size)
@@ -115,16 +132,79 @@ def features(size: Size) -> Iterator[Figure]:
     forces = ["actuator_force"]
     plain = _seconds(SWEEP | {"outputs": forces}, designs, size)
     yield Figure("forces as series", plain / designs / 1001 * 1e6, "us/sample", f"{designs} designs, in memory")
-    for name in OUTPUTS:
+    for name in OUTPUTS if size.full else OUTPUTS[-3:]:  # each is compiled
         taken = _seconds(SWEEP | {"outputs": [*forces, name]}, designs, size)
         yield Figure(f"  {name}", taken / plain, "x", "over that run")
+    loaded = SWEEP | {"outputs": [*forces, "joint_reaction"]}
+    shared = loaded | {"criteria": {"stiffness": {**STIFF, "reactions": True}}}
+    ratio = _seconds(shared, designs, size) / _seconds(loaded, designs, size)
+    yield Figure("  reactions by stiffness", ratio, "x", "over those of the least norm")
     yield from _redundant(size)
+    yield from _four_motors(size)
+    yield from _elastic_states(size)
+    yield from _shared_loads(size)
+
+
+def _four_motors(size: Size) -> Iterator[Figure]:
+    """Ways to share the forces of a Delta with a motor more than it needs, beside least squares."""
     designs = 4000 if size.full else 2
     four = SWEEP | {"robot": "delta_4rr2rrr"}
     plain = _seconds(four, designs, size)
     yield Figure("four motors", plain / designs / 1001 * 1e6, "us/sample", f"{designs} designs, by least squares")
     for name, sharing in SHARING.items():
         yield Figure(f"  {name}", _seconds(four | {"sharing": sharing}, designs, size) / plain, "x", "over that run")
+
+
+def _elastic_states(size: Size) -> Iterator[Figure]:
+    """Forward dynamics of an arm without what gives way, and with it as states."""
+    states = 200_000 if size.full else 100
+    arm = catalog.build("irb6")
+    freedoms = len(arm.mechanism.freedoms)
+
+    def seconds(robot: Robot) -> float:
+        count = len(robot.mechanism.freedoms)
+        q = np.random.default_rng(1).uniform(-0.3, 0.3, (states, count))
+        force = np.ones((states, len(robot.mechanism.actuators)))
+
+        def call() -> None:
+            change = forward_dynamics(robot, force=force, q=q, qd=q)
+            require(bool(np.isfinite(change).all()), "accelerations are finite")
+
+        call()
+        return best(call, 3 if size.full else 1)
+
+    plain = seconds(arm)
+    yield Figure(
+        "forward dynamics of an arm", plain / states * 1e6, "us/state", f"{states} states, {freedoms} freedoms"
+    )
+    drives = with_loads(arm, {"soft": ElasticDrive("all", stiffness=1e3, damping=1.0, inertia=1e-3)})
+    hinges = with_loads(arm, {"soft": JointSpringLoad("all", stiffness=100.0)})
+    note = f"{len(drives.mechanism.freedoms)} freedoms, over that call"
+    yield Figure("  elastic drives as states", seconds(drives) / plain, "x", note)
+    yield Figure("  springs in all joints", seconds(hinges) / plain, "x", "over that call")
+
+
+def _shared_loads(size: Size) -> Iterator[Figure]:
+    """Accelerations under friction from reactions that statics leaves open: by stiffness over the least norm."""
+    states, robot = 20_000 if size.full else 50, catalog.build("five_bar")
+    position = np.zeros((states, 3))
+    position[:, ::2] = np.random.default_rng(1).uniform((-0.1, -0.7), (0.1, -0.5), (states, 2))
+    bearings = Elasticity.of(robot.mechanism, joints={"all": (2e3, 2e3, 2e3, 5e6, 5e6, 1e6)})
+    rubbing = {"law": "coulomb_viscous", "joints": "all", "load": "reaction", "coulomb": 0.05}
+    moving: dict[str, Any] = {"position": position, "twist": [0.0, 0.0, 0.0, 0.3, 0.0, 0.2]}
+
+    def seconds(elasticity: Elasticity | None) -> float:
+        def call() -> None:
+            moved = accelerate(robot, force=np.zeros(2), friction=rubbing, elasticity=elasticity, **moving)
+            require(bool((moved.status == 0).all()), "loads settle")
+
+        call()
+        return best(call, 3 if size.full else 1)
+
+    plain = seconds(None)
+    note = f"{states} states of a five-bar robot"
+    yield Figure("accelerations with friction", plain / states * 1e6, "us/state", f"{note}, loads of the least norm")
+    yield Figure("  loads by stiffness", seconds(bearings) / plain, "x", "over that call")
 
 
 def _redundant(size: Size) -> Iterator[Figure]:

@@ -57,11 +57,16 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
 
 
 def refuse_unmodelled(sweep: Sweep, store: str) -> None:
-    """Refuse recordings with what regressors do not know: loads on bodies, a sharing. Raises StoreError."""
+    """Refuse what regressors do not know: loads on bodies, a sharing, loads by elasticity. Raises StoreError."""
     if sweep.sharing != EVEN_SHARING:
         raise StoreError(
             f"{store}: the section sharing says how actuators share forces, and regressors take least squares of "
             "equal weights; expected a sweep without it; run it without"
+        )
+    if sweep.criteria.reactions and any(group.load == "reaction" for group in sweep.friction.groups):
+        raise StoreError(
+            f"{store}: friction depends on reactions that the section criteria shares by elasticity, and regressors "
+            "share them by the least norm; expected a sweep without reactions below stiffness; run it without"
         )
     if sweep.family.signals or sweep.family.reference.has_forces:
         raise StoreError(

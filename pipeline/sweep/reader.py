@@ -33,6 +33,7 @@ from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.tolerances.reader import read_tolerances, spread_of, tolerances_of
+from pipeline.sweep.tolerances.warming import read_warming
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import check_standing, read_base
 from pipeline.sweep.trajectories.cycles import check_cycles
@@ -62,6 +63,7 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     files = SideFiles(source)
     description = _extended(report, file, description, robot, "tolerances")
     description = _extended(report, file, description, robot, "motors")
+    description = _extended(report, file, description, robot, "warming")
     description = _with_loads(report, file, description, robot, files)
     design = read_designs(report, file, robot, families(description), files)
     mechanism = design.family.reference if design else None
@@ -155,7 +157,7 @@ def _extended(
     file: SweepFile,
     description: Description | None,
     robot: str | None,
-    key: Literal["tolerances", "motors"],
+    key: Literal["tolerances", "motors", "warming"],
 ) -> Description | None:
     """Read the robot with the further parameters of a section, where the file has it."""
     section = getattr(file, key)
@@ -165,6 +167,8 @@ def _extended(
     family = families(description).get(robot or "")
     if key == "motors":
         return motors.read_motors(report, file.motors, family) or description
+    if key == "warming":
+        return read_warming(report, file.warming, family) or description
     return read_tolerances(report, file.tolerances, family) or description
 
 

@@ -12,7 +12,7 @@ from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
 from pipeline.sweep.criteria.sections import CriteriaSection
 from pipeline.sweep.loads.sections import LoadSection
 from pipeline.sweep.question.sections import StudySection
-from pipeline.sweep.tolerances.sections import TolerancesSection
+from pipeline.sweep.tolerances.sections import TolerancesSection, WarmingSection
 
 FORMAT = 1
 """Version of the file format that this program reads."""
@@ -390,6 +390,7 @@ class SweepFile(Section):
     motors: MotorsSection | None = Field(
         default=None, description="temperature and supply of motors; default: as their data says, without limits"
     )
+    warming: WarmingSection | None = Field(default=None, description="links that grow with temperature; default: none")
     measurement: dict[Text, Number | tuple[Number, ...]] | None = Field(
         default=None, description="what sensors make of positions and forces, for outputs that are measured"
     )

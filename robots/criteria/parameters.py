@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robots.criteria.capsules import Capsules
+from robots.criteria.clearances import Clearances
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.errors import Errors
 
@@ -13,8 +14,8 @@ from robots.criteria.errors import Errors
 class CriteriaParameters:
     """Elasticity of the parts, a load (moment, force) on the platform in world axes [N m, N], capsules.
 
-    And errors of the parts. What is None was not given. `reactions`: whether elasticity shares among the joints what
-    statics leaves open.
+    And errors of the parts, and clearances. What is None was not given. `reactions`: whether elasticity shares among
+    the joints what statics leaves open.
     """
 
     elasticity: Elasticity | None = None
@@ -22,6 +23,7 @@ class CriteriaParameters:
     capsules: Capsules | None = None
     errors: Errors | None = None
     reactions: bool = False
+    clearances: Clearances | None = None
 
 
 NO_CRITERIA = CriteriaParameters()

@@ -41,7 +41,7 @@ from robots.loads.declared import (
 )
 from robots.loads.elastic import rotor_name, with_spring
 from robots.loads.signals import Signal, carried, signals_of
-from robots.loads.wrapped import ExtendedDescription
+from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.trajectories.load import WRENCH
@@ -198,19 +198,11 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
             if unknown := [word for word in text.names if word not in known]:
                 got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], known)
                 raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
-    keys = [(instance.limb, tuple(placed)) for instance, placed in zip(mechanism.instances, items, strict=True)]
-    distinct = list(dict.fromkeys(keys))
-    whole = len(distinct) == len(mechanism.limbs)
-    names = []
-    for limb, placed in distinct:
-        first = mechanism.instances[keys.index((limb, placed))]
-        name = mechanism.limbs[limb].name
-        names.append(name if whole or not placed else f"{name}_{first.name}")
+    limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
     return LoadedDescription(
         family.name, family.title, family.source, tuple(parameters), (), family.reference,
-        base=family, loads=tuple(loads.items()), items=tuple(placed for _, placed in distinct),
-        sources=tuple(limb for limb, _ in distinct), groups=tuple(distinct.index(key) for key in keys),
-        names=tuple(names),
+        base=family, loads=tuple(loads.items()), items=limbs.items, sources=limbs.sources, groups=limbs.groups,
+        names=limbs.names,
     )  # fmt: skip
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from robots.formats.description import Description
-from robots.model import Family
+from robots.model import Family, Mechanism
+
+Items = TypeVar("Items", bound=tuple[object, ...])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,3 +51,31 @@ class ExtendedDescription(Description):
 def _family(description: ExtendedDescription) -> Family:
     assert description.base is not None
     return replace(description.base, parameters=description.parameters, assemble=description)
+
+
+@dataclass(frozen=True)
+class LimbGroups(Generic[Items]):
+    """Limbs of which some copies are told other things than others, each group a limb of its own.
+
+    items: what is told of each group; sources: the limb that it is a copy of; names: what it is called; groups: that of
+    each instance.
+    """
+
+    items: tuple[Items, ...]
+    sources: tuple[int, ...]
+    names: tuple[str, ...]
+    groups: tuple[int, ...]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, items: Sequence[Items]) -> LimbGroups[Items]:
+        """From what is told of each instance."""
+        keys = [(instance.limb, own) for instance, own in zip(mechanism.instances, items, strict=True)]
+        distinct = list(dict.fromkeys(keys))
+        whole, names = len(distinct) == len(mechanism.limbs), []
+        for limb, own in distinct:
+            first, name = mechanism.instances[keys.index((limb, own))], mechanism.limbs[limb].name
+            names.append(name if whole or not own else f"{name}_{first.name}")
+        return cls(
+            tuple(own for _, own in distinct), tuple(limb for limb, _ in distinct), tuple(names),
+            tuple(distinct.index(key) for key in keys),
+        )  # fmt: skip

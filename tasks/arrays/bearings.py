@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -47,7 +48,7 @@ def constraint_forces(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None, arms: Mapping[str, float] | None = None,
-    time: ArrayLike | None = None,
+    time: ArrayLike | None = None, elasticity: Elasticity | None = None,
 ) -> ConstraintForces:  # fmt: skip
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
@@ -65,7 +66,7 @@ def constraint_forces(
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
     wrenches, status = joint_reactions(
         robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, time=time,
-        full=True, **moving,
+        elasticity=elasticity, full=True, **moving,
     )  # fmt: skip
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
     for limb, joint, kind, axis in _axes(robot, moving):

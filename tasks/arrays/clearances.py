@@ -19,8 +19,8 @@ from robots.criteria.elasticity import Elasticity
 from robots.criteria.errors import Errors
 from robots.criteria.parameters import CriteriaParameters
 from robots.model import Robot
-from tasks.arrays.criteria import SolvedPose, alone_in_limb, check_kind, check_sharing
-from tasks.arrays.inputs import Moving
+from tasks.arrays.criteria import SolvedPose, alone_in_limb, check_sharing
+from tasks.arrays.inputs import Moving, check_kind
 from tasks.kernels.keys import Indexed
 from tasks.programs.stages import limb
 

@@ -20,7 +20,7 @@ from robots.model import Mechanism, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.arrays.equations import equations_of_motion
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import Moving, check_kind
 from tasks.arrays.inverse import Dynamics
 from tasks.criteria.arms import arms
 from tasks.criteria.compliance import errors_of_limb
@@ -88,13 +88,6 @@ def cartesian_stiffness(
         status=dynamics.statuses(solved.status),
         directions=along,
     )
-
-
-def check_kind(name: str, value: object, kind: type[object]) -> None:
-    """Raise ValueError for an argument of another type."""
-    if not isinstance(value, kind):
-        got = f"an object of type {type(value).__name__}"
-        raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
 
 
 class SolvedPose:

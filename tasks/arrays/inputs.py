@@ -12,6 +12,8 @@ from typing import TypedDict, cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
 from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
@@ -19,6 +21,7 @@ from tasks.kernels.batches import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
 from tasks.mechanics.field import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.programs.criteria import sharing_problems
 
 
 class Moving(TypedDict, total=False):
@@ -271,3 +274,21 @@ def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
                 raise ValueError(
                     f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
                 )
+
+
+def check_kind(name: str, value: object, kind: type[object]) -> None:
+    """Raise ValueError for an argument of another type."""
+    if not isinstance(value, kind):
+        got = f"an object of type {type(value).__name__}"
+        raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
+
+
+def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
+    """What decides reactions that statics leaves open: nothing, or elasticity. Raises ValueError where it cannot."""
+    if elasticity is None:
+        return NO_CRITERIA
+    check_kind("elasticity", elasticity, Elasticity)
+    criteria = CriteriaParameters(elasticity, reactions=True)
+    for problem in sharing_problems(robot.family, criteria):
+        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    return criteria

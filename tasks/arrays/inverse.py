@@ -28,6 +28,7 @@ from tasks.arrays.inputs import (
     mounts,
     moving_input,
     parameters,
+    reaction_criteria,
     signals_input,
 )
 from tasks.friction.given import Friction, FrictionInput, friction_input
@@ -36,7 +37,7 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
-from tasks.programs.criteria import case_values, sharing_problems, structural
+from tasks.programs.criteria import case_values, structural
 from tasks.programs.limb import FORMULATIONS, RECURSION
 from tasks.programs.stages import Request, Stage, limb, stages
 
@@ -105,7 +106,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, full: Literal[False] = False,
+    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def inverse_dynamics(
@@ -116,7 +117,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, full: Literal[True],
+    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[True],
 ) -> InverseDynamics: ...  # fmt: skip
 def inverse_dynamics(
     robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
@@ -126,7 +127,7 @@ def inverse_dynamics(
     friction: Friction = None, weights: ArrayLike | None = None,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, full: bool = False,
+    constraints: bool = False, elasticity: Elasticity | None = None, full: bool = False,
 ) -> np.ndarray | InverseDynamics:  # fmt: skip
     """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
 
@@ -137,8 +138,9 @@ def inverse_dynamics(
     each where they are absent; formulation: one of `tasks.programs.limb.FORMULATIONS`, all of which give the same
     forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
     why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
-    or on the way to it, which have the status CONSTRAINT_SINGULAR. Raises ValueError or ParameterError for input that
-    does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
+    or on the way to it, which have the status CONSTRAINT_SINGULAR. `elasticity`: of joints and links, by which those
+    reactions follow on which friction depends, as in `joint_reactions`. Raises ValueError or ParameterError for input
+    that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
 
     How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
     identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
@@ -165,7 +167,11 @@ def inverse_dynamics(
             "coupled says CONSTRAINT_SINGULAR without it"
         )
     wanted += ("least_constraint_regularity",) * constraints
-    dynamics = Dynamics(robot, moving, wanted, field, load, weights, groups, formulation, time=time, forced=True)
+    shared = reaction_criteria(robot, elasticity)
+    shared = shared if groups.statics else NO_CRITERIA
+    dynamics = Dynamics(
+        robot, moving, wanted, field, load, weights, groups, formulation, shared, time=time, forced=True
+    )
     dynamics.run(stages(dynamics.request))
     force, velocity = (
         np.ascontiguousarray(dynamics.sample_rows(name).T)
@@ -237,9 +243,7 @@ def joint_reactions(
     load = in_world(robot, load, rotation, load_axes)
     field = field_input(gravity, base_rotation, base_twist, base_acceleration)
     groups = friction_input(robot, friction)
-    shared = NO_CRITERIA if elasticity is None else CriteriaParameters(elasticity, reactions=True)
-    for problem in sharing_problems(robot.family, shared) if elasticity is not None else ():
-        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    shared = reaction_criteria(robot, elasticity)
     dynamics = Dynamics(
         robot, moving, ("joint_reaction",), field, load, weights, groups, criteria=shared, time=time, forced=True
     )

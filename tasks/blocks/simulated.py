@@ -220,6 +220,7 @@ class _Simulated:
                 family, block.groups, parameters, friction, block.gravity, start, schedule.step, chosen.method,
                 self._load(schedule, place), any(load.axes == "platform" for load in self.loads),
                 self._field(schedule, len(parameters)), supply,
+                block.criteria.elasticity if block.criteria.reactions else None,
             )  # fmt: skip
 
         def drive(schedule: Schedule) -> ForceSource:

@@ -24,6 +24,7 @@ from robots.model import Mechanism
 from robots.types import TWIST
 from tasks.criteria.arms import Arm
 from tasks.criteria.kinds import NUMBERS, LimbElasticity, LinkKind
+from tasks.criteria.looseness import LooseParts, reach
 from tasks.criteria.strains import Parts, Strains, elastic_strains, energy, is_regular, stacked
 from tasks.kernels.types import Array, Scalar
 from tasks.mathematics.algebra import array, from_columns, singular_values, sqrt, where
@@ -97,18 +98,19 @@ def limb_stiffness(
     arms: Sequence[Arm],
     directions: Sequence[str],
     errors: ErrorModel | None = None,
+    loose: LooseParts | None = None,
 ) -> dict[str, np.ndarray]:
     """K = B F^-1 B^T of a limb along `directions` of the platform's twist, world axes, as `stiffness`.
 
     With errors, dislocations e of parts whose wrenches are W x, also their share of K d = sum of B F^-1 W^T e: of its
-    covariance as `spread` (direction, direction), of growth with temperature as `growth` (direction,). NaN where F is
-    singular.
+    covariance as `spread` (direction, direction), of growth with temperature as `growth` (direction,); of what is loose
+    for the largest offset of each component as `play` (component, direction). NaN where F is singular.
     """
     units = [statics.actuator(k) for k in range(asked.actuators)]
     units += [statics.multiplier(k) for k in range(statics.redundant_count)] if asked.spatial else []
     strains: Strains = [(numbers[k], np.eye(len(units))[k]) for k in range(asked.actuators)]
     parts = Parts(statics, [])
-    if asked.spatial or errors is not None:
+    if asked.spatial or errors is not None or loose is not None:
         parts = Parts(statics, [stacked(statics.joint_wrenches(unit)) for unit in units])
     if asked.spatial:
         strains += elastic_strains(parts, asked, list(numbers[asked.actuators :]), arms)
@@ -128,6 +130,10 @@ def limb_stiffness(
         whole = np.array([[spread[max(i, j), min(i, j)] for j in range(len(units))] for i in range(len(units))])
         result["spread"] = array(answer.T @ (whole @ answer))
         result["growth"] = array(answer.T @ growth)
+    if loose is not None:
+        factors = Factors.of(flexibility)
+        answer = from_columns([factors.solve(column) for column in columns.T], len(units))
+        result["play"] = array(loose.rows(parts, len(units)) @ answer)
     return result
 
 
@@ -181,6 +187,8 @@ class PlatformStiffness:
     """Covariance of K d by errors of parts."""
     growth: Array | None = None
     """K d by growth with temperature."""
+    loose: Sequence[Array] = ()
+    """K d by the largest offsets of what is loose: of each ball its components (component, direction)."""
 
     @cached_property
     def compliance(self) -> np.ndarray:
@@ -216,11 +224,7 @@ class PlatformStiffness:
         assert self.spread is not None
         places = self._places(names)
         rows = self.compliance[places]
-        values = singular_values(rows @ (self.spread @ rows.T))
-        result = values[0]
-        for value in values[1:]:
-            result = where(value > result, value, result)
-        return sqrt(result)
+        return sqrt(_largest(singular_values(rows @ (self.spread @ rows.T))))
 
     @property
     def position_error(self) -> Scalar:
@@ -239,13 +243,30 @@ class PlatformStiffness:
         shift = [self.compliance[place] @ self.growth for place in self._places(TWIST[3:])]
         return sqrt(sum(x * x for x in shift))
 
+    def _reach(self, names: Sequence[str]) -> Scalar:
+        """How far what is loose lets the platform be off, along the worst of some components of d."""
+        return _largest([reach(self.loose, self.compliance[place]) for place in self._places(names)])
+
+    @property
+    def clearance_shift(self) -> Scalar:
+        """The same of the reference point, along the worst axis of the world [m]."""
+        return self._reach(TWIST[3:])
+
+    @property
+    def clearance_turn(self) -> Scalar:
+        """The same of turns, about the worst axis of the world [rad]."""
+        return self._reach(TWIST[:3])
+
     @property
     def softness(self) -> Scalar:
         """Largest eigenvalue of M times the compliance of the freedoms, 1 / omega^2 of the lowest frequency [s^2]."""
         factors = Factors.of(self.mass)
         root = factors.lower * np.array([sqrt(pivot) for pivot in factors.pivots], dtype=object)
-        values = singular_values(array(root.T @ (self._block(self.freedoms) @ root)))
-        result = values[0]
-        for value in values[1:]:
-            result = where(value > result, value, result)
-        return result
+        return _largest(singular_values(array(root.T @ (self._block(self.freedoms) @ root))))
+
+
+def _largest(values: Sequence[Scalar]) -> Scalar:
+    result = values[0]
+    for value in values[1:]:
+        result = where(value > result, value, result)
+    return result

@@ -10,6 +10,7 @@ theorem of least work, Menabrea and Castigliano.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +21,19 @@ from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array, inverse, where
 from tasks.mathematics.symmetric import Factors
 from tasks.mechanics.reactions import LimbStatics
+
+
+@dataclass(frozen=True)
+class ElasticSharing:
+    """What gives way in a limb, its `numbers`, the case input `elasticity`, and the arms of its links."""
+
+    asked: LimbElasticity
+    numbers: Array
+    arms: Sequence[Arm]
+
+    def of(self, statics: LimbStatics, gravity: Array, passive: Sequence[int] = ()) -> dict[str, Array]:
+        """The share of the limb; see `elastic_share`."""
+        return elastic_share(statics, gravity, self.asked, self.numbers, self.arms, passive)
 
 
 def elastic_share(

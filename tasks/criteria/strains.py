@@ -60,14 +60,17 @@ class Parts:
         columns = [wrench[joint] for wrench in self.wrenches]
         return from_columns([c[:3] for c in columns], 3), from_columns([c[3:] for c in columns], 3)
 
-    def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
-        """A bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
-        tips, limb = self.statics.solved.tips, self.statics.mounted.limb
-        tree = len(limb.links)
+    def at_joint(self, joint: int) -> list[Array]:
+        """Moment about and force along the axes of a joint's frame, six rows (x,)."""
+        tips, tree = self.statics.solved.tips, len(self.statics.mounted.limb.links)
         axes = tips.at[joint].rotation if joint < tree else tips.cut_joints[joint - tree].a.axes
         moment, force = self._of(joint)
-        rows = [*(axes.T @ moment), *(axes.T @ force)]
-        free = set()
+        return [*(axes.T @ moment), *(axes.T @ force)]
+
+    def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
+        """A bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
+        rows, limb, free = self.at_joint(joint), self.statics.mounted.limb, set()
+        tree = len(limb.links)
         if joint < tree and (kind := limb.joint_kinds[joint]).turns != kind.slides:
             free = {int(np.flatnonzero(limb.links[joint].axis)[0]) + (0 if kind.turns else 3)}
         return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]

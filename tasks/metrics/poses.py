@@ -270,6 +270,8 @@ METRICS: Mapping[str, PoseMetric] = {
     "position_deviation": PoseMetric(lambda p: p.unless_failed(p.stiffness.position_error)),
     "turn_deviation": PoseMetric(lambda p: p.unless_failed(p.stiffness.turn_error)),
     "thermal_shift": PoseMetric(lambda p: p.unless_failed(p.stiffness.thermal_shift)),
+    "clearance_shift": PoseMetric(lambda p: p.unless_failed(p.stiffness.clearance_shift)),
+    "clearance_turn": PoseMetric(lambda p: p.unless_failed(p.stiffness.clearance_turn)),
     "clearance": PoseMetric(lambda p: p.unless_unsolved(p.clearance)),
     "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
     "worst_status": PoseMetric(lambda p: p.status),

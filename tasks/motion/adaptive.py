@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
+from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
@@ -54,7 +55,7 @@ def simulate_chain_adaptive(
     robot: Robot, *, force: Acting, times: ArrayLike, q: ArrayLike | None = None, qd: ArrayLike | None = None,
     friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
     rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE, base: BaseMotion = STILL,
-    solver: Solver | None = None,
+    solver: Solver | None = None, elasticity: Elasticity | None = None,
 ) -> ChainMotion:  # fmt: skip
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
@@ -64,7 +65,8 @@ def simulate_chain_adaptive(
     which takes a quarter of the time where bristles are not stiff. Other arguments and errors as in `simulate_chain`,
     without batch dims.
     """
-    system, wanted = MotionSystem.of(robot, friction, gravity, base=base.moves), _instants(times)
+    wanted = _instants(times)
+    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
     cases = opened(
         robot,
         system,
@@ -86,11 +88,14 @@ def simulate_platform_adaptive(
     load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
     memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, rtol: float = 1e-10, atol: float = 1e-12,
     balance: float = BALANCE, base: BaseMotion = STILL, solver: Solver | None = None,
+    elasticity: Elasticity | None = None,
 ) -> Simulation:  # fmt: skip
     """The same of a parallel robot; other arguments as in `tasks.motion.parallel.simulate_platform`."""
     inputs.check_load_axes(load_axes)
     turning, wanted = load is not None and load_axes == "platform", _instants(times)
-    system = MotionSystem.of(robot, friction, gravity, base=base.moves, load_with_platform=turning)
+    system = MotionSystem.of(
+        robot, friction, gravity, base=base.moves, load_with_platform=turning, elasticity=elasticity
+    )
     cases = opened(
         robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, memory=memory,
         start=float(wanted[0]), load=load, base=base, gravity=gravity,

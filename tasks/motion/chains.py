@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.control.servo import Servo
@@ -61,6 +62,7 @@ class ChainAcceleration(NamedTuple):
 def accelerate_chain(
     robot: Robot, *, force: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None,
     friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
+    elasticity: Elasticity | None = None,
 ) -> ChainAcceleration:  # fmt: skip
     """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
 
@@ -70,7 +72,7 @@ def accelerate_chain(
         >>> ls.accelerate_chain(robot, force=np.zeros((5, 3)), q=np.zeros((5, 3))).qdd.shape
         (5, 3)
     """
-    system = MotionSystem.of(robot, friction, gravity)
+    system = MotionSystem.of(robot, friction, gravity, elasticity=elasticity)
     cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory)
     found = accelerations(system, cases)
     return ChainAcceleration(found.acceleration, *found[1:])
@@ -81,16 +83,18 @@ def simulate_chain(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
     method: str | None = None, every: int = 1, start: float = 0.0, base: BaseMotion = STILL,
+    elasticity: Elasticity | None = None,
 ) -> ChainMotion:  # fmt: skip
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
 
     q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
     of time (*batch,), q and qd, or a servo. friction: see `tasks.friction.given`, laws with a state among them; memory
     (*batch, joint): their state at the start (absent: relaxed bristles, stiction at rest). base: its motion in the
-    world. method: one of `tasks.motion.steps.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every
-    n-th step is kept, the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    world. elasticity: as in `tasks.motion.accelerate.accelerate`. method: one of `tasks.motion.steps.METHODS`; absent:
+    `rosenbrock` where there are bristles, else `rk4`. Every n-th step is kept, the start included. Raises ValueError,
+    TypeError or ParameterError for input that does not fit.
     """
-    system = MotionSystem.of(robot, friction, gravity, base=base.moves)
+    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
     cases = opened(
         robot, system, Moving(q=q, qd=qd), force=force, memory=memory, start=start, base=base, gravity=gravity
     )

@@ -8,6 +8,7 @@ from typing import cast
 
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.types import LoadAxes
@@ -32,15 +33,16 @@ def simulate(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, method: str | None = None, start: float | None = None,
     base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
+    elasticity: Elasticity | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
     """Motion of a batch in constant steps: see `tasks.motion.platforms`, of a chain `tasks.motion.chains`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
-    memory, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the world, as in
-    `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves as
-    `tasks.motion.parallel` says, without form and close; so it does where force is a servo, a controller that
-    `tasks.control.servo.servo` makes. What is absent is as there. Returns a Simulation, of a chain a
-    ChainMotion. Raises TypeError for what does not belong to the robot's kind.
+    memory, elasticity, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the
+    world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves
+    as `tasks.motion.parallel` says, without form and close; so it does where force is a servo, a controller that
+    `tasks.control.servo.servo` makes. What is absent is as there. Returns a Simulation, of a chain a ChainMotion.
+    Raises TypeError for what does not belong to the robot's kind.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> fall = ls.simulate(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], step=0.001, steps=100, every=50)
@@ -55,20 +57,22 @@ def simulate(
         return chains.simulate_chain(
             robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
             q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
+            elasticity=elasticity,
         )  # fmt: skip
     _refuse(robot, platforms.simulate, {"q": q, "qd": qd})
     axes: LoadAxes = load_axes or "world"
-    options = any(option is not None for option in (friction, memory, method, start))
+    options = any(option is not None for option in (friction, memory, method, start, elasticity))
     if base.moves or options or isinstance(force, Servo):
         if chosen := [name for name, value in forms.items() if value is not None]:
             raise TypeError(
-                f"{chosen[0]}: got it with friction, memory, method, start, a servo or a motion of the base, with "
-                f"which {robot.name} moves in task space alone; leave {chosen[0]} out"
+                f"{chosen[0]}: got it with friction, memory, elasticity, method, start, a servo or a motion of the "
+                f"base, with which {robot.name} moves in task space alone; leave {chosen[0]} out"
             )
         return parallel.simulate_platform(
             robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
             position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
             friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
+            elasticity=elasticity,
         )  # fmt: skip
     return platforms.simulate(
         robot, force=cast(Load | Feedback, force), step=step, steps=steps, gravity=gravity, every=every,
@@ -85,12 +89,13 @@ def simulate_adaptive(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
     memory: ArrayLike | None = None, balance: float | None = None, solver: Solver | None = None,
     base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
+    elasticity: Elasticity | None = None,
 ) -> Simulation | ChainMotion:  # fmt: skip
     """Motion of one case in adaptive steps: see `tasks.motion.adaptive`, of a platform `tasks.motion.platforms`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
-    balance, solver and the motion of the base, with any of which a parallel robot moves as `tasks.motion.parallel`
-    says. All else as in `simulate`.
+    balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
+    `tasks.motion.parallel` says. All else as in `simulate`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> fall = ls.simulate_adaptive(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], times=[0.0, 0.05, 0.1])
@@ -106,13 +111,15 @@ def simulate_adaptive(
         return adaptive.simulate_chain_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
             q=q, qd=qd, friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
+            elasticity=elasticity,
         )  # fmt: skip
     _refuse(robot, platforms.simulate_adaptive, {"q": q, "qd": qd})
-    if base.moves or any(option is not None for option in (friction, memory, balance, solver)):
+    if base.moves or any(option is not None for option in (friction, memory, balance, solver, elasticity)):
         return adaptive.simulate_platform_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
             position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
             friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
+            elasticity=elasticity,
         )  # fmt: skip
     return platforms.simulate_adaptive(
         robot, force=cast(Load | Feedback, force), times=times, gravity=gravity, rtol=rtol, atol=atol,

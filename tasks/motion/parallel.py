@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from robots.types import LoadAxes
 from tasks.arrays import inputs
@@ -31,18 +32,20 @@ def simulate_platform(
     position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
     load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
     memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, method: str | None = None, every: int = 1,
-    start: float = 0.0, base: BaseMotion = STILL,
+    start: float = 0.0, base: BaseMotion = STILL, elasticity: Elasticity | None = None,
 ) -> Simulation:  # fmt: skip
     """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
 
     position, rotation, twist, load and load_axes as in `tasks.motion.platforms.simulate`. force (*batch, actuator):
     constant, a function of time, or of time (*batch,), position, rotation and twist, as cases whose steps are cut are
-    not at one time; or a servo. friction, memory, base, method and errors as in `tasks.motion.chains.simulate_chain`.
+    not at one time; or a servo. friction, memory, base, elasticity, method and errors as in
+    `tasks.motion.chains.simulate_chain`.
     """
     inputs.check_load_axes(load_axes)
     system = MotionSystem.of(
-        robot, friction, gravity, base=base.moves, load_with_platform=load is not None and load_axes == "platform"
-    )
+        robot, friction, gravity, base=base.moves, elasticity=elasticity,
+        load_with_platform=load is not None and load_axes == "platform",
+    )  # fmt: skip
     cases = opened(
         robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, start=start,
         memory=memory, load=load, base=base, gravity=gravity,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.model import Family, Robot
@@ -130,24 +131,29 @@ class MotionSystem:
     @classmethod
     def of(
         cls, robot: Robot, friction: Friction, gravity: ArrayLike, *,
-        base: bool = False, load_with_platform: bool = False,
+        base: bool = False, load_with_platform: bool = False, elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
-        """From friction as callers give it, of any law. Raises ParameterError."""
-        found = without_zero_width(friction_input(robot, friction, LAWS))
-        values = found.values if found.groups else np.zeros((1, 0))
-        constants = Constants.of(robot.family, inputs.parameters(robot), inputs.gravity_input(gravity), values)
-        return cls(Instant(robot.family, found.groups, constants, base=base), load_with_platform=load_with_platform)
+        """From friction as callers give it, of any law, and what gives way. Raises ParameterError and ValueError."""
+        groups = without_zero_width(friction_input(robot, friction, LAWS))
+        values = groups.values if groups.groups else np.zeros((1, 0))
+        parameters, field = inputs.parameters(robot), inputs.gravity_input(gravity)
+        soft = inputs.reaction_criteria(robot, elasticity).elasticity
+        soft = soft if groups.statics else None
+        constants = Constants.of(robot.family, parameters, field, values, soft)
+        return cls(Instant(robot.family, groups.groups, constants, base=base), load_with_platform=load_with_platform)
 
     @classmethod
     def of_cases(
         cls, family: Family, parameters: np.ndarray, groups: tuple[FrictionGroup, ...], friction: np.ndarray,
         gravity: ArrayLike, *, base: bool = False, load_with_platform: bool = False,
+        elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
         """One sample of each of many cases: parameters (cases or 1, parameter), friction (cases or 1, of all groups).
 
-        Sample k is of case k; the last case fills the last group of lanes.
+        Sample k is of case k; the last case fills the last group of lanes. elasticity: what gives way in all of them.
         """
-        constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction)
+        soft = elasticity if any(group.load == "reaction" for group in groups) else None
+        constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction, soft)
         return cls(Instant(family, groups, constants, base=base), load_with_platform=load_with_platform)
 
     def part(self, columns: np.ndarray) -> MotionSystem:

@@ -50,7 +50,7 @@ def chains(limb: Limb) -> tuple[Chain, ...]:
     found += [Chain((Part(k, 1.0),), closure.a, closure.b) for k, closure in cut]
     for k, link in enumerate(limb.links):
         touching = [chain for chain in found if k in (chain.parent, chain.child)]
-        if len(touching) == 2 and _massless(link):
+        if len(touching) == 2 and _massless(link) and all(element.body != k for element in limb.forces):
             first, second = touching
             first = first if first.child == k else first.reversed()
             second = second if second.parent == k else second.reversed()
@@ -74,7 +74,7 @@ class Screw:
     """One freedom of a joint, of its child relative to its parent: `axis` and a `point` of it, (n, 3), world axes.
 
     It turns, or not, and slides by `slope` (n,) for a unit of its variable. `driven` by an actuator, or held by a
-    coupling, or passive; `inertial` (n,) is what the drive's own inertia takes [N m or N].
+    coupling, or passive; `inertial` (n,) is what the drive's own inertia takes, less what springs give [N m or N].
     """
 
     axis: np.ndarray
@@ -109,14 +109,17 @@ def limb_joints(
     platform: BodyMotion,
     position: np.ndarray,
     acceleration: np.ndarray,
+    sprung: np.ndarray | None = None,
 ) -> tuple[Joint, ...]:
     """All joints of a limb in the order of `Limb.joints`.
 
-    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints.
+    instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints;
+    sprung (n, joint): what springs do along them.
     """
+    pushed = np.zeros_like(acceleration) if sprung is None else sprung
     held = {*limb.actuated, *(name for entry in limb.couplings for name in (entry.joint, entry.of))}
     tree = (
-        _tree_joint(link, body, link.joint in held, position[:, k], acceleration[:, k])
+        _tree_joint(link, body, link.joint in held, position[:, k], acceleration[:, k], pushed[:, k])
         for k, (link, body) in enumerate(zip(limb.links, moving, strict=True))
     )
     mount, base = instance.platform, instance.base
@@ -129,9 +132,11 @@ def limb_joints(
     return (*tree, *(_cut_joint(each, ends[each.a], ends[each.b], position[:, k]) for k, each in cuts))
 
 
-def _tree_joint(link: Link, body: BodyMotion, driven: bool, position: np.ndarray, acceleration: np.ndarray) -> Joint:
+def _tree_joint(
+    link: Link, body: BodyMotion, driven: bool, position: np.ndarray, acceleration: np.ndarray, pushed: np.ndarray
+) -> Joint:
     (freedom,) = link.joint_kind.freedoms
-    axis, inertial = body.turned(link.axis), float(link.armature) * acceleration
+    axis, inertial = body.turned(link.axis), float(link.armature) * acceleration - pushed
     steep = slope(freedom, link.kind, link.pitch, position)
     return Joint(body.position, (Screw(axis, body.position, freedom.turns, steep, driven, inertial),))
 

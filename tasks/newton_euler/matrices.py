@@ -14,10 +14,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike
 
+from robots.forces.elements import ForceElement
 from robots.model import PLATFORM, Robot
 from robots.types import BASE
 from tasks.arrays.bodies import BodyMotion, RobotMotion, inertial_wrench
 from tasks.kernels.types import Array
+from tasks.newton_euler.applied import applied_wrench, spring_forces
 from tasks.newton_euler.composite_joints import Chain, Joint, Transmission, bodies, chains, limb_joints, transmission
 
 Moments = Literal["body", "base"]
@@ -106,7 +108,8 @@ class Assembly:
         start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
             own = moved.position[:, k], moved.acceleration[:, k]
-            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *own)
+            sprung = spring_forces(limb.springs, own[0], moved.velocity[:, k]) if limb.springs else None
+            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *own, sprung)
             for chain in chains(limb):
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]
@@ -171,6 +174,8 @@ class Assembly:
             _, body = self._body(limb, link)
             inertia = self.mechanism.platform.inertia if link == PLATFORM else self.limbs[limb].links[link].inertia
             wrench = inertial_wrench(inertia, body, gravity)
+            if forces := self._forces(limb, link):
+                wrench = wrench - applied_wrench(forces, body)
             if link == PLATFORM and load is not None:
                 wrench = wrench - load
             parts.append(_applied(shift(body.position - self._about(body)), wrench))
@@ -179,6 +184,12 @@ class Assembly:
             for row, acting in self._ends(joint):
                 right[:, row : row + 6] -= _applied(acting, joint.passes.fixed)
         return right
+
+    def _forces(self, limb: int, link: int) -> list[ForceElement]:
+        """What acts on a body from outside."""
+        if link == PLATFORM:
+            return list(self.mechanism.platform.forces)
+        return [element for element in self.limbs[limb].forces if element.body == link]
 
     def _carried(self) -> tuple[Blocks, np.ndarray]:
         """Wrenches of all joints at their own origins, linear in the unknowns."""

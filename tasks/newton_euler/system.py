@@ -2,7 +2,8 @@
 
 Six equations for each body and for the platform if there is one, in world axes; the unknowns are the wrench components
 that the joints can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares
-inverse kinematics with the limb formulation, and nothing after it. It serves checks and single states, not sweeps.
+inverse kinematics with the limb formulation, and nothing after it, loads and springs included, but no friction; those
+that change with time it does not know. It serves checks and single states, not sweeps.
 Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made
 in `tasks.newton_euler.matrices`, and solved in `tasks.newton_euler.solvers`.
 """
@@ -21,7 +22,7 @@ from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST
 from tasks.arrays.bodies import BodyMotion, RobotMotion, body_motion
-from tasks.arrays.inputs import GRAVITY, Moving, in_world, refuse_forces
+from tasks.arrays.inputs import GRAVITY, Moving, in_world
 from tasks.arrays.inverse import InverseKinematics, inverse_kinematics
 from tasks.newton_euler import solvers as system_solution
 from tasks.newton_euler.matrices import Assembly, Moments
@@ -101,12 +102,20 @@ def assemble(
     Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
     base as the source has it. Raises ValueError for a state that inverse kinematics cannot solve or of several samples.
     """
-    refuse_forces(robot, "a call of tasks.joint_reactions")
+    _refuse_signals(robot)
     return _assembled(robot, gravity, load, moments, moving)
 
 
+def _refuse_signals(robot: Robot) -> None:
+    if robot.family.signals:
+        raise ValueError(
+            f"robot: loads of {robot.name} change with time, which is not known here; expected constant loads; call "
+            "tasks.joint_reactions with a time"
+        )
+
+
 def _assembled(robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments: Moments, moving: Moving) -> System:
-    """The same without what acts on the bodies of the robot itself."""
+    """The same; loads that change with time, which change no matrix, are zero."""
     told, size = ("q", len(robot.mechanism.freedoms)) if robot.mechanism.is_chain else ("position", 3)
     motion = body_motion(robot, **moving)
     if motion.joints.status.shape:
@@ -159,7 +168,7 @@ def joint_reactions_reference(
             f"robot: got {robot.name}, whose limb {driven[0].name} has drives; expected actuators that are joints; "
             "call tasks.joint_reactions, or leave the drives out"
         )
-    refuse_forces(robot, "a call of tasks.joint_reactions")
+    _refuse_signals(robot)
     motion = body_motion(robot, **moving)
     batch = motion.joints.status.shape
     good = np.flatnonzero(motion.joints.status == Status.OK)

@@ -151,6 +151,8 @@ def assembly_program(
             if design.inexact:
                 spread, growth = (sum(others[name][k] for k in limbs) for name in ("spread", "growth"))
                 elastic = replace(elastic, spread=array(spread), growth=array(growth))
+            if design.loose:
+                elastic = replace(elastic, loose=list(criteria.balls(design, others["play"])))
             posture = replace(posture, elastic=elastic)
         if design.apart:
             pose = criteria.platform_pose(structure, parameters, motion)

@@ -23,6 +23,7 @@ from tasks.criteria.arms import arms, joint_point
 from tasks.criteria.compliance import LimbErrors
 from tasks.criteria.distance import BARE, LimbCapsules, Line
 from tasks.criteria.kinds import LimbElasticity
+from tasks.criteria.looseness import LimbLooseness, looseness_of_limb
 from tasks.criteria.sharing import elastic_share
 from tasks.kernels.keys import Key, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
@@ -47,7 +48,7 @@ PLATFORM, GROUND = -1, -2
 
 @dataclass(frozen=True)
 class LimbCriteria:
-    """What criteria ask of one limb: a `stiffness` along `directions`, its errors, and the `ends` of its capsules.
+    """What criteria ask of one limb: a `stiffness` along `directions`, its errors, clearances, `ends` of its capsules.
 
     `sharing`: the elasticity by which its joints share what statics leaves open; None: they do with the least norm.
     """
@@ -56,6 +57,7 @@ class LimbCriteria:
     capsules: LimbCapsules = BARE
     errors: LimbErrors | None = None
     sharing: LimbElasticity | None = None
+    loose: LimbLooseness | None = None
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
         """Names and shapes of what the limb gives for them."""
@@ -64,6 +66,7 @@ class LimbCriteria:
             count = len(directions(structure.family, self.elasticity.spatial))
             shapes["stiffness"] = (count, count)
             shapes |= {"spread": (count, count), "growth": (count,)} if self.errors is not None else {}
+            shapes |= {"play": (sum(self.loose.components), count)} if self.loose is not None else {}
         if lines := self.capsules.arms(arms(structure.family, limb_index)):
             shapes["ends"] = (2 * len(lines), 3)
         return shapes
@@ -74,7 +77,8 @@ class LimbCriteria:
         shapes: dict[str, Shape] = {}
         elastic = self.elasticity or self.sharing
         shapes |= {"elasticity": (elastic.size,)} if elastic is not None else {}
-        return shapes | ({"errors": (self.errors.size,)} if self.errors is not None else {})
+        shapes |= {"errors": (self.errors.size,)} if self.errors is not None else {}
+        return shapes | ({"clearances": (self.loose.size,)} if self.loose is not None else {})
 
 
 NOTHING = LimbCriteria()
@@ -95,10 +99,12 @@ class RobotCriteria:
     def wanted(self, quantities: Sequence[str]) -> RobotCriteria:
         """What some quantities ask."""
         apart, wrong = any_needs(quantities, "capsules"), any_needs(quantities, "errors")
-        stiff = wrong or any_needs(quantities, "elasticity")
+        loose = any_needs(quantities, "clearances")
+        stiff = wrong or loose or any_needs(quantities, "elasticity")
         limbs = tuple(
             LimbCriteria(
-                x.elasticity if stiff else None, x.capsules if apart else BARE, x.errors if wrong else None, x.sharing
+                *(x.elasticity if stiff else None, x.capsules if apart else BARE, x.errors if wrong else None),
+                *(x.sharing, x.loose if loose else None),
             )
             for x in self.limbs
         )
@@ -122,6 +128,11 @@ class RobotCriteria:
         return any(limb.errors is not None for limb in self.limbs)
 
     @property
+    def loose(self) -> bool:
+        """Whether clearances are asked for."""
+        return any(limb.loose is not None for limb in self.limbs)
+
+    @property
     def apart(self) -> bool:
         """Whether distances are asked for."""
         return any(limb.capsules != BARE for limb in self.limbs)
@@ -139,6 +150,7 @@ def structural(mechanism: Mechanism, parameters: CriteriaParameters) -> RobotCri
             _capsules(parameters, k),
             _inexact(mechanism, parameters, k)[0],
             _elastic(mechanism, parameters, k)[0] if parameters.reactions else None,
+            _loose(mechanism, parameters, k)[0],
         )
         for k in numbers
     )
@@ -149,7 +161,7 @@ def structural(mechanism: Mechanism, parameters: CriteriaParameters) -> RobotCri
 
 def _elastic(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbElasticity | None, np.ndarray]:
     if parameters.elasticity is None:
-        if parameters.errors is None:
+        if parameters.errors is None and parameters.clearances is None:
             return None, np.zeros((1, 0))
         # of a robot that is not overconstrained errors do not depend on elasticity
         actuators = len(mechanism.actuators)
@@ -163,6 +175,12 @@ def _inexact(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tu
     return compliance.errors_of_limb(parameters.errors, mechanism, k)
 
 
+def _loose(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbLooseness | None, np.ndarray]:
+    if parameters.clearances is None:
+        return None, np.zeros((1, 0))
+    return looseness_of_limb(parameters.clearances, mechanism, k)
+
+
 def _capsules(parameters: CriteriaParameters, k: int) -> LimbCapsules:
     return BARE if parameters.capsules is None else distance.of_limb(parameters.capsules, k)
 
@@ -172,7 +190,7 @@ def case_values(family: Family, parameters: CriteriaParameters) -> Values:
     mechanism, values = family.reference, Values()
     for k in range(len(mechanism.instances)):
         inputs = {"elasticity": _elastic(mechanism, parameters, k)[1], "errors": _inexact(mechanism, parameters, k)[1]}
-        values |= indexed(k, inputs)
+        values |= indexed(k, inputs | {"clearances": _loose(mechanism, parameters, k)[1]})
     numbers: list[float] = []
     if (bodies := parameters.capsules) is not None:
         for k, instance in enumerate(mechanism.instances):
@@ -181,6 +199,13 @@ def case_values(family: Family, parameters: CriteriaParameters) -> Values:
         numbers += [x for body in (*bodies.platform, *bodies.base) for x in (*body.numbers, body.radius)]
     load = parameters.load if parameters.load is not None else (0.0,) * len(TWIST)
     return values | {"capsules": np.array([numbers], dtype=float), "test_load": np.array([load], dtype=float)}
+
+
+def balls(asked: RobotCriteria, play: Mapping[int, Array]) -> Iterator[Array]:
+    """Of each ball of what is loose its components (component, direction), from `play` of the limbs."""
+    for k, rows in sorted(play.items()):
+        if (loose := asked.of_limb(k).loose) is not None:
+            yield from loose.balls(array(rows))
 
 
 def overconstrained(family: Family) -> bool:
@@ -195,9 +220,11 @@ def _spatial(parameters: CriteriaParameters) -> bool:
 
 def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
     """What leaves a robot without stiffness at the reference pose of the reference design, in words."""
-    if parameters.errors is not None and overconstrained(family) and not _spatial(parameters):
-        yield "errors of an overconstrained robot whose links are rigid"
-        return
+    if overconstrained(family) and not _spatial(parameters):
+        for what, part in (("errors", parameters.errors), ("clearances", parameters.clearances)):
+            if part is not None:
+                yield f"{what} of an overconstrained robot whose links are rigid"
+                return
     structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     body = family.assemble(values).platform

@@ -19,7 +19,8 @@ from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
 from tasks.criteria.arms import arms
 from tasks.criteria.compliance import ErrorModel, limb_stiffness
-from tasks.criteria.sharing import elastic_share
+from tasks.criteria.looseness import LooseParts
+from tasks.criteria.sharing import ElasticSharing
 from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
@@ -203,6 +204,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         limits: Array = ABSENT,
         elasticity: Array = ABSENT,
         errors: Array = ABSENT,
+        clearances: Array = ABSENT,
         signals: Array = ABSENT,
     ) -> dict[str, Numbers]:
         if asked.resolved:
@@ -225,8 +227,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
         if asked.needs_statics and (shared := asked.criteria.sharing) is not None:
             passive = asked.friction.passive if asked.friction.statics else ()
-            lines = arms(family, limb_index)
-            result |= elastic_share(statics, array(gravity), shared, elasticity, lines, passive)
+            sharing = ElasticSharing(shared, elasticity, arms(family, limb_index))
+            result |= sharing.of(statics, array(gravity), passive)
         result |= sample.terms(array(gravity), asked.terms)
         if asked.limits != NOTHING:
             result |= asked.limits.shares(limits, positions, rates)
@@ -240,7 +242,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         if elastic is not None:
             along = criteria.directions(family, elastic.spatial)
             model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None
-            result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model)
+            loose = LooseParts(asked.criteria.loose, clearances) if asked.criteria.loose is not None else None
+            result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model, loose)
         result |= {"resolved_motion": motion} if asked.resolved else {}
         if "ends" in shapes:
             result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)

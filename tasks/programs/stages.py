@@ -242,7 +242,7 @@ def limb(request: Request, k: int) -> Stage:
         instance.name,
         indexed(k, asked.shapes(request.structure, instance.limb)),
         functools.partial(limb_program, request.family, instance.limb, asked, request.moving_base),
-        {name: Indexed(name, k) for name in ("mount", "limits", "elasticity", "errors")},
+        {name: Indexed(name, k) for name in ("mount", "limits", "elasticity", "errors", "clearances")},
         k,
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.status import Status
@@ -45,17 +46,18 @@ class MovingRobots:
         cls, family: Family, groups: tuple[FrictionGroup, ...], parameters: np.ndarray, friction: np.ndarray,
         gravity: tuple[float, float, float], start: np.ndarray, step: float, method: str,
         load: ForceSource | None = None, load_with_platform: bool = False, field: ForceSource | None = None,
-        supply: Supply | None = None,
+        supply: Supply | None = None, elasticity: Elasticity | None = None,
     ) -> MovingRobots:  # fmt: skip
         """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
 
         load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform; field
         (9, samples): what a base that moves adds, as `tasks.mechanics.field` has it; None where it stands. supply:
-        what feeds the motors; None where these give what they are asked for.
+        what feeds the motors; None where these give what they are asked for. elasticity: what shares the loads in
+        joints; None where the least norm does.
         """
         system = MotionSystem.of_cases(
             family, parameters, groups, friction, gravity,
-            base=field is not None, load_with_platform=load_with_platform,
+            base=field is not None, load_with_platform=load_with_platform, elasticity=elasticity,
         )  # fmt: skip
         layout, structure = system.layout, system.instant.structure
         state = np.zeros((layout.size, start.shape[1]))

@@ -13,12 +13,14 @@ from pipeline.sweep.criteria.sections import (
     AccuracySection,
     BearingSection,
     CapsuleSection,
+    ClearancesSection,
     CriteriaSection,
     DeviationSection,
     LinkMaterialSection,
     StiffnessSection,
 )
 from robots.criteria.capsules import Capsule, Capsules
+from robots.criteria.clearances import Clearances, JointClearance
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.errors import Errors
 from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
@@ -50,7 +52,7 @@ def read_criteria(report: Report, section: CriteriaSection | None, family: Famil
         return NO_CRITERIA
     mechanism, before = family.reference, len(report.problems)
     stiff = section.stiffness
-    if mechanism.is_chain and (stiff is None or not stiff.reactions or section.accuracy or section.capsules):
+    if mechanism.is_chain and (stiff is None or not stiff.reactions or of_platforms(section)):
         hint = "Of a chain the section has stiffness with reactions alone; else leave it out."
         report((KEY,), Got("criteria of a chain"), "a robot with a platform", hint)
         return NO_CRITERIA
@@ -58,10 +60,17 @@ def read_criteria(report: Report, section: CriteriaSection | None, family: Famil
     load = section.stiffness.load if section.stiffness is not None else None
     capsules = None if section.capsules is None else _capsules(report, section, mechanism)
     errors = None if section.accuracy is None else _errors(report, section.accuracy, mechanism)
-    result = CriteriaParameters(elasticity, load, capsules, errors, stiff is not None and stiff.reactions)
+    clearances = None if section.clearances is None else _clearances(report, section.clearances, mechanism)
+    reactions = stiff is not None and stiff.reactions
+    result = CriteriaParameters(elasticity, load, capsules, errors, reactions, clearances)
     if len(report.problems) == before:
         _check(report, family, result)
     return result
+
+
+def of_platforms(section: CriteriaSection) -> bool:
+    """Whether it says something for which there has to be a platform."""
+    return any(part is not None for part in (section.accuracy, section.clearances, section.capsules))
 
 
 def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: bool = False) -> Value | None:
@@ -112,6 +121,16 @@ def _errors(report: Report, section: AccuracySection, mechanism: Mechanism) -> E
     if bool(section.expansion) != bool(section.warming):
         report(path, Got("expansion or warming alone"), "both of them, or neither", "Growth is their product.")
     return Errors.of(mechanism, **_sound(report, path, partial(Errors.of, mechanism), parts), warming=section.warming)
+
+
+def _clearances(report: Report, section: ClearancesSection, mechanism: Mechanism) -> Clearances | None:
+    path = (KEY, "clearances")
+    joints = {name: JointClearance(bound.radial, bound.axial, bound.tilt) for name, bound in section.joints.items()}
+    parts: dict[str, Mapping[str, Any]] = {"joints": joints, "backlash": section.backlash}
+    if not any(parts.values()):
+        report(path, Got("nothing that is loose"), "joints or backlash", "Leave clearances out for none.")
+    sound = _sound(report, path, partial(Clearances.of, mechanism), parts)
+    return Clearances.of(mechanism, **sound) if any(sound.values()) else None
 
 
 def _deviations(report: Report, section: DeviationSection, path: KeyPath) -> tuple[float, ...]:
@@ -185,8 +204,8 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
         rule = "joints or links that give way wherever they share loads"
         report((KEY, "stiffness", "reactions"), Got(problem), rule)
-    if not family.reference.is_chain and (parameters.elasticity is not None or parameters.errors is not None):
-        key = "stiffness" if parameters.elasticity is not None else "accuracy"
+    sections = {"stiffness": parameters.elasticity, "accuracy": parameters.errors, "clearances": parameters.clearances}
+    if not family.reference.is_chain and (key := next((name for name, x in sections.items() if x is not None), "")):
         for problem in criteria.stiffness_problems(family, parameters):
             report((KEY, key), Got(problem), "parts that give way under all that limbs carry", _HINT)
     asked = criteria.structural(family.reference, parameters)
@@ -232,6 +251,7 @@ _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
     "elastic turns": _lacks_turns,
     "test load": lambda s: "" if (part := _stiff(s)) is None or part.load else "Add criteria.stiffness.load.",
     "errors": lambda s: "" if s is not None and s.accuracy else "Add criteria.accuracy: errors of parts.",
+    "clearances": lambda s: "" if s is not None and s.clearances else "Add criteria.clearances: what is loose.",
     "capsules": lambda s: "" if s is not None and s.capsules else "Add criteria.capsules: how thick links are.",
 }
 """What to do where a need is not met; empty where it is."""
@@ -263,6 +283,13 @@ def _described(parameters: CriteriaParameters) -> Iterator[tuple[str, Any]]:
                 "growth": {f"{k}, {i}": value for (k, i), value in sorted(errors.growth.items())},
             },
         )
+    if (loose := parameters.clearances) is not None:
+        joints = {
+            f"{k}, {j}": [[*entry.components, entry.bound] for entry in entries]
+            for (k, j), entries in sorted(loose.joints.items())
+        }
+        drives = {str(k): value for k, value in sorted(loose.actuators.items())}
+        yield "clearances", {"actuators": drives, "joints": joints}
     if parameters.load is not None:
         yield "load", list(parameters.load)
     if parameters.reactions:

@@ -123,9 +123,31 @@ class AccuracySection(Section):
     warming: Number = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
 
 
+class JointClearanceSection(Section):
+    """Largest offsets in a joint, either way; absent: none."""
+
+    radial: Deviation = Field(default=0.0, description="shift across the axis [m]: half of the diametral clearance")
+    axial: Deviation = Field(default=0.0, description="shift along the axis [m]: half of the end float")
+    tilt: Deviation = Field(default=0.0, description="tilt of the axis [rad]")
+
+
+class ClearancesSection(Section):
+    """How far joints and drives may be off at most, for `clearance_shift` and `clearance_turn`."""
+
+    joints: Annotated[dict[Text, JointClearanceSection], Field(max_length=1000)] = Field(
+        default_factory=dict, description="clearances under `all`, or names and patterns of joints"
+    )
+    backlash: Errors = Field(
+        default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
+    )
+
+
 class CriteriaSection(Section):
     """What criteria of design are told of the robot, for their metrics."""
 
     stiffness: StiffnessSection | None = Field(default=None, description="what gives way, for metrics of stiffness")
     accuracy: AccuracySection | None = Field(default=None, description="errors of parts, for metrics of accuracy")
+    clearances: ClearancesSection | None = Field(
+        default=None, description="bounds of what is loose, for metrics of clearances"
+    )
     capsules: CapsulesSection | None = Field(default=None, description="how thick links are, for `clearance`")

@@ -38,6 +38,7 @@ def sweep(
     sharing: Mapping[str, Any] | None = None,
     motors: Mapping[str, float] | None = None,
     tolerances: Mapping[str, Any] | None = None,
+    warming: Mapping[str, Any] | None = None,
     study: Mapping[str, Any] | None = None,
     seed: int | None = None,
     measurement: Mapping[str, float] | None = None,
@@ -65,6 +66,7 @@ def sweep(
     sharing: how more actuators than freedoms share forces, a dict as in a file: `rule`, `weights`, `preload`, `off`.
     motors: their temperature and supply, a dict as in a file: `temperature`, `voltage`, `current`.
     tolerances: deviations of parameters, a dict as in a file: `parameters`, `count`, `seed`.
+    warming: how links grow with `link_temperature`, a dict as in a file: `expansion`.
     study: the question that reports answer, a dict as in a file, with `objectives`, `where` and `cases`.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
     folder: where files that are named are.
@@ -86,7 +88,7 @@ def sweep(
     sections: dict[str, Any] = {"title": title or None, "parameters": parameters, "design": design}
     sections |= {"friction": friction, "trajectories": trajectories, "time": time, "gravity": gravity}
     sections |= {"precision": precision, "outputs": outputs, "metrics": metrics, "limits": limits, "seed": seed}
-    sections |= {"simulation": simulation, "motors": motors, "tolerances": tolerances}
+    sections |= {"simulation": simulation, "motors": motors, "tolerances": tolerances, "warming": warming}
     sections |= {"criteria": criteria, "loads": loads, "base": base, "sharing": sharing, "study": study}
     sections |= {"measurement": measurement, "split": split, "subsets": subsets, "subset": subset}
     given = {key: value for key, value in sections.items() if value is not None}

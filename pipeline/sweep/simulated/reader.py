@@ -13,6 +13,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import Document, KeyPath
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
+from pipeline.sweep.criteria.reader import of_platforms
 from pipeline.sweep.friction import FrictionAxis
 from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
@@ -134,8 +135,10 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        if self.file.criteria is not None:
-            hint = "They belong to a sweep along given motions."
+        section = self.file.criteria
+        reacting = section is not None and section.stiffness is not None and section.stiffness.reactions
+        if section is not None and (not reacting or of_platforms(section)):
+            hint = "Beside a simulation it has stiffness with reactions alone; else it belongs to given motions."
             self.report(("criteria",), Got("criteria beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")

@@ -1,4 +1,4 @@
-"""Models of the section `tolerances` of a sweep file; `pipeline.sweep.tolerances.reader` has what they mean."""
+"""Models of the sections `tolerances` and `warming` of a sweep file; `reader` and `warming` have what they mean."""
 
 from __future__ import annotations
 
@@ -29,4 +29,12 @@ class TolerancesSection(Section):
     )
     seed: Annotated[Integer, Field(ge=0, le=2**128)] | None = Field(
         default=None, description="seed of the deviations; default: that of the file"
+    )
+
+
+class WarmingSection(Section):
+    """How links grow with their temperature, the parameter `link_temperature` [K] above that of measurement."""
+
+    expansion: Annotated[dict[Text, Number], Field(min_length=1, max_length=1000)] = Field(
+        description="thermal expansion [1/K] of links under `all`, or names and patterns, of `base` and `platform`"
     )

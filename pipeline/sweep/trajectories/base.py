@@ -27,6 +27,7 @@ STANDING: tuple[Need, ...] = (
     "momentum",
     "elasticity",
     "errors",
+    "clearances",
 )
 """Needs of quantities that are those of a robot on a base that stands."""
 RELATIVE = ("kinetic_energy",)

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tasks.friction import joints as joint_friction
 from tasks.friction.forward import ForwardFriction
 from tasks.friction.joints import LimbFriction
 from tasks.kernels.types import Array
 from tasks.mathematics.algebra import array
-from tasks.mechanics import reactions as reactions
-from tasks.mechanics.kinematics import REST
 from tasks.mechanics.reactions import LimbStatics
 from tasks.motion.instant.forward import Pushed
 from tasks.motion.instant.limbs import LimbDynamics
@@ -66,6 +63,5 @@ class PushedChain(Pushed):
         solved = self.limb.solved
         accelerations = solved.accelerations + self.limb.unit_rates @ acceleration
         statics = LimbStatics(self.limb.mounted, replace(solved, accelerations=accelerations))
-        gravity = self.limb.gravity
-        share = joint_friction.share(statics, REST, gravity, wanted[0]) | reactions.share(statics, gravity)
+        share = self.limb.shares(statics, self.limb.gravity, wanted[0])
         return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
+from tasks.criteria.compliance import of_limb
+from tasks.criteria.kinds import LimbElasticity
 from tasks.kernels.keys import Arrays, Values, indexed
 from tasks.kernels.lanes import BoundKernel
 from tasks.kernels.program import Program
@@ -29,16 +32,21 @@ class Constants:
     """What is constant along motions: (1, size) for all samples, or (padded samples, size), a case for each.
 
     parameters in the order of the family, mounts of each limb of the robot, gravity (1, 3) or (padded samples, 3),
-    friction, the parameters of all groups.
+    friction, the parameters of all groups. elastic: of each limb what gives way, the same for all samples, by which
+    normal loads are shared where statics leaves them open; empty: they have the least norm.
     """
 
     parameters: np.ndarray
     mounts: tuple[np.ndarray, ...]
     gravity: np.ndarray
     friction: np.ndarray
+    elastic: tuple[tuple[LimbElasticity, np.ndarray], ...] = ()
 
     @classmethod
-    def of(cls, family: Family, parameters: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> Constants:
+    def of(
+        cls, family: Family, parameters: np.ndarray, gravity: np.ndarray, friction: np.ndarray,
+        elasticity: Elasticity | None = None,
+    ) -> Constants:  # fmt: skip
         """From arrays (1, size), or with a row for each case: the last one fills the last group of lanes."""
         count = max(len(values) for values in (parameters, gravity, friction))
 
@@ -49,7 +57,9 @@ class Constants:
 
         wide = filled(parameters)
         mounts = mount_values(family, {p.name: wide[:, i] for i, p in enumerate(family.parameters)})
-        return cls(wide, tuple(mounts), filled(gravity), filled(friction))
+        limbs = range(len(family.reference.instances))
+        elastic = () if elasticity is None else tuple(of_limb(elasticity, family.reference, k) for k in limbs)
+        return cls(wide, tuple(mounts), filled(gravity), filled(friction), elastic)
 
     @property
     def shared(self) -> bool:
@@ -58,7 +68,8 @@ class Constants:
 
     def of_limb(self, limb: int) -> Arrays:
         """Case inputs of the programs of a limb of the robot."""
-        return {"mount": self.mounts[limb], **self.of_robot}
+        elastic = {"elasticity": self.elastic[limb][1]} if self.elastic else {}
+        return {"mount": self.mounts[limb], **self.of_robot, **elastic}
 
     @property
     def of_robot(self) -> Arrays:
@@ -130,12 +141,15 @@ class Instant:
         return self._parts[key]
 
     def _program(self, part: str, number: int) -> Program:
+        elastic = self.constants.elastic
         if part == "limb":
             wanted = coupled_friction.wanted(self.family, self.groups)[number]
             index = self.structure.mechanism.instances[number].limb
-            return limb_motion_program(self.family, index, wanted, self.base)
-        program = motion_program if part == "chain" else platform_motion_program
-        return program(self.family, self.groups, bool(number), self.base)
+            return limb_motion_program(self.family, index, wanted, self.base, elastic[number][0] if elastic else None)
+        if part == "chain":
+            shared = elastic[0][0] if elastic else None
+            return motion_program(self.family, self.groups, bool(number), self.base, shared)
+        return platform_motion_program(self.family, self.groups, bool(number), self.base)
 
     def _motion(self, state: np.ndarray) -> np.ndarray:
         """The motion input of the programs of limbs, without acceleration."""

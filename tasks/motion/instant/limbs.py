@@ -15,11 +15,16 @@ from functools import cached_property
 
 import numpy as np
 
+from tasks.criteria.sharing import ElasticSharing
+from tasks.friction import joints as joint_friction
+from tasks.friction.joints import LimbFriction
 from tasks.kernels.tangent import tangent
-from tasks.kernels.types import Array
+from tasks.kernels.types import Array, Scalars
 from tasks.mathematics.algebra import array
 from tasks.mechanics import limb
+from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
+from tasks.mechanics.kinematics import REST
 from tasks.mechanics.limb import Mounted, Solved
 from tasks.mechanics.reactions import LimbStatics
 
@@ -29,7 +34,8 @@ class LimbDynamics:
     """A limb at one state: `solved` is its motion without acceleration of the freedoms, `speed` (freedom,) their rates.
 
     gravity: a vector, or where the base moves what `tasks.mechanics.field.Field` is made of. pose_seeds: how the pose
-    of the platform changes along the motion, see `tasks.mechanics.equations.pose_seeds`; none of a chain.
+    of the platform changes along the motion, see `tasks.mechanics.equations.pose_seeds`; none of a chain. sharing: the
+    elasticity by which its joints share what statics leaves open; None: they do with the least norm.
     """
 
     mounted: Mounted
@@ -37,6 +43,7 @@ class LimbDynamics:
     speed: Array
     gravity: Array
     pose_seeds: Seeds = field(default_factory=dict)
+    sharing: ElasticSharing | None = None
 
     @cached_property
     def unit_rates(self) -> Array:
@@ -70,6 +77,13 @@ class LimbDynamics:
         mounted = self.mounted.unforced
         columns = [array(limb.dynamics(mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
         return array(np.stack(columns, axis=1))
+
+    def shares(self, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
+        """What normal loads need of the limb, at the motion of `statics`."""
+        shares = joint_friction.share(statics, REST, gravity, wanted) | reactions.share(statics, gravity)
+        if self.sharing is not None:
+            shares |= self.sharing.of(statics, gravity, wanted.passive)
+        return shares
 
     def passive_row(self, joint: int, statics: LimbStatics) -> Array:
         """Rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""

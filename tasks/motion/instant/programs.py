@@ -17,6 +17,9 @@ import numpy as np
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
 from robots.types import TWIST
+from tasks.criteria.arms import arms
+from tasks.criteria.kinds import LimbElasticity
+from tasks.criteria.sharing import ElasticSharing
 from tasks.friction import joints as joint_friction
 from tasks.friction.forward import ForwardFriction
 from tasks.friction.joints import LimbFriction
@@ -24,12 +27,12 @@ from tasks.inertia.articulated import ArticulatedTree
 from tasks.inertia.programs import is_tree
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.types import ABSENT, Array, Scalar
 from tasks.mathematics.algebra import array, cross, dot, from_columns, where
 from tasks.mechanics import platform
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import pose_seeds
-from tasks.mechanics.kinematics import REST, Motion
+from tasks.mechanics.kinematics import Motion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import (
     GRAVITY,
@@ -59,21 +62,23 @@ from tasks.programs.actuation import joint_kinds
 
 @functools.cache
 def motion_program(
-    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False
-) -> Program:
-    """The program of a chain; see `outputs_of_motion`."""
+    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False,
+    shared: LimbElasticity | None = None,
+) -> Program:  # fmt: skip
+    """The program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
     structure, parts = structure_of(family), layout(family, groups)
 
     def one_sample(
         parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, modes: Array,
-        stage: Array | None = None,
+        stage: Array | None = None, elasticity: Array = ABSENT,
     ) -> dict[str, Any]:  # fmt: skip
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
-        own = LimbDynamics(mounted, solved, qd, array(gravity))
+        sharing = _sharing(family, 0, shared, elasticity)
+        own = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
         plain = is_tree(family) and not implicit and not any(joint.sticks for joint in joints)
         tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
         state_of = qd, force, joints, now, step, own
@@ -81,7 +86,7 @@ def motion_program(
         return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
 
     case, sample = inputs_of_motion(parts, groups, implicit)
-    case, sample = field_inputs(limb_inputs(structure, 0) | case, sample, moving_base)
+    case, sample = field_inputs(limb_inputs(structure, 0) | case | _elastic_input(shared), sample, moving_base)
     return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 
 
@@ -104,11 +109,15 @@ RATES = ("through", "passive_rate")
 
 
 @functools.cache
-def limb_motion_program(family: Family, limb_index: int, wanted: LimbFriction, moving_base: bool = False) -> Program:
+def limb_motion_program(
+    family: Family, limb_index: int, wanted: LimbFriction, moving_base: bool = False,
+    shared: LimbElasticity | None = None,
+) -> Program:  # fmt: skip
     """What a limb of a parallel robot puts into forward dynamics at a state: `limb_shapes` says what.
 
     Inputs as those of `tasks.programs.limb.limb_program`; `motion` is without acceleration. With `moving_base`,
-    `gravity` is a sample input. Raises ValueError for loads from reactions of a limb with `every_row`.
+    `gravity` is a sample input. With `shared`, what gives way, normal loads are those by elasticity. Raises ValueError
+    for loads from reactions of a limb with `every_row`.
     """
     structure = structure_of(family)
     limb_ = structure.mechanism.limbs[limb_index]
@@ -118,9 +127,12 @@ def limb_motion_program(family: Family, limb_index: int, wanted: LimbFriction, m
             "expected limbs with a choice of rows; leave every_row out, or give friction a load that is constant"
         )
 
-    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+    def one_sample(
+        parameters: Array, mount: Array, gravity: Array, motion: Array, elasticity: Array = ABSENT
+    ) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
-        own = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), pose_seeds(pose, moving))
+        seeds, sharing = pose_seeds(pose, moving), _sharing(family, limb_index, shared, elasticity)
+        own = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), seeds, sharing)
         passive = own.passive_rows(wanted.passive)
         result = {
             "mass": own.mass, "bias": own.bias, "jacobian": own.jacobian, "through": passive,
@@ -128,25 +140,35 @@ def limb_motion_program(family: Family, limb_index: int, wanted: LimbFriction, m
         }  # fmt: skip
         return result | (_statics(own, wanted) if wanted.statics else {})
 
-    case, sample = field_inputs(limb_inputs(structure, limb_index), {"motion": (structure.motion_size,)}, moving_base)
+    case = limb_inputs(structure, limb_index) | _elastic_input(shared)
+    case, sample = field_inputs(case, {"motion": (structure.motion_size,)}, moving_base)
     program = trace(f"{family.name}.{limb_.name}.motion", one_sample, case=case, sample=sample)
     require_shapes(program, limb_shapes(structure, limb_index, wanted))
     return program
 
 
+def _elastic_input(shared: LimbElasticity | None) -> dict[str, Shape]:
+    return {} if shared is None else {"elasticity": (shared.size,)}
+
+
+def _sharing(
+    family: Family, limb_index: int, shared: LimbElasticity | None, elasticity: Array
+) -> ElasticSharing | None:
+    return None if shared is None else ElasticSharing(shared, elasticity, arms(family, limb_index))
+
+
 def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
     """What normal loads need, and how it changes with the accelerations of the freedoms."""
-    result = _shares(LimbStatics(own.mounted, own.solved), own.gravity, wanted)
+    result = _shares(own, LimbStatics(own.mounted, own.solved), own.gravity, wanted)
     mounted = own.mounted.unforced
-    moves = [_shares(LimbStatics(mounted, each), np.zeros(3), wanted) for each in own.unit_motions]
+    moves = [_shares(own, LimbStatics(mounted, move), np.zeros(3), wanted) for move in own.unit_motions]
     names = [name for name in SLOPES if name in result]
     slopes = {slope(name): from_columns([each[name] for each in moves], len(result[name])) for name in names}
     return result | slopes
 
 
-def _shares(statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Any]:
-    shares = joint_friction.share(statics, REST, gravity, wanted) | reactions.share(statics, gravity)
-    return {name: value for name, value in shares.items() if name not in RATES}
+def _shares(own: LimbDynamics, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Any]:
+    return {name: value for name, value in own.shares(statics, gravity, wanted).items() if name not in RATES}
 
 
 @functools.cache

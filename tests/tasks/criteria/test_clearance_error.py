@@ -36,6 +36,32 @@ def closed(offsets: np.ndarray) -> np.ndarray:
     return at - np.array(AT)[[0, 2]]
 
 
+def influences() -> np.ndarray:
+    """Where that point goes for unit offsets (limb, joint, component, xz), by small ones."""
+    small = 1e-7
+    moved = [closed(unit.reshape(3, 2, 2).transpose(1, 0, 2) * small) for unit in np.eye(12)]
+    return np.reshape(moved, (3, 2, 2, 2)).transpose(1, 0, 2, 3) / small
+
+
+def swept(robot: str, criteria: dict[str, Any], metrics: list[str], centre: list[float]) -> dict[str, float]:
+    """Metrics of a sweep at rest, at a place beside the reference pose."""
+    still = {"kind": "line_sine", "amplitude": [0.0, 0.0, 0.0], "centre": centre}
+    file = {"robot": robot, "trajectories": {"still": still}, "time": {"stop": 1.0, "samples": 2}}
+    results = ls.compute(ls.Sweep.from_dict({**file, "metrics": metrics, "criteria": criteria})).squeeze()
+    return {name: results[name].item() for name in metrics}
+
+
+def test_a_sweep_has_the_largest_shift_of_loops_closed_with_the_offsets() -> None:
+    bounds = {"*.1": {"radial": 1e-4}, "*.[23]": {"radial": 5e-5}}
+    stiffness = {"links": {"all": {"tube": [0.03, 0.026], "young": 70e9}}}
+    home = np.array(ls.robots.build("five_bar").mechanism.platform.home.position)
+    criteria = {"clearances": {"joints": bounds}, "stiffness": stiffness}
+    shift = swept("five_bar", criteria, ["clearance_shift"], (np.array(AT) - home).tolist())["clearance_shift"]
+    radii = np.array([1e-4, 5e-5, 5e-5])[:, None]
+    along = (np.linalg.norm(influences(), axis=2) * radii).sum(axis=(0, 1))  # x and z, each over discs
+    assert shift == pytest.approx(along.max(), rel=1e-5)
+
+
 def test_bounds_are_those_of_loops_closed_with_the_offsets_to_first_order() -> None:
     off = []
     for c in (1e-4, 5e-5):
@@ -43,21 +69,7 @@ def test_bounds_are_those_of_loops_closed_with_the_offsets_to_first_order() -> N
         found = ls.clearance_error(robot, clearances, soft, position=AT)
         n = found.direction[[0, 2]]
         rng, radii = np.random.default_rng(2), np.array([c, 0.5 * c, 0.5 * c])[:, None]
-        steps = (
-            np.array(
-                [
-                    [
-                        [
-                            closed(np.eye(12)[4 * j + 2 * i + k].reshape(3, 2, 2).transpose(1, 0, 2) * 1e-7)
-                            for k in (0, 1)
-                        ]
-                        for j in range(3)
-                    ]
-                    for i in (0, 1)
-                ]
-            )
-            / 1e-7
-        )  # (limb, joint, component, xz)
+        steps = influences()
         pull = steps @ n
         worst = pull / np.linalg.norm(pull, axis=-1, keepdims=True) * radii
         reached = closed(worst) @ n
@@ -96,6 +108,10 @@ def test_intervals_add_up_as_the_linear_programme_of_them() -> None:
     bounds = [(-0.5 * width, 0.5 * width) for width in widths.values()]
     best = [-linprog(-row, bounds=bounds).fun for row in influence]
     np.testing.assert_allclose(found.worst, best, rtol=1e-8)
+    criteria = {"clearances": {"backlash": {name: float(width) for name, width in widths.items()}}}
+    metrics = swept("gough_stewart", criteria, ["clearance_shift", "clearance_turn"], [0.0, 0.0, 0.0])
+    assert metrics["clearance_shift"] == pytest.approx(max(best[3:]), rel=1e-10)
+    assert metrics["clearance_turn"] == pytest.approx(max(best[:3]), rel=1e-10)
     reach = np.max([np.linalg.norm(influence[3:] @ (np.array(signs) * [b for _, b in bounds]))
                     for signs in np.ndindex(2, 2, 2, 2, 2, 2) for signs in [2 * np.array(signs) - 1]])  # fmt: skip
     assert found.position == pytest.approx(reach, rel=1e-9)  # of all corners of the box

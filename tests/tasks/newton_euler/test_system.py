@@ -11,9 +11,11 @@ import pytest
 import scipy.sparse.linalg
 
 from robots import catalog
+from robots.loads.declared import DeclaredLoad, JointSpringLoad, SpringLoad, WrenchLoad
+from robots.loads.family import with_loads
 from robots.model import PLATFORM, Inertia, Mechanism, Robot
 from robots.types import BASE
-from tasks import inverse_dynamics
+from tasks import inverse_dynamics, joint_reactions
 from tasks.arrays.bodies import BodyMotion, body_motion
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.newton_euler import solvers as system_solution
@@ -361,3 +363,49 @@ def test_misuse_is_refused() -> None:
         assemble(robot, position=home).solve()
     with pytest.raises(ValueError, match=r"method: got 'qr'; expected one of direct, gmres, least_norm"):
         assemble(robot, position=home).solve("qr")  # type: ignore[arg-type]
+
+
+# --- loads and springs ----------------------------------------------------------------------------------------------
+
+SPRING: dict[str, Any] = {
+    "stiffness": 300.0, "at": (0.1, 0.02, 0.03), "to": (0.3, 0.2, 0.5), "rest_length": 0.1, "damping": 20.0,
+    "preload": 3.0,
+}  # fmt: skip
+HINGES = JointSpringLoad("all", stiffness=30.0, damping=2.0, rest_position=0.1, backlash=0.05)
+LOADS: dict[str, tuple[dict[str, DeclaredLoad], dict[str, Any]]] = {
+    "planar_3r": (
+        {"hinges": HINGES, "spring": SpringLoad("all", **SPRING)},
+        {"q": [0.3, 0.2, -0.4], "qd": [1.0, 2.0, -1.0], "qdd": [3.0, 2.0, 1.0]},
+    ),
+    "five_bar": (
+        {
+            "pull": WrenchLoad("platform", force=(5.0, 0.0, -7.0), axes="platform"),
+            "side": WrenchLoad("right.distal", force=(1.0, 2.0, 3.0), moment=(0.1, 0.2, 0.3), axes="link"),
+            "spring": SpringLoad("proximal", **SPRING),
+        },
+        {"position": [0.05, 0.0, -0.6], "twist": [0, 0, 0, 0.4, 0, -0.3], "acceleration": [0, 0, 0, 2.0, 0, -1.5]},
+    ),
+    "three_loop_leg": (
+        {"hinges": HINGES, "side": WrenchLoad("all", force=(1.0, 2.0, 3.0), axes="link")},
+        {"q": [0.3], "qd": [1.0], "qdd": [3.0]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ["planar_3r", "five_bar", pytest.param("three_loop_leg", marks=pytest.mark.slow)])
+def test_loads_and_springs_are_counted(name: str) -> None:
+    loads, moving = LOADS[name]
+    loaded = with_loads(catalog.build(name), loads)
+    reference = joint_reactions_reference(loaded, gravity=GRAVITY, **moving, method="least_norm")
+    force = inverse_dynamics(loaded, gravity=GRAVITY, **moving)
+    _close(reference.actuator_force, force, 1e-12)
+    wrench = joint_reactions(loaded, gravity=GRAVITY, **moving)
+    assert np.nanmax(np.abs(reference.wrench - wrench)) < 1e-12 * np.nanmax(np.abs(wrench))
+    assert np.abs(force - inverse_dynamics(catalog.build(name), gravity=GRAVITY, **moving)).max() > 1.0
+
+
+def test_loads_that_change_with_time_are_refused() -> None:
+    swinging = with_loads(catalog.build("planar_3r"), {"w": WrenchLoad("all", force=("sin(t)", 0.0, 0.0))})
+    for call in (assemble, joint_reactions_reference):
+        with pytest.raises(ValueError, match="loads of planar_3r change with time, which is not known here"):
+            call(swinging, q=[0.1, 0.2, 0.3])

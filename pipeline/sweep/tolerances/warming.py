@@ -1,0 +1,26 @@
+"""Read the section `warming`: the robot with the temperature of its links as a parameter.
+
+warming: {expansion: {arm: 23.0e-6, 'rod_*': 1.0e-6, base: 12.0e-6}}
+"""
+
+from __future__ import annotations
+
+from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.tolerances.sections import WarmingSection
+from robots.formats.description import Description
+from robots.loads.warming import warmed
+from robots.model import Family
+from robots.parameters import ParameterError
+
+KEY = "warming"
+
+
+def read_warming(report: Report, section: WarmingSection | None, family: Family | None) -> Description | None:
+    """Read the robot with this parameter; None where it has none, or something is wrong, which goes to `report`."""
+    if section is None or family is None:
+        return None
+    try:
+        return warmed(family, section.expansion)
+    except ParameterError as error:
+        report((KEY, "expansion"), Got("these"), "links of the robot, base or platform", sentence(str(error)))
+        return None

@@ -1,0 +1,177 @@
+"""A robot family whose links grow with temperature: how much warmer they are is a parameter of the family.
+
+A body that is warm all through, and that nothing holds, grows by the same share 1 + a dT along all of its lines: its
+joints, its centre of mass and, by the square of it, its inertia are where that leaves them; its mass stays. Drives and
+sensors read what they did: joint variables are zero where they were before. Leads of screws stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from robots.criteria.elasticity import once
+from robots.criteria.selection import link_names, select
+from robots.limits import Place
+from robots.loads.wrapped import ExtendedDescription, LimbGroups
+from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
+from robots.parameters import Parameter, ParameterError
+from robots.types import BASE, Number, Vector
+
+TEMPERATURE = "link_temperature"
+PARAMETER = Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of links above that at which they were measured")
+LARGEST = 1e-3
+"""Coefficient of expansion [1/K] above which a body is none that is solid."""
+ON_BASE, ON_PLATFORM = "base", "platform"
+"""Names of what is no link and grows as well."""
+
+Rates = tuple[tuple[int, float], ...]
+"""Coefficients of expansion [1/K] of links of a limb by their number, of BASE and PLATFORM by theirs."""
+
+
+@dataclass(frozen=True, eq=False)
+class WarmedDescription(ExtendedDescription):
+    """A family with the temperature of its links as a parameter.
+
+    `rates` are those of each group of limbs, `sources` the limb that each group is a copy of, `groups` that of each
+    instance, `names` what the groups are called.
+    """
+
+    rates: tuple[Rates, ...] = ()
+    sources: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the robot, the parameters, and what grows by how much."""
+        grown = (self.rates, self.sources, self.groups, self.names)
+        return hashlib.sha256(repr((super().digest, grown)).encode()).hexdigest()
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        whole, warmer = self.base.assemble(values), values[TEMPERATURE]
+        shares: list[Mapping[int, Number]] = [
+            {body: 1.0 + rate * warmer for body, rate in rates} for rates in self.rates
+        ]
+        limbs = tuple(
+            replace(_grown_limb(whole.limbs[source], share), name=name)
+            for source, share, name in zip(self.sources, shares, self.names, strict=True)
+        )
+        instances = tuple(
+            replace(
+                instance,
+                limb=group,
+                base=_grown_frame(instance.base, shares[group].get(BASE)),
+                platform=_grown_frame(instance.platform, shares[group].get(PLATFORM)),
+            )
+            for instance, group in zip(whole.instances, self.groups, strict=True)
+        )
+        body = replace(whole.platform, inertia=_grown_inertia(whole.platform.inertia, shares[0].get(PLATFORM)))
+        return replace(whole, limbs=limbs, instances=instances, platform=body)
+
+
+def _grown_limb(limb: Limb, shares: Mapping[int, Number]) -> Limb:
+    links = tuple(_grown_link(link, shares.get(link.parent), shares.get(i)) for i, link in enumerate(limb.links))
+    loops, tips = (tuple(_grown_closure(cut, shares) for cut in cuts) for cuts in (limb.loops, limb.tips))
+    return replace(limb, links=links, loops=loops, tips=tips)
+
+
+def _grown_link(link: Link, parent: Number | None, own: Number | None) -> Link:
+    return replace(link, placement=_grown_frame(link.placement, parent), inertia=_grown_inertia(link.inertia, own))
+
+
+def _grown_closure(cut: Closure, shares: Mapping[int, Number]) -> Closure:
+    frame_a, frame_b = _grown_frame(cut.frame_a, shares.get(cut.a)), _grown_frame(cut.frame_b, shares.get(cut.b))
+    return replace(cut, frame_a=frame_a, frame_b=frame_b)
+
+
+def _grown_frame(frame: Frame, share: Number | None) -> Frame:
+    return frame if share is None else replace(frame, position=_times(frame.position, share))
+
+
+def _grown_inertia(inertia: Inertia, share: Number | None) -> Inertia:
+    if share is None:
+        return inertia
+    x, y, z = (_times(row, share * share) for row in inertia.tensor)
+    return Inertia(inertia.mass, _times(inertia.centre, share), (x, y, z))
+
+
+def _times(vector: Vector, share: Number) -> Vector:
+    """Zeros stay what they are, so that programs do without them."""
+    x, y, z = (x if isinstance(x, float | int) and x == 0.0 else x * share for x in vector)
+    return (x, y, z)
+
+
+def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
+    """The family with `link_temperature` [K] as a parameter, by default zero, so that its reference is as measured.
+
+    expansion: coefficients [1/K] under `all` links, names and patterns of links, `base` and `platform`. Raises
+    ParameterError.
+    """
+    mechanism = family.reference
+    if family.signals or mechanism.has_forces:
+        raise ParameterError(
+            f"{family.name} has loads; expected a robot without, whose loads are told after its growth"
+        )
+    if TEMPERATURE in {parameter.name for parameter in family.parameters}:
+        raise ParameterError(f"{family.name} has a parameter {TEMPERATURE!r} already")
+    rates, beside = _rates(mechanism, expansion)
+    for k, instance in enumerate(mechanism.instances):
+        for drive in mechanism.limbs[instance.limb].drives:
+            if not drive.constant and (beside or any(limb == k for limb, _ in rates)):
+                raise ParameterError(
+                    f"drive {drive.name} has a position that is a function of joints, and what of its geometry grows "
+                    "is not known; expected growth of limbs alone whose drives have constant ratios"
+                )
+    own = [
+        tuple(sorted((i, rate) for (k, i), rate in rates.items() if k == limb))
+        for limb in range(len(mechanism.instances))
+    ]
+    limbs = LimbGroups.of(mechanism, [(*beside, *table) for table in own])
+    return WarmedDescription(
+        family.name, family.title, family.source,
+        (*family.parameters, PARAMETER), (), family.reference, base=family,
+        rates=limbs.items, sources=limbs.sources, groups=limbs.groups, names=limbs.names,
+    )  # fmt: skip
+
+
+def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[Place, float], Rates]:
+    """Coefficients of links, and of base and platform. Raises ParameterError."""
+    rates: dict[Place, float] = {}
+    beside: list[tuple[int, float]] = []
+    for pattern, rate in expansion.items():
+        if not (math.isfinite(rate) and abs(rate) <= LARGEST):
+            raise ParameterError(
+                f"expansion {pattern}: got {rate!r}; expected a number from {-LARGEST:g} to {LARGEST:g}"
+            )
+        names, bodies = link_names(mechanism), {ON_BASE: BASE, ON_PLATFORM: PLATFORM}
+        if pattern in bodies and not any(name.split(".")[-1] == pattern for name in names):
+            if pattern == ON_PLATFORM and mechanism.is_chain:
+                raise ParameterError("expansion platform: got a platform of a chain; expected links, or base")
+            beside.append((bodies[pattern], rate))
+        else:
+            once(rates, "expansion", pattern, dict.fromkeys(select(names, pattern, "link"), rate))
+    if not rates and not beside:
+        raise ParameterError("expansion: got none; expected coefficients of links, base or platform")
+    return rates, tuple(sorted(beside))
+
+
+def with_warm_links(robot: Robot, *, expansion: Mapping[str, float], temperature: float = 0.0) -> Robot:
+    """The robot with links that grow with temperature, by `temperature` [K] above that at which they were measured.
+
+    expansion: coefficients [1/K] under `all`, names and patterns of links, `base` and `platform`; what is not named
+    keeps its size. `link_temperature` is a parameter of the result. Joint variables are zero where they were before, so
+    that actuators read what sensors do. Raises ParameterError.
+
+        >>> cold = ls.robots.build("delta_3rr2rrr")
+        >>> warm = ls.robots.with_warm_links(cold, expansion={"arm": 23e-6, "rod_*": 1e-6}, temperature=30.0)
+        >>> q = [ls.actuator_positions(robot, position=[0.0, 0.0, -0.9]) for robot in (cold, warm)]
+        >>> (1e3 * (q[1] - q[0])).round(3)  # [mrad] to hold the platform in its place
+        array([0.252, 0.252, 0.252])
+    """
+    return Robot.of(warmed(robot.family, expansion).family, {**robot.values, TEMPERATURE: temperature})

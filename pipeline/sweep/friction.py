@@ -153,10 +153,14 @@ def _places(report: Report, group: _Entry, mechanism: Mechanism | None) -> tuple
         return ()
     try:
         joints = group.section.joints
-        return select(mechanism, joints[0] if len(joints) == 1 else joints, group.section.load)
+        found = select(mechanism, joints[0] if len(joints) == 1 else joints, group.section.load)
     except ParameterError as error:
         report((*group.path, "joints"), list(group.section.joints), "joints of the robot", sentence(str(error)))
         return ()
+    if not found:
+        got = Got(f"{' '.join(joints)} of a robot without such joints that have one variable")
+        report((*group.path, "joints"), got, "joints that friction can be in", "Name others, or leave friction out.")
+    return found
 
 
 def _check_once(report: Report, groups: list[_Entry], places: list[tuple[JointPlace, ...]]) -> None:

@@ -16,6 +16,15 @@ def based(name: str, text: str, *said: str, files: dict[str, str | bytes] | None
     return Row(name, said, GOOD.replace("time:", f"base: {text}\ntime:"), files or {})
 
 
+ARM = """\
+limbsweep: 1
+robot: planar_3r
+friction: {law: viscous, joints: passive, parameters: {viscous: 1}}
+trajectories: {swing: {kind: harmonic, amplitude: 0.1}}
+time: {stop: 1.0, step: 0.1}
+metrics: [peak_force]
+"""
+
 ROWS = (
     loaded("C110 no kind", "{body: platform, force: [0, 0, 1]}", "loads.a: got no key 'kind'; expected 'kind', which is required"),
     loaded("C110 no body", "{kind: spring, stiffness: 1}", "loads.a: got a load without body; expected body that it acts on"),
@@ -53,5 +62,7 @@ ROWS = (
     Row("C139 reactions by actuators", ("criteria.stiffness.reactions: got actuators that give way alone; expected joints or links that give way wherever they share loads",), GOOD.replace("time:", "criteria: {stiffness: {actuators: {all: 1.0e+4}, reactions: true}}\ntime:")),
     Row("C140 an output of no joint", ("outputs[0].joint_reaction[0]: got 'elbow'; expected a joint of the robot",), GOOD.replace("[actuator_force]", "[joint_reaction: [elbow]]")),
     Row("C141 an output without joints", ("outputs[0]", "expected a name, or a name with a list of joints or links"), GOOD.replace("[actuator_force]", "[joint_reaction: []]")),
+    Row("C142 gravity swept on a base that moves", ("design.grid.gravity_x: got a swept gravity beside base; expected gravity that is the same for all designs",), GOOD.replace("upper_arm: {start", "gravity_x: [0, 1]\n    upper_arm: {start").replace("time:", "base: {kind: circle}\ntime:")),
+    Row("C143 friction in no joint", ("friction.joints: got passive of a robot without such joints that have one variable; expected joints that friction can be in",), ARM),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),
 )  # fmt: skip

@@ -123,7 +123,7 @@ def _knots(trajectory: Trajectory) -> list[float]:
 def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     """Whether all samples of a trajectory are OK, and joints within their ranges."""
     motion = _moving(block, trajectory, robot)
-    if robot.mechanism.resolved and np.isnan(motion["q"]).any():
+    if robot.mechanism.resolved and np.isnan(np.asarray(motion["q"], dtype=float)).any():
         return False
     joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion, full=True).status
     if (joints.status != Status.OK).any() or (status != Status.OK).any():

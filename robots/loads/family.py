@@ -127,10 +127,12 @@ def _family(description: LoadedDescription) -> Family:
 
 def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
     """The signals of a family at some times (...) [s]: (signal, ...)."""
-    if not isinstance(family.assemble, LoadedDescription):
-        return np.zeros((0, *np.shape(times)))
-    at = np.asarray(times, dtype=float)
-    return np.stack([signal.at(at) for signal in family.assemble.signals])
+    at, description = np.asarray(times, dtype=float), family.assemble
+    while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
+        description = description.base.assemble if description.base else None  # what is round it has no signals
+    if not isinstance(description, LoadedDescription) or not family.signals:
+        return np.zeros((0, *at.shape))
+    return np.stack([signal.at(at) for signal in description.signals])
 
 
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:

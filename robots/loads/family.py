@@ -129,7 +129,8 @@ def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
     """The signals of a family at some times (...) [s]: (signal, ...)."""
     at, description = np.asarray(times, dtype=float), family.assemble
     while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
-        description = description.base.assemble if description.base else None  # what is round it has no signals
+        assert description.base is not None
+        description = description.base.assemble  # what is round it has no signals of its own
     if not isinstance(description, LoadedDescription) or not family.signals:
         return np.zeros((0, *at.shape))
     return np.stack([signal.at(at) for signal in description.signals])

@@ -24,6 +24,9 @@ SWEEP: dict[str, Any] = {
 BASE = {"kind": "line_sine", "amplitude": [0.0, 0.2, 1.0], "period": 7.0}
 PUSH = {"kind": "wrench", "body": "platform", "force": [0, 0, -20]}
 SPRING = {"kind": "spring", "body": "arm", "at": [0.1, 0, 0], "to": [0, 0, 0.3], "stiffness": 300, "rest_length": 0.1}
+RUBBING = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.1, "viscous": 0.01}}
+REACTIONS = {"metrics": ["peak_force", "peak_reaction"]}
+SOFT = {"joints": {"all": {"forces": [1e8, 1e8, 1e8], "moments": [1e4, 1e4, 1e4]}}, "reactions": True}
 PICKED = {"kind": "object", "body": "platform", "mass": 1.0, "at": [0, 0, -0.1], "from": 0.1, "until": 0.3}
 
 SECTIONS: dict[str, dict[str, Any]] = {
@@ -35,6 +38,10 @@ SECTIONS: dict[str, dict[str, Any]] = {
     "a base that moves and turns": {
         "base": {**BASE, "turn": {"kind": "harmonic", "amplitude": [0.1, 0.05, 0.02], "period": 9.0}}
     },
+    "friction of the motors": {"friction": RUBBING},
+    "friction of passive joints by their reactions": {"friction": {**RUBBING, "joints": "passive", "load": "reaction"}},
+    "the largest reaction of each joint": REACTIONS,
+    "the same, shared by the stiffness of joints": {**REACTIONS, "criteria": {"stiffness": SOFT}},
 }
 """What is added to a run with a metric alone."""
 
@@ -43,6 +50,7 @@ OUTPUTS = (
     "inverse_jacobian_rate",
     "mass_matrix",
     "coriolis_matrix",
+    "coriolis_coefficients",
     "gravity_force",
     "effective_inertia",
     "kinetic_energy",
@@ -51,6 +59,7 @@ OUTPUTS = (
     "link_twist",
     "link_wrench",
     "joint_reaction",
+    "bearing_load",
     "state_matrix",
 )
 """Series that are kept beside the forces of the actuators."""

@@ -18,7 +18,7 @@ from pipeline.sweep.sections import FrictionGroupSection as Section
 from pipeline.sweep.sections import FrictionSection as Friction
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
-from robots.friction.laws import CURVES, FORCE, LAWS
+from robots.friction.laws import FORCE, LAWS
 from robots.joint_places import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
@@ -142,9 +142,6 @@ def _known(report: Report, group: _Entry) -> bool:
         report((*group.path, "law"), law, "a friction law", sentence(nearest(law, LAWS)))
     if load not in LOADS:
         report((*group.path, "load"), load, "where the normal load comes from", sentence(nearest(load, LOADS)))
-    if load == "reaction" and law in LAWS and LAWS[law].state:
-        hint = f"With a reaction, {' or '.join(name for name in CURVES if CURVES[name].parameters)} work."
-        report((*group.path, "load"), load, f"constant or preload, as {law} has a state", hint)
     return law in LAWS and load in LOADS
 
 

@@ -140,6 +140,11 @@ class Assembly:
         out = {name: array[: designs.stop - designs.start] for name, array in buffers.items()}
         out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
         values |= self.assembly.run(self.block.kernel, values, self.samples, out)
+        if any(group.remembers for group in self.block.groups):
+            values["status"] = friction_history.lasting(values["status"])
+            if "failed_samples" in self.case_metrics:
+                failed = values["status"][:, 0, : self.samples] != Status.OK
+                self.out["failed_samples"][designs, j] = failed.sum(axis=-1)
         self._store_series(j, designs, values)
         if self.linear is not None:
             self._store_linear(j, designs, values)

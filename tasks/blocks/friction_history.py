@@ -14,6 +14,7 @@ import numpy as np
 
 from robots.friction.groups import FrictionGroup
 from robots.joint_places import JointPlace
+from robots.status import Status
 from tasks.blocks.block import Block
 from tasks.friction.rounds import ACCURATE, SETTLED, TINY
 from tasks.friction.states import along
@@ -51,6 +52,13 @@ def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loa
         if not going.any():
             break
     return _wide(np.where(lost[:, None], np.nan, tau))
+
+
+def lasting(status: np.ndarray) -> np.ndarray:
+    """Statuses (..., time), where a sample that failed is followed by none that is OK: its motion is not known."""
+    failed = np.where(status != Status.OK, np.arange(status.shape[-1]), -1)
+    last = np.maximum.accumulate(failed, axis=-1)
+    return np.where(last < 0, status, np.take_along_axis(status, np.maximum(last, 0), axis=-1))
 
 
 def _wide(values: np.ndarray) -> np.ndarray:

@@ -63,6 +63,20 @@ def test_bristles_bend_under_the_loads_that_they_cause(monkeypatch: pytest.Monke
     assert content_hash(run(sweep("lugre", BRISTLES), cluster=SYNCHRONOUS)) == content_hash(results)
 
 
+@pytest.mark.parametrize("load", ["constant", "reaction"])
+def test_after_a_sample_that_failed_nothing_is_known(load: str) -> None:
+    way = {"swing": {"kind": "line_sine", "amplitude": [0.9, 0, 0], "period": 0.5}}
+    friction = {"law": "lugre", "joints": "actuated", "load": load, "parameters": BRISTLES}
+    far = computed("lugre", BRISTLES, trajectories=way, friction=friction, time={"stop": 0.25, "step": 0.01})
+    status, force = far["status"].values, far["actuator_force"].values
+    first = int(np.argmax(status != Status.OK, axis=-1)[0])
+    assert 0 < first < 13
+    assert (status[:, first:] == Status.NOT_REACHABLE).all()
+    assert np.isnan(force[:, first:]).all()
+    assert np.isfinite(force[:, :first]).all()
+    assert (far["failed_samples"].values == status.shape[-1] - first).all()
+
+
 def test_loads_that_grow_without_bound_have_a_status() -> None:
     lost = computed("lugre", {**BRISTLES, "coulomb": 8.0, "static": 8.0, "sigma0": 1e7})
     assert (lost["status"].values == Status.FRICTION_NOT_CONVERGED).sum() > 10

@@ -35,6 +35,7 @@ from robots.loads.declared import (
     SpringLoad,
     WrenchLoad,
     check,
+    check_value,
     expressions_of,
     parameters_of,
     said_of,
@@ -201,6 +202,8 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
             if unknown := [word for word in text.names if word not in known]:
                 got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], known)
                 raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
+            if not {*text.names} - {*CONSTANTS}:
+                check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
     keys = [(instance.limb, tuple(placed)) for instance, placed in zip(mechanism.instances, items, strict=True)]
     distinct = list(dict.fromkeys(keys))
     whole = len(distinct) == len(mechanism.limbs)

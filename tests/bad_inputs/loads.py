@@ -41,6 +41,7 @@ ROWS = (
     loaded("C118 a key of another kind", "{kind: spring, body: arm, stiffness: 1, force: [0, 0, 1]}", "loads.a.force: got force of a spring; expected a key of this kind: kind, body, at, to, stiffness"),
     loaded("C119 a spring without force", "{kind: spring, body: arm}", "loads.a: got a spring without force; expected stiffness, preload or damping"),
     loaded("C120 stiffness below zero", "{kind: spring, body: arm, stiffness: -1}", "loads.a.stiffness: got -1.0; expected a number or an expression [N/m], not below 0"),
+    loaded("C120 stiffness below zero in words", "{kind: spring, body: arm, stiffness: -2 * pi}", "loads.a.stiffness: got '-2 * pi'; expected a number or an expression [N/m], not below 0"),
     loaded("C121 no mass", "{kind: object, body: arm}", "loads.a: got an object without mass; expected mass [kg]"),
     loaded("C122 released before it is picked", "{kind: object, body: arm, mass: 1, from: 0.5, until: 0.2}", "loads.a.until: got 0.2; expected a time after from, 0.5 s"),
     loaded("C123 axes of a platform", "{kind: wrench, body: platform, force: [0, 0, 1], axes: link}", "loads.a.axes: got 'link'; expected 'world' or 'platform' for a platform"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from robots.formats.branch import on_branch
     from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
     from robots.loads.family import with_loads
+    from robots.loads.frozen import at_time
     from robots.loads.motors import with_motor_conditions
     from robots.loads.warming import with_warm_links
     from robots.model import Family, Robot
@@ -39,6 +40,7 @@ __all__ = [
     "SpringLoad",
     "WrenchLoad",
     "as_chain",
+    "at_time",
     "build",
     "catalog",
     "family",
@@ -70,6 +72,7 @@ _HOMES = {
     "SpringLoad": "robots.loads.declared",
     "WrenchLoad": "robots.loads.declared",
     "as_chain": "robots.coupled",
+    "at_time": "robots.loads.frozen",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",
     "family": "robots.catalog",

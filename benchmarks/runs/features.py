@@ -31,6 +31,9 @@ SWEEP: dict[str, Any] = {
 BASE = {"kind": "line_sine", "amplitude": [0.0, 0.2, 1.0], "period": 7.0}
 PUSH = {"kind": "wrench", "body": "platform", "force": [0, 0, -20]}
 SPRING = {"kind": "spring", "body": "arm", "at": [0.1, 0, 0], "to": [0, 0, 0.3], "stiffness": 300, "rest_length": 0.1}
+RUBBING = {"law": "coulomb_viscous", "parameters": {"coulomb": 0.1, "viscous": 0.01}}
+REACTIONS: dict[str, Any] = {"metrics": ["peak_force", "peak_reaction"]}
+SOFT = {"joints": {"all": {"forces": [1e8, 1e8, 1e8], "moments": [1e4, 1e4, 1e4]}}, "reactions": True}
 PICKED = {"kind": "object", "body": "platform", "mass": 1.0, "at": [0, 0, -0.1], "from": 0.1, "until": 0.3}
 
 LINKS = {"tube": [0.03, 0.02], "young": 70.0e9}
@@ -52,6 +55,10 @@ SECTIONS: dict[str, dict[str, Any]] = {
         "criteria": {"stiffness": STIFF, "clearances": LOOSE},
         "metrics": ["peak_force", "clearance_shift"],
     },
+    "friction of the motors": {"friction": RUBBING},
+    "friction of passive joints by their reactions": {"friction": {**RUBBING, "joints": "passive", "load": "reaction"}},
+    "the largest reaction of each joint": REACTIONS,
+    "the same, shared by the stiffness of joints": {**REACTIONS, "criteria": {"stiffness": SOFT}},
 }
 """What is added to a run with a metric alone."""
 
@@ -60,6 +67,7 @@ OUTPUTS = (
     "inverse_jacobian_rate",
     "mass_matrix",
     "coriolis_matrix",
+    "coriolis_coefficients",
     "gravity_force",
     "effective_inertia",
     "kinetic_energy",
@@ -68,6 +76,7 @@ OUTPUTS = (
     "link_twist",
     "link_wrench",
     "joint_reaction",
+    "bearing_load",
     "state_matrix",
 )
 """Series that are kept beside the forces of the actuators."""
@@ -135,10 +144,6 @@ def features(size: Size) -> Iterator[Figure]:
     for name in OUTPUTS if size.full else OUTPUTS[-3:]:  # each is compiled
         taken = _seconds(SWEEP | {"outputs": [*forces, name]}, designs, size)
         yield Figure(f"  {name}", taken / plain, "x", "over that run")
-    loaded = SWEEP | {"outputs": [*forces, "joint_reaction"]}
-    shared = loaded | {"criteria": {"stiffness": {**STIFF, "reactions": True}}}
-    ratio = _seconds(shared, designs, size) / _seconds(loaded, designs, size)
-    yield Figure("  reactions by stiffness", ratio, "x", "over those of the least norm")
     yield from _redundant(size)
     yield from _four_motors(size)
     yield from _elastic_states(size)
@@ -235,7 +240,7 @@ def _seconds(
     lengths = {parameter: {"values": np.linspace(*span, designs).tolist()}}
     sweep = Sweep.from_dict({**content, "design": {"grid": lengths}})
     if size.full:
-        _run(sweep)
+        _run(sweep)  # compiles
     return best(functools.partial(_run, sweep), 3 if size.full else 1)
 
 

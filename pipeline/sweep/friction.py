@@ -18,7 +18,7 @@ from pipeline.sweep.sections import FrictionGroupSection as Section
 from pipeline.sweep.sections import FrictionSection as Friction
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
-from robots.friction.laws import CURVES, FORCE, LAWS
+from robots.friction.laws import FORCE, LAWS
 from robots.joint_places import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
@@ -142,9 +142,6 @@ def _known(report: Report, group: _Entry) -> bool:
         report((*group.path, "law"), law, "a friction law", sentence(nearest(law, LAWS)))
     if load not in LOADS:
         report((*group.path, "load"), load, "where the normal load comes from", sentence(nearest(load, LOADS)))
-    if load == "reaction" and law in LAWS and LAWS[law].state:
-        hint = f"With a reaction, {' or '.join(name for name in CURVES if CURVES[name].parameters)} work."
-        report((*group.path, "load"), load, f"constant or preload, as {law} has a state", hint)
     return law in LAWS and load in LOADS
 
 
@@ -153,10 +150,14 @@ def _places(report: Report, group: _Entry, mechanism: Mechanism | None) -> tuple
         return ()
     try:
         joints = group.section.joints
-        return select(mechanism, joints[0] if len(joints) == 1 else joints, group.section.load)
+        found = select(mechanism, joints[0] if len(joints) == 1 else joints, group.section.load)
     except ParameterError as error:
         report((*group.path, "joints"), list(group.section.joints), "joints of the robot", sentence(str(error)))
         return ()
+    if not found:
+        got = Got(f"{' '.join(joints)} of a robot without such joints that have one variable")
+        report((*group.path, "joints"), got, "joints that friction can be in", "Name others, or leave friction out.")
+    return found
 
 
 def _check_once(report: Report, groups: list[_Entry], places: list[tuple[JointPlace, ...]]) -> None:

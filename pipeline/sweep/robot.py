@@ -18,7 +18,7 @@ from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.sections import GRAVITY as LARGEST_GRAVITY
-from pipeline.sweep.sections import BranchSection, RobotSection, SweepFile
+from pipeline.sweep.sections import AxesSection, BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
 from robots.catalog import FAMILIES
@@ -130,14 +130,26 @@ def read_designs(
     values = file.parameters if section.parameters is None else section.parameters
     fixed = check_fixed(report, table, values, _section_path("parameters", robot, section))
     design, path = section.design or file.design, _section_path("design", robot, section)
-    field = {} if file.simulation is not None or file.base is not None else gravity_parameters(file.gravity)
-    known = table | {name: parameter for name, parameter in field.items() if name not in table}
+    field = {name: row for name, row in gravity_parameters(file.gravity).items() if name not in table}
+    known = table | field
     drawn = read_deviations(report, file.tolerances, file.seed)
     axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path, drawn)
+    for key in ("simulation", "base"):
+        if getattr(file, key) is not None and (swept := [name for name in axis.names if name in field]):
+            got, rule = Got(f"a swept gravity beside {key}"), "gravity that is the same for all designs"
+            report(_axis_path(path, design, swept[0]), got, rule, "Make a sweep for each gravity.")
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)
     if all(part is None for part in parts):
         report(path, Got("no axis"), "grid, list, file or sample", "Leave design out for a single design.")
     return DesignAxis(family, fixed, axis)
+
+
+def _axis_path(path: KeyPath, design: AxesSection | None, name: str) -> KeyPath:
+    """Where a parameter is swept, or the section where it is a column of a file."""
+    for key, part in (("grid", design and design.grid), ("list", design and design.listed)):
+        if part and name in part:
+            return (*path, key, name)
+    return path
 
 
 def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]) -> None:

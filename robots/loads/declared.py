@@ -239,13 +239,8 @@ def said_of(load: DeclaredLoad) -> tuple[object, ...]:
 def check(name: str, load: DeclaredLoad) -> None:
     """Refuse numbers and times that no load has. Raises LoadError."""
     for number in numbers_of(load):
-        given, measure = number.given, measures(load)[number.field]
-        if isinstance(given, str):
-            continue
-        sound = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
-        if not sound or not measure.lower <= given <= LARGEST:
-            rule = f"a number or an expression [{measure.unit}]" + (", not below 0" if measure.lower == 0.0 else "")
-            raise LoadError((name, *number.path), repr(given), rule)
+        if not isinstance(number.given, str):
+            check_value(name, load, number, number.given, repr(number.given))
     if isinstance(load, WrenchLoad):
         _check_wrench(name, load)
     if isinstance(load, ElasticDrive) and load.stiffness is None:
@@ -258,6 +253,15 @@ def check(name: str, load: DeclaredLoad) -> None:
         start, stop = load.start or 0.0, math.inf if load.stop is None else load.stop
         if not start < stop:
             raise LoadError((name, "until"), repr(load.stop), f"a time after from, {start!r} s")
+
+
+def check_value(name: str, load: DeclaredLoad, number: LoadNumber, value: object, said: str) -> None:
+    """Refuse a value of one of the numbers of a load, which stands there as `said`. Raises LoadError."""
+    measure = measures(load)[number.field]
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not sound or not measure.lower <= value <= LARGEST:  # type: ignore[operator]
+        rule = f"a number or an expression [{measure.unit}]" + (", not below 0" if measure.lower == 0.0 else "")
+        raise LoadError((name, *number.path), said, rule)
 
 
 def _check_wrench(name: str, load: WrenchLoad) -> None:

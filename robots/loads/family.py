@@ -35,6 +35,7 @@ from robots.loads.declared import (
     SpringLoad,
     WrenchLoad,
     check,
+    check_value,
     expressions_of,
     parameters_of,
     said_of,
@@ -127,10 +128,13 @@ def _family(description: LoadedDescription) -> Family:
 
 def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
     """The signals of a family at some times (...) [s]: (signal, ...)."""
-    if not isinstance(family.assemble, LoadedDescription):
-        return np.zeros((0, *np.shape(times)))
-    at = np.asarray(times, dtype=float)
-    return np.stack([signal.at(at) for signal in family.assemble.signals])
+    at, description = np.asarray(times, dtype=float), family.assemble
+    while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
+        assert description.base is not None
+        description = description.base.assemble  # what is round it has no signals of its own
+    if not isinstance(description, LoadedDescription) or not family.signals:
+        return np.zeros((0, *at.shape))
+    return np.stack([signal.at(at) for signal in description.signals])
 
 
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:
@@ -198,6 +202,8 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
             if unknown := [word for word in text.names if word not in known]:
                 got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], known)
                 raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
+            if not {*text.names} - {*CONSTANTS}:
+                check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
     limbs = LimbGroups.of(mechanism, [tuple(placed) for placed in items])
     return LoadedDescription(
         family.name, family.title, family.source, tuple(parameters), (), family.reference,

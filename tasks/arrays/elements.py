@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.model import Robot
+from robots.parameters import nearest
 from robots.status import Status
 from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
@@ -19,17 +20,19 @@ from tasks.kernels.cache import kernel
 from tasks.kernels.program import Program
 
 
-def inertia_element(robot: Robot, row: int, column: int, *, q: ArrayLike) -> np.ndarray:
+def inertia_element(robot: Robot, row: int | str, column: int | str, *, q: ArrayLike) -> np.ndarray:
     """Element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
 
     Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
-    too, from 0. Where loops do not close it is NaN. Raises ValueError for a robot with a platform, another shape of q,
-    and a row or column that the matrix does not have. Eqs. (30) to (37); of closed chains see `tasks.inertia.closed`.
+    too, from 0, or by whose names they go. Where loops do not close it is NaN. Raises ValueError for a robot with a
+    platform, another shape of q, and a row or column that the matrix does not have. Eqs. (30) to (37); of closed chains
+    see `tasks.inertia.closed`.
 
         >>> robot = ls.robots.build("planar_3r")
-        >>> ls.inertia_element(robot, 0, 2, q=np.zeros((5, 3))).shape
+        >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).shape
         (5,)
     """
+    row, column = _number(robot, "row", row), _number(robot, "column", column)
     if robot.mechanism.is_chain and not is_tree(robot.family):
         return closed_inertia(robot, closed_element_program(robot.family, row, column), "element", Moving(q=q))
     _check_tree(robot)
@@ -38,6 +41,17 @@ def inertia_element(robot: Robot, row: int, column: int, *, q: ArrayLike) -> np.
     arrays = {"parameters": inputs.parameters(robot), "q": motion[:, : len(robot.mechanism.freedoms)]}
     element = kernel(program)(arrays, motion.shape[-1])["element"][0, 0]
     return element[: int(np.prod(batch, dtype=int))].reshape(batch)
+
+
+def _number(robot: Robot, key: str, freedom: int | str) -> int:
+    """The number of a freedom from its name or number."""
+    names = robot.mechanism.freedoms
+    if isinstance(freedom, str) and freedom in names:
+        return names.index(freedom)
+    if isinstance(freedom, bool) or not isinstance(freedom, int | np.integer):
+        hint = f"; {nearest(freedom, names)}" if isinstance(freedom, str) else ""
+        raise ValueError(f"{key}: got {freedom!r}; expected the number or the name of a freedom of {robot.name}{hint}")
+    return int(freedom)
 
 
 def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> np.ndarray:

@@ -73,8 +73,8 @@ def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
     """
     if robot.family.signals and not timed:
         raise ValueError(
-            f"robot: loads of {robot.name} change with time; expected constant loads or springs, or a call of "
-            "inverse_dynamics or joint_reactions, which take a time"
+            f"robot: loads of {robot.name} change with time; expected constant loads or springs, as those of one "
+            "instant by limbsweep.robots.at_time, or a call of inverse_dynamics or joint_reactions, which take a time"
         )
     return with_parameters(robot.family, robot.values)
 

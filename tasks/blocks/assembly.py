@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.shares import OnDemand, Precomputed, Share
+from tasks.friction.joints import LOAD_PARTS
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.metrics import actuators, poses
@@ -138,6 +140,11 @@ class Assembly:
         out = {name: array[: designs.stop - designs.start] for name, array in buffers.items()}
         out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
         values |= self.assembly.run(self.block.kernel, values, self.samples, out)
+        if any(group.remembers for group in self.block.groups):
+            values["status"] = friction_history.lasting(values["status"])
+            if "failed_samples" in self.case_metrics:
+                failed = values["status"][:, 0, : self.samples] != Status.OK
+                self.out["failed_samples"][designs, j] = failed.sum(axis=-1)
         self._store_series(j, designs, values)
         if self.linear is not None:
             self._store_linear(j, designs, values)
@@ -165,7 +172,8 @@ class Assembly:
             friction = self.block.friction[first : first + step]
             inputs = {**values, "friction": friction}
             if remembers:
-                inputs["history"] = friction_history.of_groups(self.block, friction[0], values, count)
+                loads = functools.partial(self._normal_loads, inputs)
+                inputs["history"] = friction_history.of_groups(self.block, friction[0], values, count, loads)
             sets = slice(first, first + len(friction))
             # the cases of the kernel are either designs or sets, the other has one element
             place: Any = (designs.start, sets, j) if together else (designs, first, j)
@@ -175,6 +183,12 @@ class Assembly:
             self._store_friction_series(place, results)
             if self.loads_by_set:
                 self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})
+
+    def _normal_loads(self, inputs: Values, history: np.ndarray) -> np.ndarray:
+        """Normal loads of all joints with friction (design, joint, time), where that of some is given."""
+        stage = stages.normal_loads(self.request)
+        parts = stage.run(self.block.kernel, {**inputs, "history": history}, self.samples)[stages.LOAD_PART]
+        return parts.reshape(len(parts), -1, LOAD_PARTS, parts.shape[-1]).sum(axis=2)[..., : self.samples]
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:
         """Where a metric of some designs or sets goes: (case, component)."""

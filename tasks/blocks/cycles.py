@@ -20,6 +20,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.arrays.inputs import Moving
 from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics
+from tasks.arrays.redundancy import resolved_motion
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.commanded import commanded, moving, moving_of
 from tasks.metrics.poses import characteristic_length
@@ -40,7 +41,7 @@ def cycle_metrics(block: Block) -> Arrays:
     wanted = [name for name in names("path") if name in block.metrics]
     out = {name: np.full((block.designs, len(block.trajectories)), np.nan) for name in wanted}
     for j, trajectory in enumerate(block.trajectories):
-        paths = _legs(block, trajectory) if "cycle_time" in out else []
+        paths: list[RobotPath] | None = None
         for i in range(block.designs):
             values = {name: float(numbers[i]) for name, numbers in block.named_parameters().items()}
             robot = Robot.of(block.family, values)
@@ -49,6 +50,8 @@ def cycle_metrics(block: Block) -> Arrays:
             if not _reached(block, robot, trajectory):
                 continue
             if "cycle_time" in out:
+                if paths is None or robot.mechanism.resolved:  # else the same for all designs
+                    paths = _legs(block, trajectory, robot)
                 motions = [fastest_along(robot, path, limits, _points(path), gravity) for path in paths]
                 sound = all((motion.status == Status.OK).all() for motion in motions)
                 out["cycle_time"][i, j] = sum(motion.duration for motion in motions) if sound else math.nan
@@ -91,8 +94,8 @@ def _points(path: RobotPath) -> int:
     return max(POINTS, 1 + POINTS_OF_A_PIECE * (len(path.breaks) - 1))
 
 
-def _legs(block: Block, trajectory: Trajectory) -> list[RobotPath]:
-    """The paths of a trajectory over the times of the block, from one rest to the next."""
+def _legs(block: Block, trajectory: Trajectory, robot: Robot) -> list[RobotPath]:
+    """The paths of a trajectory over the times of the block, from one rest to the next, in all freedoms of a robot."""
     family = block.family
     mechanism, times = family.reference, block.times
     weights = np.ones(len(mechanism.freedoms))
@@ -102,7 +105,7 @@ def _legs(block: Block, trajectory: Trajectory) -> list[RobotPath]:
 
     def at(instants: np.ndarray) -> Moving:
         flat = commanded(family, trajectory, instants, block.origin)[:, : len(instants)]
-        return moving_of(family, flat.T)
+        return resolved_motion(robot, moving_of(family, flat.T))
 
     motion = TimedMotion(at, weights, mechanism.is_chain)
     return legs(motion, float(times[0]), float(times[-1]), _knots(trajectory))
@@ -119,7 +122,9 @@ def _knots(trajectory: Trajectory) -> list[float]:
 
 def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     """Whether all samples of a trajectory are OK, and joints within their ranges."""
-    motion = _moving(block, trajectory)
+    motion = _moving(block, trajectory, robot)
+    if robot.mechanism.resolved and np.isnan(np.asarray(motion["q"], dtype=float)).any():
+        return False
     joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion, full=True).status
     if (joints.status != Status.OK).any() or (status != Status.OK).any():
         return False
@@ -128,8 +133,8 @@ def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     return all(within)
 
 
-def _moving(block: Block, trajectory: Trajectory) -> Moving:
-    return moving(block.family, trajectory, block.times, block.origin)
+def _moving(block: Block, trajectory: Trajectory, robot: Robot) -> Moving:
+    return resolved_motion(robot, moving(block.family, trajectory, block.times, block.origin))
 
 
 def _speed_factor(
@@ -139,7 +144,7 @@ def _speed_factor(
 
     Infinite for a robot at rest, and zero where nothing is slow enough.
     """
-    motion = _moving(block, trajectory)
+    motion = _moving(block, trajectory, robot)
     moved = inverse_dynamics(robot, **motion, gravity=gravity, full=True)
     held = inverse_dynamics(robot, **pose_of(motion), gravity=gravity)
     joints = inverse_kinematics(robot, **motion).velocity

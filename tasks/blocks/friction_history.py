@@ -1,36 +1,106 @@
-"""Friction of joints whose law has a state, along the trajectories of a strip of designs: an input of `actuation`."""
+"""Friction of joints whose law has a state, along the trajectories of a strip of designs: an input of `actuation`.
+
+Where the load of such a joint is its reaction, friction along the whole motion and loads along it depend on each other.
+They are computed in turn, as waveforms, until nothing changes: friction at a time rests on that before it, so that
+what is left to settle at each time is that of this time alone, as for laws without a state.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from robots.friction.groups import FrictionGroup
 from robots.joint_places import JointPlace
+from robots.status import Status
 from tasks.blocks.block import Block
+from tasks.friction.rounds import ACCURATE, SETTLED, TINY
 from tasks.friction.states import along
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
 from tasks.programs.assembly import VELOCITY
 
+ROUNDS = 200
+"""Times that friction and loads are computed in turn."""
 
-def of_groups(block: Block, friction: np.ndarray, given: Values, count: int) -> np.ndarray:
+NormalLoads = Callable[[np.ndarray], np.ndarray]
+"""Normal loads (design, joint of all groups, time) under friction as `of_groups` gives it."""
+
+
+def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loads: NormalLoads) -> np.ndarray:
     """Friction (design, joint, padded time) for one friction set, joints as `coupled_friction.remembering` has them.
 
     Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
+    NaN where friction and the loads that it causes do not settle.
     """
-    samples, result, start = len(block.times), [], 0
+    rows = list(_rows(block, friction, given, count))
+    settling = any(row.group.load == "reaction" for row in rows)
+    if not settling:
+        return _wide(np.concatenate([row.force(None) for row in rows], axis=1))
+    tau = np.zeros((count, sum(len(row.group.places) for row in rows), len(block.times)))
+    going, lost = np.ones(count, dtype=bool), np.zeros((count, len(block.times)), dtype=bool)
+    settled, accurate = ((limit.single if block.single else float(limit)) for limit in (SETTLED, ACCURATE))
+    for _ in range(ROUNDS):
+        felt = loads(_wide(tau))
+        with np.errstate(all="ignore"):  # what grows without bound
+            following = np.concatenate([row.force(felt) for row in rows], axis=1)
+            change, size = np.abs(following - tau).sum(axis=1), np.abs(following).sum(axis=1)
+        tau[going], lost[going] = following[going], ~(change <= accurate * size + TINY)[going]
+        going &= (change > settled * size + TINY).any(axis=1)  # each design by itself, whatever its neighbours do
+        if not going.any():
+            break
+    return _wide(np.where(lost[:, None], np.nan, tau))
+
+
+def lasting(status: np.ndarray) -> np.ndarray:
+    """Statuses (..., time), where a sample that failed is followed by none that is OK: its motion is not known."""
+    failed = np.where(status != Status.OK, np.arange(status.shape[-1]), -1)
+    last = np.maximum.accumulate(failed, axis=-1)
+    return np.where(last < 0, status, np.take_along_axis(status, np.maximum(last, 0), axis=-1))
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    """The same with padded times."""
+    width = padded(values.shape[-1]) - values.shape[-1]
+    return np.ascontiguousarray(np.concatenate([values, np.repeat(values[..., -1:], width, axis=-1)], axis=-1))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A group whose law has a state, its numbers, the velocities (design, joint, time) of its joints at the times.
+
+    first: the number of its first joint among those of all groups.
+    """
+
+    group: FrictionGroup
+    values: Mapping[str, float]
+    velocity: np.ndarray
+    times: np.ndarray
+    first: int
+
+    def force(self, felt: np.ndarray | None) -> np.ndarray:
+        """Friction (design, joint, time) under normal loads of all joints."""
+        load: np.ndarray | float = float(self.values.get("preload", 1.0))
+        if self.group.load == "reaction":
+            assert felt is not None
+            load = felt[:, self.first : self.first + len(self.group.places)]
+        own = {name: float(value) for name, value in self.group.of_law(self.values).items()}
+        return along(self.group.law, velocity=self.velocity, times=self.times, values=own, load=load).force
+
+
+def _rows(block: Block, friction: np.ndarray, given: Values, count: int) -> Iterator[_Row]:
+    samples, start, first = len(block.times), 0, 0
     for group in block.groups:
         numbers = friction[start : start + len(group.parameters)]
         start += len(group.parameters)
         if group.remembers:
             rates = [_velocity(block, place, given)[..., :samples] for place in group.places]
             velocity = np.broadcast_to(np.stack(rates, axis=1), (count, len(rates), samples))
-            result.append(_force(group, dict(zip(group.parameters, numbers, strict=True)), velocity, block.times))
-    whole = np.concatenate(result, axis=1)
-    width = padded(samples) - samples
-    return np.ascontiguousarray(np.concatenate([whole, np.repeat(whole[..., -1:], width, axis=-1)], axis=-1))
+            values = dict(zip(group.parameters, numbers, strict=True))
+            yield _Row(group, values, velocity, block.times, first)
+        first += len(group.places)
 
 
 def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
@@ -38,8 +108,3 @@ def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
         return given[VELOCITY][:, place.actuator]
     joints = block.request.friction[place.limb].passive
     return given[Indexed("passive_rate", place.limb)][:, joints.index(place.joint)]
-
-
-def _force(group: FrictionGroup, values: Mapping[str, float], velocity: np.ndarray, times: np.ndarray) -> np.ndarray:
-    own = {name: float(value) for name, value in group.of_law(values).items()}
-    return along(group.law, velocity=velocity, times=times, values=own, load=float(values.get("preload", 1.0))).force

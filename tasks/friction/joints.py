@@ -30,6 +30,9 @@ from tasks.mechanics.reactions import LimbStatics, Wrench
 COMPONENTS = 5
 """Of what the bearings of a joint carry, see `bearing_load`."""
 
+LOAD_PARTS = 4
+"""Parts of a normal load, see `load_parts`."""
+
 
 @dataclass(frozen=True)
 class LimbFriction:

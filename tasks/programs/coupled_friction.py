@@ -7,6 +7,7 @@ rows, see `tasks.friction.joints`; they are iterated with the laws until nothing
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +24,7 @@ from tasks.friction import rounds
 from tasks.friction.joints import COMPONENTS, JointFriction, LimbFriction
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.types import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import array, opposite, where
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
@@ -79,7 +80,10 @@ def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[Any, Shape]:
 
 
 def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
-    """Joints whose friction is given, as their law has a state: input `history` has it in this order."""
+    """Joints whose friction is given, as their law has a state: input `history` has it in this order.
+
+    Where their load is a reaction it is that which belongs to this friction, see `tasks.blocks.friction_history`.
+    """
     return [place for group in groups if group.remembers for place in group.places]
 
 
@@ -121,6 +125,10 @@ def solve(
     if any(joint.group.load == "reaction" for joint in passive):
         around = rounds.settled(friction_of, tau)
         tau, residual, unsettled, status = around.tau, around.residual, around.unsettled, around.status
+    for joint in joints:
+        if joint.group.remembers and joint.group.load == "reaction":  # NaN where loads and friction did not settle
+            lost = opposite(abs(law(joint, tau)) < math.inf)
+            unsettled = where(lost, 1.0, unsettled)
     net = robot.forces(tau)
     forces = list(net)
     at = dict(zip(robot.places, tau, strict=True))

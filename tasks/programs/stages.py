@@ -24,7 +24,7 @@ from robots.limits import EVEN_SHARING, SharingForm
 from robots.model import Family
 from robots.quantities import QUANTITIES, any_needs, names
 from robots.quantities import Stage as StageName
-from tasks.friction.joints import LimbFriction
+from tasks.friction.joints import LOAD_PARTS, LimbFriction
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values, indexed
 from tasks.kernels.program import Program
 from tasks.kernels.pushforward import pushforward
@@ -37,6 +37,8 @@ from tasks.programs.criteria import NO_CRITERIA, RobotCriteria
 from tasks.programs.limb import RECURSION, LimbRequest, limb_program
 from tasks.programs.platform import platform_program, platform_shapes
 from tasks.programs.reactions import balance_program, balance_shapes, reaction_program
+
+LOAD_PART = "normal_load_part"
 
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: what they hand on stays in the cache."""
@@ -292,6 +294,15 @@ def actuation(request: Request) -> Stage:
         ),
         {"velocity": VELOCITY},
     )
+
+
+def normal_loads(request: Request) -> Stage:
+    """Parts of the normal loads of all joints with friction of one set of parameters."""
+    count = sum(len(group.places) for group in request.groups)
+    program = functools.partial(
+        actuation_program, request.family, request.groups, (LOAD_PART,), (), switched=request.sharing.switched
+    )
+    return Stage("loads", {LOAD_PART: (LOAD_PARTS * count,)}, program, {"velocity": VELOCITY})
 
 
 def balance(request: Request) -> Stage:

@@ -16,6 +16,15 @@ def based(name: str, text: str, *said: str, files: dict[str, str | bytes] | None
     return Row(name, said, GOOD.replace("time:", f"base: {text}\ntime:"), files or {})
 
 
+ARM = """\
+limbsweep: 1
+robot: planar_3r
+friction: {law: viscous, joints: passive, parameters: {viscous: 1}}
+trajectories: {swing: {kind: harmonic, amplitude: 0.1}}
+time: {stop: 1.0, step: 0.1}
+metrics: [peak_force]
+"""
+
 ROWS = (
     loaded("C110 no kind", "{body: platform, force: [0, 0, 1]}", "loads.a: got no key 'kind'; expected 'kind', which is required"),
     loaded("C110 no body", "{kind: spring, stiffness: 1}", "loads.a: got a load without body; expected body that it acts on"),
@@ -32,6 +41,7 @@ ROWS = (
     loaded("C118 a key of another kind", "{kind: spring, body: arm, stiffness: 1, force: [0, 0, 1]}", "loads.a.force: got force of a spring; expected a key of this kind: kind, body, at, to, stiffness"),
     loaded("C119 a spring without force", "{kind: spring, body: arm}", "loads.a: got a spring without force; expected stiffness, preload or damping"),
     loaded("C120 stiffness below zero", "{kind: spring, body: arm, stiffness: -1}", "loads.a.stiffness: got -1.0; expected a number or an expression [N/m], not below 0"),
+    loaded("C120 stiffness below zero in words", "{kind: spring, body: arm, stiffness: -2 * pi}", "loads.a.stiffness: got '-2 * pi'; expected a number or an expression [N/m], not below 0"),
     loaded("C121 no mass", "{kind: object, body: arm}", "loads.a: got an object without mass; expected mass [kg]"),
     loaded("C122 released before it is picked", "{kind: object, body: arm, mass: 1, from: 0.5, until: 0.2}", "loads.a.until: got 0.2; expected a time after from, 0.5 s"),
     loaded("C123 axes of a platform", "{kind: wrench, body: platform, force: [0, 0, 1], axes: link}", "loads.a.axes: got 'link'; expected 'world' or 'platform' for a platform"),
@@ -53,5 +63,7 @@ ROWS = (
     Row("C139 reactions by actuators", ("criteria.stiffness.reactions: got actuators that give way alone; expected joints or links that give way wherever they share loads",), GOOD.replace("time:", "criteria: {stiffness: {actuators: {all: 1.0e+4}, reactions: true}}\ntime:")),
     Row("C140 an output of no joint", ("outputs[0].joint_reaction[0]: got 'elbow'; expected a joint of the robot",), GOOD.replace("[actuator_force]", "[joint_reaction: [elbow]]")),
     Row("C141 an output without joints", ("outputs[0]", "expected a name, or a name with a list of joints or links"), GOOD.replace("[actuator_force]", "[joint_reaction: []]")),
+    Row("C142 gravity swept on a base that moves", ("design.grid.gravity_x: got a swept gravity beside base; expected gravity that is the same for all designs",), GOOD.replace("upper_arm: {start", "gravity_x: [0, 1]\n    upper_arm: {start").replace("time:", "base: {kind: circle}\ntime:")),
+    Row("C143 friction in no joint", ("friction.joints: got passive of a robot without such joints that have one variable; expected joints that friction can be in",), ARM),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),
 )  # fmt: skip

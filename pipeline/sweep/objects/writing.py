@@ -73,7 +73,8 @@ class Writer:
             swept = self._swept(data.get("design"))
             data["parameters"] = {name: value for name, value in parameters.items() if name not in swept} | own
         readers = {"design": self._design, "friction": self._friction, "trajectories": self._trajectories}
-        readers |= {"time": _time, "loads": self._loads, "base": lambda value: self._trajectory("base", value, ())}
+        readers |= {"time": _time, "loads": self._loads}
+        readers["base"] = lambda value: self._trajectory("base", value, (), "base")
         for key, value in data.items():
             data[key] = readers[key](value) if key in readers and value is not None else plain(value, key)
         names = ("outputs", "metrics")
@@ -196,11 +197,12 @@ class Writer:
             named = {str(name): entry for name, entry in value.items()}
         else:
             named = {"trajectory": value}
-        return {name: self._trajectory(name, entry, self._joints) for name, entry in named.items()}
+        return {
+            name: self._trajectory(name, entry, self._joints, f"trajectories.{name}") for name, entry in named.items()
+        }
 
-    def _trajectory(self, name: str, value: object, joints: Sequence[str]) -> Any:
-        """A trajectory of a platform, or of `joints` of a chain."""
-        key = f"trajectories.{name}"
+    def _trajectory(self, name: str, value: object, joints: Sequence[str], key: str) -> Any:
+        """A trajectory of a platform, or of `joints` of a chain; messages call it `key`."""
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
         rest: dict[str, Any] = {}

@@ -126,5 +126,7 @@ def test_a_file_of_points_and_arrays_are_the_same_motion(tmp_path: Path, monkeyp
     np.testing.assert_array_equal(of_arrays.base.points, of_file.base.points)
     assert of_file.fingerprint != Sweep.from_text(ARM + REST).fingerprint
     whole = content_hash(run(of_file, cluster=SYNCHRONOUS))
+    with pytest.raises(ls.InputError, match=r"^base: got an object of type int"):
+        ls.sweep("ur5e", base=5, **parts)  # type: ignore[arg-type]
     cut_finely(monkeypatch, small=11)
     assert content_hash(run(of_file, cluster=SYNCHRONOUS)) == whole

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tasks.blocks.commanded import moving
 from tasks.motion.fastest import fastest_motion
 from tasks.motion.paths.timed import TimedMotion, legs
 from tests.pipeline.runs import SYNCHRONOUS
+from tests.tasks.programs.test_redundancy import PLANAR
 
 HEAD = """\
 limbsweep: 1
@@ -148,3 +150,27 @@ def test_blocks_of_paths_are_small() -> None:
     assert both.blocks > alone.blocks
     assert both.layout.block["design"] <= 64
     assert both.work.seconds > alone.work.seconds + 100.0
+
+
+def test_a_redundant_arm_is_as_fast_as_its_posture_lets_it(tmp_path: Path) -> None:
+    """Free joints follow the posture of each design on the way as well."""
+    (tmp_path / "arm.yaml").write_text(PLANAR)
+
+    def at(speed: float, elbows: str) -> dict[str, np.ndarray]:
+        text = (
+            f"limbsweep: 1\nrobot: ./arm.yaml\ndesign: {{list: {{swivel: [{elbows}]}}}}\n"
+            "limits: {actuators: {all: {force: 200.0, velocity: 9.0}}}\n"
+            f"trajectories: {{go: {{kind: quintic, start: 0.0, end: 0.1, duration: {0.5 / speed!r}}}}}\n"
+            f"time: {{stop: {0.5 / speed!r}, samples: 11}}\nmetrics: [cycle_time, speed_factor, actuator_margin]\n"
+        )
+        results = run(Sweep.from_text(text, folder=tmp_path), cluster=SYNCHRONOUS)
+        return {str(name): np.asarray(x.values) for name, x in results.data_vars.items()}
+
+    once = at(1.0, "0.0, 0.6")
+    assert not once["worst_status"].any()
+    factor, shortest = once["speed_factor"][:, 0], once["cycle_time"][:, 0]
+    assert (shortest < 0.5 / factor).all()
+    assert abs(shortest[0] / shortest[1] - 1.0) > 1e-3
+    there = at(float(factor[1]), "0.6")
+    assert abs(there["actuator_margin"].min()) < 1e-9
+    assert there["cycle_time"].item() == pytest.approx(shortest[1], rel=1e-9)

@@ -66,7 +66,6 @@ def test_joints_by_name_and_pattern() -> None:
     ("friction", "fragments"),
     [
         ("  joints: all\n", ["friction: got no law", "coulomb_viscous"]),
-        ("  law: lugre\n  load: reaction\n", ["friction.load: got 'reaction'", "constant or preload", "has a state"]),
         ("  law: viscous\n  load: weight\n", ["friction.load: got 'weight'", "constant, preload, reaction"]),
         ("  law: viscous\n  joints: knee\n", ["friction.joints: got ['knee']", "joint is called 'knee'"]),
         (

@@ -74,6 +74,12 @@ def test_single_elements_are_of_chains() -> None:
         bias_vector(catalog.build("five_bar"), q=[0.0, 0.0], qd=[0.0, 0.0])
     with pytest.raises(ValueError, match=r"row, column: got \(3, 0\) for planar_3r"):
         inertia_element(arm, 3, 0, q=np.zeros(3))
+    with pytest.raises(ValueError, match="column: got 'joint_4'; expected the number or the name of a freedom"):
+        inertia_element(arm, "joint_1", "joint_4", q=np.zeros(3))
+    with pytest.raises(ValueError, match=r"row: got 1\.0; expected the number"):
+        inertia_element(arm, 1.0, 0, q=np.zeros(3))  # type: ignore[arg-type]
+    bent = np.array([0.1, 0.2, 0.3])
+    assert inertia_element(arm, "joint_1", "joint_3", q=bent) == inertia_element(arm, 0, 2, q=bent)
     with pytest.raises(ValueError, match=r"q: got an array of shape \(2,\); expected"):
         inertia_element(arm, 0, 0, q=np.zeros(2))
     with pytest.raises(ValueError, match="robot: got five_bar, which has loops or a platform"):

@@ -36,8 +36,8 @@ REACTIONS: dict[str, Any] = {"metrics": ["peak_force", "peak_reaction"]}
 SOFT = {"joints": {"all": {"forces": [1e8, 1e8, 1e8], "moments": [1e4, 1e4, 1e4]}}, "reactions": True}
 PICKED = {"kind": "object", "body": "platform", "mass": 1.0, "at": [0, 0, -0.1], "from": 0.1, "until": 0.3}
 
-LINKS = {"tube": [0.03, 0.02], "young": 70.0e9}
-STIFF = {"actuators": {"all": 2.0e4}, "links": {"all": LINKS}}
+TUBES = {"tube": [0.03, 0.02], "young": 70.0e9}
+STIFF = {"actuators": {"all": 2.0e4}, "links": {"all": TUBES}}
 LOOSE = {"joints": {"all": {"radial": 1.0e-5}}, "backlash": {"all": 1.0e-4}}
 
 SECTIONS: dict[str, dict[str, Any]] = {

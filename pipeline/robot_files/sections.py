@@ -249,7 +249,8 @@ class ArmAngleSection(Section):
     elbow: Label = Field(description="the same of the elbow")
     wrist: Label = Field(description="the same of the wrist")
     reference: ThreeValues = Field(
-        default=(0.0, 0.0, 1.0), description="direction in the axes of the ground from which the angle counts"
+        default=(0.0, 0.0, 1.0),
+        description="direction in the axes of the ground from which the angle counts; default: z",
     )
 
 

@@ -102,6 +102,8 @@ def select_joints(mechanism: Mechanism, pattern: str) -> tuple[Joint, ...]:
         hits = [each for each in known.values() if each.driven == DRIVEN[pattern]]
     else:
         hits = [each for name, each in known.items() if matches(name, pattern)]
+    if not hits and pattern in DRIVEN:
+        raise ParameterError(f"no joint of one variable is {pattern}; leave it out")
     if not hits:
         names = nearest(pattern, (*DRIVEN, EVERY, *known))
         raise ParameterError(f"no joint of one variable is called {pattern!r}; {names}")

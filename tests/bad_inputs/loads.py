@@ -65,5 +65,6 @@ ROWS = (
     Row("C141 an output without joints", ("outputs[0]", "expected a name, or a name with a list of joints or links"), GOOD.replace("[actuator_force]", "[joint_reaction: []]")),
     Row("C142 gravity swept on a base that moves", ("design.grid.gravity_x: got a swept gravity beside base; expected gravity that is the same for all designs",), GOOD.replace("upper_arm: {start", "gravity_x: [0, 1]\n    upper_arm: {start").replace("time:", "base: {kind: circle}\ntime:")),
     Row("C143 friction in no joint", ("friction.joints: got passive of a robot without such joints that have one variable; expected joints that friction can be in",), ARM),
+    Row("C143 limits of no joint", ("limits.joints.passive: got 'passive'; expected joints of the robot. No joint of one variable is passive; leave it out",), ARM.replace("friction: {law: viscous, joints: passive, parameters: {viscous: 1}}", "limits: {joints: {passive: {velocity: 1}}}")),
     Row("C131 a name with a dash", ("loads.a-b: got 'a-b'",), GOOD.replace("time:", "loads: {a-b: {kind: spring, body: arm, stiffness: 1}}\ntime:")),
 )  # fmt: skip

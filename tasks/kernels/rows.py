@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import mmap
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -31,25 +33,23 @@ def empty_rows(shape: tuple[int, ...], empty: Callable[[tuple[int, ...]], np.nda
 HUGE = 1 << 21
 """Bytes of a huge page."""
 
-ADVISED = 1 << 22
-"""Bytes from which on NumPy asks Linux for huge pages."""
-
 SCATTERED = 1 << 18
 """Bytes of rows that are written side by side from which on they are in huge pages: a row is in a page of its own
 otherwise, and looking up where hundreds of pages are took up to a third of the time."""
 
 
 def empty_together(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:
-    """Uninitialised arrays as `empty_rows` gives them, in one piece of memory; in huge pages where that pays."""
+    """Uninitialised arrays as `empty_rows` gives them, in one piece of memory; in huge pages where Linux has them."""
     shapes = list(shapes)
     sizes = [8 * math.prod((*outer, spaced(width))) for *outer, width in shapes]
-    size, start = sum(sizes), 0
-    if size < SCATTERED:
+    if sum(sizes) < SCATTERED or not hasattr(mmap, "MADV_HUGEPAGE"):
         yield from map(empty_rows, shapes)
         return
-    memory = np.empty(max(size + HUGE, ADVISED), dtype=np.uint8)
+    pages = mmap.mmap(-1, sum(sizes) + HUGE)
+    with contextlib.suppress(OSError):  # a kernel without: pages as they are
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    memory = np.frombuffer(pages, dtype=np.uint8)
     start = -memory.__array_interface__["data"][0] % HUGE
     for shape, length in zip(shapes, sizes, strict=True):
-        piece = memory[start : start + length].view(float)
-        yield empty_rows(shape, piece.reshape)
+        yield empty_rows(shape, memory[start : start + length].view(float).reshape)
         start += length

@@ -82,7 +82,10 @@ class _Emitter(FunctionText):
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
-    def address(self, base: str, component: int, stride: str) -> str:
+    def address(self, base: str, component: int, stride: str, before: str | None = None) -> str:
+        """Where a component is; in long programs from where the one `before` is: LLVM is slow with many products."""
+        if self.long and before is not None:
+            return self.new(f"getelementptr double, ptr {before}, i64 {stride}")
         offset = self.new(f"mul i64 {stride}, {component}")
         return self.new(f"getelementptr double, ptr {base}, i64 {offset}")
 
@@ -203,10 +206,13 @@ class _Emitter(FunctionText):
             self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, {pattern}")
 
     def _sample_inputs(self, row: dict[Key, str]) -> None:
+        places: dict[tuple[Key, int], str] = {}
         for i, node in enumerate(self.program.nodes):
             if node.op == SAMPLE:
                 name, component = node.data
-                address = self.address(row[name], component, self.by_component[name])
+                before = places.get((name, component - 1))
+                address = self.address(row[name], component, self.by_component[name], before)
+                places[name, component] = address
                 if self.long:
                     self.inputs[i] = address
                 else:
@@ -278,14 +284,14 @@ class _Emitter(FunctionText):
         written = 0
         for name in series:
             nodes = self.program.outputs[name][1]
-            at = [""] * len(self.offsets)
+            address, at = None, [""] * len(self.offsets)
             for component, node in enumerate(nodes):
                 if self.long and written and written % PART == 0:
                     self.next_part()
                 if len(nodes) > MANY and component:
                     at = [self.new(f"getelementptr double, ptr {place}, i64 {self.by_component[name]}") for place in at]
                 else:
-                    address = self.address(row[name], component, self.by_component[name])
+                    address = self.address(row[name], component, self.by_component[name], address)
                     at = [self.new(f"getelementptr double, ptr {address}, i64 {offset}") for offset in self.offsets]
                 value = self._double(self.operand(node, scalar=False))
                 for k, place in enumerate(at):

@@ -1,9 +1,9 @@
 """Processor time in turns: `python -m benchmarks.turns --root DIR [--python FILE] [ROBOT ...]`, or with `--plain`.
 
-Inverse dynamics of random states in each robot's region, see `benchmarks.regions`, by the packages of this checkout and
-by those of another, in one process each. They compute by turns, so that what else the machine does falls on both; the
-time is that of the processor, of one thread. The ratio is the time of this checkout over that of the other: of the
-least times, and the median of all pairs.
+Inverse dynamics of random states in each robot's region, see `benchmarks.regions`, or with `--reactions` the wrenches
+in all joints, by the packages of this checkout and by those of another, in one process each. They compute by turns,
+so that what else the machine does falls on both; the time is that of the processor, of one thread. The ratio is the
+time of this checkout over that of the other: of the least times, and the median of all pairs.
 
 `--plain`: the other one is this checkout without continuation, where joints are what Newton's steps from the reference
 pose have found, whatever branch that is on. States that have a status there are left out, their share is printed: so
@@ -32,17 +32,18 @@ WORKER = """
 import sys, time
 import numpy as np
 from robots import catalog
-from tasks import inverse_dynamics
+from tasks import inverse_dynamics, joint_reactions
 
+compute = joint_reactions if sys.argv[1:] == ["reactions"] else inverse_dynamics
 for line in sys.stdin:
     name, file, solved = line.split()
     with np.load(file) as arrays:
         state = dict(arrays)
     robot = catalog.build(name)
     begin = time.process_time()
-    forces = inverse_dynamics(robot, **state)
+    forces = compute(robot, **state)
     seconds = time.process_time() - begin
-    np.save(solved, np.isfinite(forces).all(axis=-1))
+    np.save(solved, np.isfinite(forces).reshape(len(forces), -1).all(axis=-1))
     print(seconds, flush=True)
 """
 """What runs in each process: a robot, a file of states and one for which of them it solves in, seconds out.
@@ -62,10 +63,10 @@ chain.followed = lambda problem, solution, reached, converged, skip: (solution, 
 class Side:
     """A process with the packages of one checkout."""
 
-    def __init__(self, root: Path, python: str, plain: bool = False):
+    def __init__(self, root: Path, python: str, plain: bool = False, reactions: bool = False):
         threads = {"LIMBSWEEP_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
         self.process = subprocess.Popen(
-            [python, "-c", f"{PLAIN}{WORKER}" if plain else WORKER],
+            [python, "-c", f"{PLAIN}{WORKER}" if plain else WORKER, *(("reactions",) if reactions else ())],
             cwd=root,
             env=os.environ | threads,
             stdin=subprocess.PIPE,
@@ -121,11 +122,15 @@ def main() -> int:
     against.add_argument("--root", type=Path, help="the other checkout")
     against.add_argument("--plain", action="store_true", help="against this checkout without continuation")
     parser.add_argument("--python", default=sys.executable, help="the interpreter of the other checkout")
+    parser.add_argument("--reactions", action="store_true", help="the wrenches in all joints")
     parser.add_argument("--samples", type=int, default=100_000, help="states of each robot")
     parser.add_argument("--turns", type=int, default=15, help="runs of each checkout")
     options = parser.parse_args()
     other = ROOT if options.plain else options.root.resolve()
-    sides = Side(ROOT, sys.executable), Side(other, options.python, options.plain)
+    sides = (
+        Side(ROOT, sys.executable, reactions=options.reactions),
+        Side(other, options.python, options.plain, options.reactions),
+    )
     amount = f"of {options.samples} states, {options.turns} turns"
     print(f"{'robot':22s} {'least':>7s} {'median':>7s} {'share':>7s}   {amount}", flush=True)
     try:

@@ -178,10 +178,16 @@ class _Emitter(FunctionText):
             self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, {pattern}")
 
     def _sample_inputs(self, row: dict[Key, str]) -> None:
+        places: dict[tuple[Key, int], str] = {}
         for i, node in enumerate(self.program.nodes):
             if node.op == SAMPLE:
                 name, component = node.data
-                address = self.address(row[name], component, self.by_component[name])
+                before = places.get((name, component - 1))
+                if self.slots is not None and before is not None:  # LLVM is slow with many products
+                    address = self.new(f"getelementptr double, ptr {before}, i64 {self.by_component[name]}")
+                else:
+                    address = self.address(row[name], component, self.by_component[name])
+                places[name, component] = address
                 self.names[i] = self._load(address)
                 self.made((i,))
 

@@ -41,7 +41,7 @@ ROWS = (
     changed("C157 an unknown key with values", "phase: 1", "radios: {values: [0.1, 0.2]}", "trajectories.turn.radios: got an unknown key", "Did you mean 'radius'?"),
     Row("C158 a name twice", ("trajectories: got turn_0 twice; expected every name once",), edit("line: {kind", "turn_0: {kind", "phase: 1", "radius: {values: [0.1, 0.2]}")),
     changed("C159 too much gravity", "upper_arm: {start: 0.2, stop: 0.3, num: 3}", "gravity_z: [-9.81, -2.0e6]", "design.grid.gravity_z[1]: got -2000000.0; expected a number in [-1e+06, 1e+06]"),
-    Row("C160 gravity on a base that moves", ("design.grid.gravity_z: got an unknown parameter",), edit("upper_arm: {start: 0.2, stop: 0.3, num: 3}", "gravity_z: [-9.81, 9.81]", "time:", "base: {kind: circle}\ntime:")),
+    Row("C160 gravity on a base that moves", ("design.grid.gravity_z: got a swept gravity beside base",), edit("upper_arm: {start: 0.2, stop: 0.3, num: 3}", "gravity_z: [-9.81, 9.81]", "time:", "base: {kind: circle}\ntime:")),
     added("C161 an unknown case", "study: {cases: upper_arn}\n", "study.cases[0]: got 'upper_arn'; expected a swept parameter, friction or trajectory"),
     Row("C162 weights that are no cases", ("study.objectives[0]: got 'base_radius'; expected an operating case, by which cases are weighed",), weighed("peak_force, mean weighted by base_radius over cases")),
     Row("C163 weights that are no expression", ("study.objectives[0]", "expected"), weighed("peak_force, mean weighted by 2 * over cases")),

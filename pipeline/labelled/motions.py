@@ -76,6 +76,7 @@ def _results(robot: Robot, arguments: Mapping[str, object]) -> Mapping[str, Dims
         return CHAIN_MOTION
     options = ("friction", "memory", "method", "start", "base_rotation", "base_twist", "base_acceleration")
     whole = isinstance(arguments["force"], Servo) or any(arguments.get(name) is not None for name in options)
+    whole |= bool(robot.family.signals)
     always = ("position", "rotation", "twist", "drift", "gap", "status")
     return PLATFORM_MOTION if whole else {name: PLATFORM_MOTION[name] for name in always}
 

@@ -98,9 +98,6 @@ def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
     loads.check_tables(report, file.loads, description, duration)
     simulation = None
     if file.simulation is not None:
-        if design is not None and design.family.signals:
-            hint = "Leave out simulation, or what changes with time."
-            report((loads.KEY,), Got("loads that change with time"), "constant loads and springs in a simulation", hint)
         simulated = SimulationReader(report, file, mechanism, grid, files, limits)
         trajectories = simulated.trajectories(trajectories)
         simulation = simulated.axes(friction)

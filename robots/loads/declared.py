@@ -83,7 +83,7 @@ class ObjectLoad:
     """An object that a body carries: mass [kg], centre `at` in the body's frame [m], inertia about it [kg m^2].
 
     The inertia has three principal moments along the axes of the body. It is there from the time `start` on, and no
-    more from `stop` on [s]; absent: always. What picking and releasing do to the motion at that instant is not asked.
+    more from `stop` on [s]; absent: always. Picked or released it has the velocity of the body: there is no impact.
 
         >>> ls.robots.ObjectLoad("platform", mass=1.5, start=0.2, stop=0.8).mass
         1.5

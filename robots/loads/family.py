@@ -41,7 +41,7 @@ from robots.loads.declared import (
     said_of,
 )
 from robots.loads.elastic import rotor_name, with_spring
-from robots.loads.signals import Signal, carried, signals_of
+from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
@@ -126,15 +126,28 @@ def _family(description: LoadedDescription) -> Family:
     return replace(description.base, parameters=description.parameters, assemble=description, signals=names)
 
 
-def signal_values(family: Family, times: ArrayLike) -> NDArray[np.float64]:
-    """The signals of a family at some times (...) [s]: (signal, ...)."""
-    at, description = np.asarray(times, dtype=float), family.assemble
+def signal_values(family: Family, times: ArrayLike, inside: float | None = None) -> NDArray[np.float64]:
+    """The signals of a family at some times (...) [s]: (signal, ...).
+
+    inside: a time inside the stretch without jumps to which all of these belong, its ends among them.
+    """
+    at, signals = np.asarray(times, dtype=float), _signals(family)
+    return np.stack([signal.at(at, inside) for signal in signals]) if signals else np.zeros((0, *at.shape))
+
+
+def signal_breaks(family: Family) -> Breaks:
+    """When the signals of a family jump, or their slopes do."""
+    signals = _signals(family)
+    jumps = sorted({time for signal in signals for time in signal.jumps})
+    return Breaks(tuple(sorted({*jumps, *(time for signal in signals for time in signal.bends)})), tuple(jumps))
+
+
+def _signals(family: Family) -> tuple[Signal, ...]:
+    description = family.assemble
     while isinstance(description, ExtendedDescription) and not isinstance(description, LoadedDescription):
         assert description.base is not None
         description = description.base.assemble  # what is round it has no signals of its own
-    if not isinstance(description, LoadedDescription) or not family.signals:
-        return np.zeros((0, *at.shape))
-    return np.stack([signal.at(at) for signal in description.signals])
+    return description.signals if isinstance(description, LoadedDescription) and family.signals else ()
 
 
 def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:

@@ -39,9 +39,9 @@ def at_time(robot: Robot, time: float) -> Robot:
     """The robot with the loads of one time [s], which stay as they are there.
 
     It is a robot like any other, with constant loads, for functions that take no time: `forward_dynamics`,
-    `linearisation`, `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once. What
-    is picked and released on the way of `simulate` is simulated from one instant to the next. A robot whose loads do
-    not change is given back as it is. Raises ParameterError for a time that is not finite.
+    `linearisation`, `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once.
+    `simulate` and `accelerate` know the time and need none of it. A robot whose loads do not change is given back as it
+    is. Raises ParameterError for a time that is not finite.
 
         >>> grasped = {"part": ls.robots.ObjectLoad("link_3", 2.0, start=0.5)}
         >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), grasped)

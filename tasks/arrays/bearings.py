@@ -48,7 +48,8 @@ def constraint_forces(
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
     gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
     friction: Friction = None, weights: ArrayLike | None = None, arms: Mapping[str, float] | None = None,
-    time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
 ) -> ConstraintForces:  # fmt: skip
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
@@ -66,6 +67,7 @@ def constraint_forces(
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
     wrenches, status = joint_reactions(
         robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, time=time,
+        base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration,
         elasticity=elasticity, full=True, **moving,
     )  # fmt: skip
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)

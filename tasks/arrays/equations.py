@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
-from robots.types import LoadAxes
+from robots.types import TWIST, LoadAxes
 from tasks.arrays import inputs
 from tasks.arrays.elements import closed_inertia
-from tasks.arrays.inputs import GRAVITY, Moving
+from tasks.arrays.inputs import GRAVITY, FieldInput, Moving, field_input
 from tasks.inertia.closed import closed_matrix_program
 from tasks.inertia.programs import acceleration_program, is_tree, matrix_program
-from tasks.kernels.batches import checked, rows
+from tasks.kernels.batches import Batch, checked, rows
 from tasks.kernels.cache import kernel
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
@@ -54,11 +54,17 @@ class Equations(NamedTuple):
 
 
 class Model:
-    """The kernels of one robot's equations of motion; arrays (1, size, padded samples)."""
+    """The kernels of one robot's equations of motion; arrays (1, size, padded samples).
 
-    def __init__(self, robot: Robot, gravity: ArrayLike = GRAVITY):
+    field: gravity and, where the base moves, what else bodies feel of it, for all samples of the `batch`; then the
+    equations are those of motions without acceleration.
+    """
+
+    def __init__(self, robot: Robot, gravity: ArrayLike | FieldInput = GRAVITY, batch: Batch = ()):
         self.robot, self.structure = robot, structure_of(robot.family)
-        self.constants = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
+        felt = gravity if isinstance(gravity, FieldInput) else FieldInput(inputs.gravity_input(gravity)[0])
+        self.moving_base = felt.moving
+        self.constants = {"parameters": inputs.parameters(robot), "gravity": felt.columns(batch)}
         self.mounts = inputs.mounts(robot)
         self.instances = self.structure.mechanism.instances
         self.freedoms = self.structure.positions
@@ -70,11 +76,14 @@ class Model:
         The joints are where inverse kinematics finds them, or where `angles` of each limb says.
         """
         family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
-        parts: Values = indexed(PLATFORM, kernel(equations.platform_share_program(family))(arrays, width))
+        parts: Values = indexed(
+            PLATFORM, kernel(equations.platform_share_program(family, self.moving_base))(arrays, width)
+        )
         for k, (instance, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
             mounted = {**arrays, "mount": mount}
             if angles is None:
-                share = kernel(equations.limb_share_program(family, instance.limb))(mounted, width)
+                program = equations.limb_share_program(family, instance.limb, self.moving_base)
+                share = kernel(program)(mounted, width)
             else:
                 run = kernel(equations.limb_state_program(family, instance.limb))
                 share = run({**mounted, "angles": angles[k]}, width)
@@ -103,6 +112,11 @@ class Model:
             return np.asarray(worst)
         code = Status.PLATFORM_SINGULAR if self.structure.compared else Status.SINGULAR
         return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(code), worst)
+
+    def unaccelerated(self, motion: np.ndarray) -> np.ndarray:
+        """A motion input without its accelerations, which come last."""
+        count = len(self.freedoms) if self.structure.mechanism.is_chain else 3 if motion.shape[1] == 9 else len(TWIST)
+        return np.concatenate([motion[:, :-count], np.zeros_like(motion[:, -count:])], axis=1)
 
     def unloaded(self, motion: np.ndarray) -> np.ndarray:
         """No load along any freedom, (freedom, padded samples)."""
@@ -240,30 +254,33 @@ def forward_dynamics(
     robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
-    load_axes: LoadAxes = "world", full: Literal[False] = False,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[False] = False,
 ) -> np.ndarray: ...  # fmt: skip
 @overload
 def forward_dynamics(
     robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
-    load_axes: LoadAxes = "world", full: Literal[True],
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[True],
 ) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
 def forward_dynamics(
     robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None,
-    load_axes: LoadAxes = "world", full: bool = False,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: bool = False,
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Acceleration of the robot from actuator forces (*batch, actuator).
 
     Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
-    joints. Other arguments and errors as in `inverse_dynamics`. Where actuators are at a singularity and limbs are not,
-    there is an acceleration nevertheless; where the mass matrix has lost rank, the status is SINGULAR. With `full`, a
-    pair with the status (*batch). Eq. (129).
+    joints. Other arguments and errors as in `inverse_dynamics`, the motion of the base among them. Where actuators are
+    at a singularity and limbs are not, there is an acceleration nevertheless; where the mass matrix has lost rank, the
+    status is SINGULAR. With `full`, a pair with the status (*batch). Eq. (129).
 
         >>> robot = ls.robots.build("planar_3r")
         >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0])
@@ -271,14 +288,19 @@ def forward_dynamics(
         array([1., 0., 1.])
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    if is_tree(robot.family) and load is None and (program := acceleration_program(robot.family)) is not None:
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
+    plain = load is None and not field.moving and is_tree(robot.family)
+    if plain and (program := acceleration_program(robot.family)) is not None:
         change, status = _tree_accelerations(robot, program, moving, gravity, force)
         return (change, status) if full else change
-    model = Model(robot, gravity)
-    forces = checked("force", force, (model.actuators,))
+    forces = checked("force", force, (len(robot.mechanism.actuators),))
     load = inputs.in_world(robot, load, rotation, load_axes)
     loads = checked("load", np.zeros(6) if load is None else load, (6,))
-    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1], "load": loads.shape[:-1]})
+    others = {"force": forces.shape[:-1], "load": loads.shape[:-1], **field.batch}
+    batch, motion = inputs.moving_input(robot, moving, others)
+    model = Model(robot, field, batch)
+    if field.moving:
+        motion = model.unaccelerated(motion)
     samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
     along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(motion)
     change, status = model.acceleration(motion, parts, rows(forces, batch)[None], np.ascontiguousarray(along)[None])

@@ -74,7 +74,8 @@ def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
     if robot.family.signals and not timed:
         raise ValueError(
             f"robot: loads of {robot.name} change with time; expected constant loads or springs, as those of one "
-            "instant by limbsweep.robots.at_time, or a call of inverse_dynamics or joint_reactions, which take a time"
+            "instant by limbsweep.robots.at_time, or a function that takes a time: inverse_dynamics, joint_reactions, "
+            "accelerate, or simulate"
         )
     return with_parameters(robot.family, robot.values)
 
@@ -93,16 +94,21 @@ def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed:
 
     time (*batch,) [s]. Raises ValueError where it is absent though `needed`, or given for nothing.
     """
+    values = signals_at(robot, time, needed=needed)
+    return {} if values is None else {"signals": rows(values, batch)[None]}
+
+
+def signals_at(robot: Robot, time: ArrayLike | None, *, needed: bool = True) -> np.ndarray | None:
+    """Signals (*batch, signal) at times (*batch,) [s]; None for a robot without any. Raises ValueError as above."""
     if not robot.family.signals:
         if time is not None:
             raise ValueError(f"time: no load of {robot.name} changes with time; leave it out")
-        return {}
+        return None
     if time is None:
         if needed:
             raise ValueError(f"time: got none, and loads of {robot.name} change with it; expected times (*batch,) [s]")
         time = 0.0
-    values = np.moveaxis(signal_values(robot.family, checked("time", time, ())), 0, -1)
-    return {"signals": rows(values, batch)[None]}
+    return np.moveaxis(signal_values(robot.family, checked("time", time, ())), 0, -1)
 
 
 def mounts(robot: Robot) -> list[np.ndarray]:

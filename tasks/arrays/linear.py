@@ -39,12 +39,14 @@ class Linearisation(NamedTuple):
 def linearisation(
     robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
     twist: ArrayLike | None = None, q: ArrayLike | None = None, qd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY,
+    gravity: ArrayLike = GRAVITY, base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
 ) -> Linearisation:  # fmt: skip
     """Linear equations of a robot without friction near states under actuator forces (*batch, actuator).
 
-    The state as in `tasks.forward_dynamics`, whose derivatives these are. Samples that cannot be solved hold NaN.
-    Raises ValueError for input that does not fit, and for loads that change with time.
+    The state and the motion of the base as in `tasks.forward_dynamics`, whose derivatives these are; a state is then
+    relative to the base, in its axes, and the base moves as it does. Samples that cannot be solved hold NaN. Raises
+    ValueError for input that does not fit, and for loads that change with time.
 
         >>> arm = ls.robots.build("planar_3r")
         >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], force=[0.0, 0.0, 0.0]).state.shape  # of q and qd
@@ -52,8 +54,9 @@ def linearisation(
     """
     moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
     forces = checked("force", force, (len(robot.mechanism.actuators),))
-    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1]})
-    model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
+    field = inputs.field_input(gravity, base_rotation, base_twist, base_acceleration)
+    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1], **field.batch})
+    model, samples = Model(robot, field, batch), int(np.prod(batch, dtype=int))
     free, width = len(model.freedoms), motion.shape[-1]
     pushed = {"force": rows(forces, batch)[None], "load": model.unloaded(motion)[None]}
     state = np.zeros((width, 2 * free, 2 * free))
@@ -123,9 +126,9 @@ def _shares(model: Model, motion: np.ndarray, change: np.ndarray) -> Values:
     """The shares of platform and limbs with their rates, by number of the owner."""
     family, width = model.robot.family, motion.shape[-1]
     arrays: Values = {"motion": motion, Rate("motion"): change} | dict(model.constants.items())
-    parts = _numbered(PLATFORM, _run(equations.platform_share_program(family), arrays, width))
+    parts = _numbered(PLATFORM, _run(equations.platform_share_program(family, model.moving_base), arrays, width))
     for k, (instance, mount) in enumerate(zip(model.instances, model.mounts, strict=True)):
-        program = equations.limb_share_program(family, instance.limb)
+        program = equations.limb_share_program(family, instance.limb, model.moving_base)
         parts |= _numbered(k, _run(program, {**arrays, "mount": mount}, width))
     return parts
 

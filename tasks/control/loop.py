@@ -127,7 +127,7 @@ class ControlLoop:
         hold = np.zeros((len(self.mechanism.actuators), width))
         ahead = np.zeros(error.shape)
         if kind.model == "gravity":
-            hold = self.model.run(self._still(motion)).force
+            hold = self.model.run(self._still(motion), signals=here.signals).force
         elif kind.model == "dynamics":
             ahead = self._part(wanted, 2)
         program = command_program(self.model.family, self.controller)
@@ -140,7 +140,8 @@ class ControlLoop:
         self._along = np.where(due, outputs["along"][0], self._along)  # between samples nothing is looked at
         if kind.model != "dynamics":
             return np.asarray(outputs["force"][0])
-        return self.model.run(self._accelerated(motion, outputs["acceleration"][0])).force
+        moving = self._accelerated(motion, outputs["acceleration"][0])
+        return self.model.run(moving, signals=here.signals).force
 
     def _limited(self, number: int, asked: np.ndarray, due: np.ndarray) -> np.ndarray:
         s = self.settings

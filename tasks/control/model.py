@@ -7,6 +7,7 @@ from collections.abc import Iterable, Set
 
 import numpy as np
 
+from robots.loads.family import signal_values
 from robots.model import Family
 from robots.status import Status
 from tasks.kernels.kernel import has_compiler
@@ -27,10 +28,16 @@ def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, floa
     return {key: np.broadcast_to(value, (len(parameters), value.shape[1])) for key, value in values.items()}
 
 
+def signal_columns(family: Family, time: float, width: int) -> np.ndarray:
+    """Signals of loads at a time [s], the same for all samples (signal, samples)."""
+    return np.repeat(signal_values(family, time)[:, None], width, axis=1)
+
+
 class InverseModel:
     """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
 
-    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples).
+    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples). Of loads
+    that change with time, which forces alone depend on, `run` takes the signals (signal, samples).
     """
 
     def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):
@@ -52,32 +59,36 @@ class InverseModel:
         kept: set[Key] = {VELOCITY, "force", "status"}
         for k in range(len(self._limbs)):
             kept |= {Indexed(name, k) for name in ("actuator_position", "jacobian", "status", *self.series)}
-        return WholeModel(stages, self.structure.motion_size, kept)
+        return WholeModel(stages, self.structure.motion_size, len(self.family.signals), kept)
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
         """A stage with what it needs of the cases."""
         case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
         return stage, BoundKernel(stage.program, case)
 
-    def run(self, motion: np.ndarray, *, forces: bool = True) -> Inverse:
+    def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
         """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
         width = motion.shape[1]
+        changing = np.zeros((len(self.family.signals), width)) if signals is None else signals
         if forces and self._whole is not None:
-            return Inverse(self._whole(motion), len(self._limbs), forces)
+            return Inverse(self._whole(motion, changing), len(self._limbs), forces, changing)
         values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
+        values |= {"signals": changing[None]} if len(changing) else {}
         for stage, run in (*self._limbs, *(self._rest if forces else ())):
             results = run({name: values[_source(stage, name)] for name in stage.program.sample}, width)
             values |= {stage.gives(name): array for name, array in results.items()}
-        return Inverse(values, len(self._limbs), forces)
+        return Inverse(values, len(self._limbs), forces, changing)
 
 
 class WholeModel:
     """The stages of an inverse model as one sequence; gives those of their results that are `kept`."""
 
-    def __init__(self, stages: Iterable[tuple[Stage, BoundKernel]], size: int, kept: Set[Key]):
+    def __init__(self, stages: Iterable[tuple[Stage, BoundKernel]], size: int, signals: int, kept: Set[Key]):
         self._sequence = sequence = Sequence()
         self._motion = sequence.wide(size)
         slots: dict[Key, Slot] = {"motion": self._motion, "held": sequence.local(0)}
+        self._signals = sequence.wide(signals) if signals else None
+        slots |= {} if self._signals is None else {"signals": self._signals}
         self._kept: dict[Key, Slot] = {}
         for stage, run in stages:
             rows = {name: len(nodes) for name, (_, nodes) in run.program.outputs.items()}
@@ -86,10 +97,11 @@ class WholeModel:
             results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, wide)
             slots |= {stage.gives(name): slot for name, slot in results.items()}
 
-    def __call__(self, motion: np.ndarray) -> Values:
-        """Results for motion inputs (size, samples), each (1, rows, samples)."""
+    def __call__(self, motion: np.ndarray, signals: np.ndarray) -> Values:
+        """Results for motion inputs (size, samples) and signals (signal, samples), each (1, rows, samples)."""
         results = empty(self._kept, motion.shape[1])
         arrays = {self._motion: motion} | {slot: results[key] for key, slot in self._kept.items()}
+        arrays |= {} if self._signals is None else {self._signals: signals}
         self._sequence(arrays, motion.shape[1])
         return {key: array[None] for key, array in results.items()}
 
@@ -102,10 +114,10 @@ def _source(stage: Stage, name: Key) -> Key:
 
 
 class Inverse:
-    """What `InverseModel.run` has found."""
+    """What `InverseModel.run` has found, with the `signals` (signal, samples) of loads."""
 
-    def __init__(self, values: Values, limbs: int, forces: bool):
-        self.values, self._limbs, self._forces = values, range(limbs), forces
+    def __init__(self, values: Values, limbs: int, forces: bool, signals: np.ndarray):
+        self.values, self._limbs, self._forces, self.signals = values, range(limbs), forces, signals
 
     @property
     def position(self) -> np.ndarray:

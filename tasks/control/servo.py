@@ -13,7 +13,7 @@ from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
 from tasks.arrays.inputs import Moving, moving_input
 from tasks.control.loop import ControlLoop, Settings
-from tasks.control.model import InverseModel, case_rows
+from tasks.control.model import InverseModel, case_rows, signal_columns
 from tasks.mechanics.structure import structure_of, with_parameters
 
 Seen = Sequence[np.ndarray]
@@ -44,15 +44,15 @@ class Servo:
     def __init__(self, robot: Robot, controller: Controller, values: np.ndarray, reference: Reference):
         self.robot, self.controller, self.values, self.reference = robot, controller, values, reference
 
-    def loop(self, samples: int, step: float, gravity: ArrayLike) -> Running:
-        """The controller of so many samples from the first step on."""
-        return Running(self, samples, step, gravity)
+    def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Running:
+        """The controller of so many samples from the first step on, at the time `start` [s]."""
+        return Running(self, samples, step, gravity, start)
 
 
 class Running:
     """A servo in a simulation, from one step to the next."""
 
-    def __init__(self, servo: Servo, samples: int, step: float, gravity: ArrayLike):
+    def __init__(self, servo: Servo, samples: int, step: float, gravity: ArrayLike, start: float = 0.0):
         family = servo.robot.family
         x, y, z = (float(g) for g in np.asarray(gravity, dtype=float))
         parameters = np.repeat(with_parameters(family, servo.robot.values), samples, axis=0)
@@ -60,12 +60,14 @@ class Running:
         settings = Settings.of(family, servo.controller, np.repeat(servo.values[:, None], samples, axis=1))
         self._loop = ControlLoop(self._model, servo.controller, settings, step)
         self._family, self._reference, self._number, self._step = family, servo.reference, 0, step
+        self._start = start
 
     def force(self, seen: Seen) -> np.ndarray:
         """Forces (actuator, samples) over the next step."""
         motion = motion_input(self._family, seen)
         wanted = np.repeat(self._reference.at(self._number * self._step)[:, None], motion.shape[1], axis=1)
-        here, there = self._model.run(motion), self._model.run(wanted)
+        signals = signal_columns(self._family, self._start + self._number * self._step, motion.shape[1])
+        here, there = self._model.run(motion, signals=signals), self._model.run(wanted, signals=signals)
         result = self._loop.force(self._number, motion, wanted, here, there)
         self._number += 1
         return result

@@ -41,14 +41,16 @@ def accelerate(
     load: ArrayLike | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
     base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
     base_acceleration: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    time: ArrayLike | None = None,
 ) -> Acceleration:  # fmt: skip
     """Accelerations of a robot under actuator forces (*batch, actuator) and joint friction of any law.
 
     The state, as in `tasks.inverse_dynamics`: position, rotation and twist of a platform, q and qd of a chain; load
-    (*batch, 6) on a platform; motion of the base. friction: see `tasks.friction.given`; memory (*batch, joint): the
-    state of its law; elasticity: by which reactions follow on which it depends, as in `tasks.inverse_dynamics`. Joints
-    without velocity hold where they can. Samples without a motion hold NaN; their status says why. Raises ValueError,
-    TypeError or ParameterError for input that does not fit.
+    (*batch, 6) on a platform; motion of the base; time (*batch,) [s], where the robot's own loads change with it.
+    friction: see `tasks.friction.given`; memory (*batch, joint): the state of its law; elasticity: by which reactions
+    follow on which it depends, as in `tasks.inverse_dynamics`. Joints without velocity hold where they can. Samples
+    without a motion hold NaN; their status says why. Raises ValueError, TypeError or ParameterError for input that does
+    not fit.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> moving = ls.accelerate(robot, force=np.zeros(3), position=[0.0, 0.1, -0.9])
@@ -59,7 +61,10 @@ def accelerate(
     load = inputs.in_world(robot, load, rotation, load_axes)
     system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
     moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
-    cases = opened(robot, system, moving, force=force, memory=memory, load=load, base=base, gravity=gravity)
+    cases = opened(
+        robot, system, moving, force=force, memory=memory, load=load, base=base, gravity=gravity,
+        signals=inputs.signals_at(robot, time),
+    )  # fmt: skip
     return accelerations(system, cases)
 
 

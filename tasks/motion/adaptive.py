@@ -29,6 +29,7 @@ from tasks.mechanics.structure import structure_of
 from tasks.motion import parallel
 from tasks.motion.cases import STILL, BaseMotion, Cases, Timed, begun, opened
 from tasks.motion.chains import ChainMotion, collected
+from tasks.motion.events import forced
 from tasks.motion.platforms import Simulation
 from tasks.motion.pushes import Acting, Pushes
 from tasks.motion.system import Modes, Moment, MotionSystem, Rates
@@ -60,8 +61,8 @@ def simulate_chain_adaptive(
     """Integrate one case and keep it at `times` (kept,) [s], from the first on.
 
     balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
-    case to be OK, where the base does not move and neither springs nor wrenches act; else its status is
-    INTEGRATION_FAILED. solver: one of scipy's; absent: Radau where friction is smooth but may be stiff, else DOP853,
+    case to be OK, where the base does not move and neither springs, wrenches nor loads over time act; else its status
+    is INTEGRATION_FAILED. solver: one of scipy's; absent: Radau where friction is smooth but may be stiff, else DOP853,
     which takes a quarter of the time where bristles are not stiff. Other arguments and errors as in `simulate_chain`,
     without batch dims.
     """
@@ -132,7 +133,7 @@ def _moments(
 
 def balanced(robot: Robot, base: BaseMotion) -> bool:
     """Whether the energies of the bodies and the work of actuators, friction and load are all that there is."""
-    return not base.moves and not robot.mechanism.has_forces
+    return not base.moves and not robot.mechanism.has_forces and not robot.family.signals
 
 
 def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike = GRAVITY) -> float:
@@ -160,35 +161,47 @@ class _Case:
         self.system, self.pushes = system, pushes
         self.solver = solver
         self.tolerances = {"rtol": rtol, "atol": atol}
+        self.inside: float | None = None  # of the stretch of time between jumps that is under way
 
     def rates(self, time: float, state: np.ndarray, modes: Modes) -> Rates:
         wide = np.repeat(state[:, None], padded(1), axis=1)
         return self.system.rates(wide, modes, self.force(time, wide))
 
     def force(self, time: float, wide: np.ndarray) -> np.ndarray:
-        push = self.pushes.over(time, 0.0, wide)
+        push = self.pushes.over(time, 0.0, wide, self.inside)
         return push(np.zeros(wide.shape[1]), wide)
 
     def moments(self, now: Moment, times: np.ndarray) -> Iterator[tuple[float, Moment]]:
         """The case at all times; NaN from where it came to its end."""
         yield float(times[0]), now
-        waiting, time = list(times[1:]), float(times[0])
-        for _ in range(EVENTS):
-            if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
-                break
-            solver = self.solver(
-                lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
-                time, now.state[:, 0], float(times[-1]), **self.tolerances,
-            )  # fmt: skip
-            event = False
-            for reached, dense, event in self._until_event(solver, now):
-                while waiting and waiting[0] <= reached:
-                    yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
-                if event:
-                    time, now = reached, self._after(reached, dense, now)
-            if not waiting:
-                return
-            if not event:
+        waiting, first, last = list(times[1:]), float(times[0]), float(times[-1])
+        pieces = self.pushes.breaks.pieces(first, last - first)
+        for piece in pieces:
+            time, end = piece.start, last if piece is pieces[-1] else piece.start + piece.length
+            self.inside = time + 0.5 * piece.length
+            if time > first:
+                now = forced(self.system, now, self.force(time, now.state))
+            for _ in range(EVENTS):
+                if not np.isfinite(now.rates.rate).all():  # an explicit solver would look for its first step for ever
+                    break
+                solver = self.solver(
+                    lambda t, y, modes=now.modes: self.rates(t, y, modes).rate[:, 0],
+                    time, now.state[:, 0], end, **self.tolerances,
+                )  # fmt: skip
+                event = False
+                for reached, dense, event in self._until_event(solver, now):
+                    while waiting and waiting[0] <= reached:
+                        yield float(waiting[0]), self._at(float(waiting.pop(0)), dense, now.modes)
+                    time = reached
+                    if event:
+                        now = self._after(reached, dense, now)
+                    elif reached >= end and waiting:
+                        now = self._at(end, dense, now.modes)
+                if not waiting:
+                    return
+                if not event or time >= end:
+                    break
+            if time < end:
                 break
         lost = now.like(np.full_like(values, np.nan) for values in now.arrays())
         for left in waiting:

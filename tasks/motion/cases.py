@@ -20,7 +20,7 @@ from tasks.mathematics import quaternions
 from tasks.mechanics.field import MOVING
 from tasks.motion.events import Stepper, forced
 from tasks.motion.instant.layout import POSE
-from tasks.motion.pushes import Acting, Held, OfTime, Push, Pushes, Source, arguments, first_shape
+from tasks.motion.pushes import Acting, Held, OfTime, Pushes, SignalSource, Source, arguments, first_shape
 from tasks.motion.steps import METHODS
 from tasks.motion.system import Moment, MotionSystem
 
@@ -67,8 +67,12 @@ class Cases(NamedTuple):
 def opened(
     robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting | Servo, start: float = 0.0,
     memory: ArrayLike | None = None, load: Timed | None = None, base: BaseMotion = STILL, gravity: ArrayLike = GRAVITY,
+    signals: np.ndarray | None = None,
 ) -> Cases:  # fmt: skip
-    """From what a caller gives. Raises ValueError and TypeError for what does not fit."""
+    """From what a caller gives. Raises ValueError and TypeError for what does not fit.
+
+    signals (*batch, signal): those of loads at one instant; absent: over time.
+    """
     layout, shapes = system.layout, dict[str, Batch]()
     servo = force if isinstance(force, Servo) else None
     if isinstance(force, Servo):
@@ -76,6 +80,10 @@ def opened(
     sources = [Source("force", force, layout.actuators)]
     if layout.platform:
         sources.append(Source("load", np.zeros(6) if load is None else load, 6))
+    if signals is not None:
+        sources.append(Source("time", signals, layout.signals))
+    elif layout.signals:
+        sources.append(SignalSource.of(robot.family))
     if base.moves:
         sources.append(base.source(gravity))
     arguments(force, (4,) if layout.platform else (3,))
@@ -129,7 +137,8 @@ def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
 
 def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | None = None) -> Moment:
     """The first moment: joints without velocity hold, if they can; under the `force` of a servo, if there is one."""
-    push, now = _push(cases, cases.start, step, cases.state, force), np.zeros(cases.state.shape[1])
+    push = cases.pushes.over(cases.start, step, cases.state, cases.start)
+    push, now = push if force is None else Held(push, force), np.zeros(cases.state.shape[1])
     modes = system.first_modes(cases.state, push(now, cases.state))
     return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
@@ -147,24 +156,21 @@ def over_time(
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
     with np.errstate(all="ignore"):  # a case that came to an end holds NaN
-        running = None if cases.servo is None else cases.servo.loop(cases.state.shape[1], step, cases.gravity)
+        width = cases.state.shape[1]
+        running = None if cases.servo is None else cases.servo.loop(width, step, cases.gravity, cases.start)
         force = None if running is None else running.force(system.instant.seen(cases.state))
         now = begun(system, cases, step, force)
         yield cases.start, now
         for k in range(1, steps + 1):
-            push = _push(cases, cases.start + (k - 1) * step, step, now.state, force)
-            if running is not None and k > 1:
-                now = forced(system, now, push(np.zeros(now.state.shape[1]), now.state))
-            now = Stepper(system, METHODS[name], step, push).taken(now)
+            for part, piece in enumerate(cases.pushes.breaks.pieces(cases.start + (k - 1) * step, step)):
+                push = cases.pushes.over(piece.start, piece.length, now.state)
+                push = push if force is None else Held(push, force)
+                if (running is not None and k > 1 and part == 0) or piece.jumps:
+                    now = forced(system, now, push(np.zeros(width), now.state))
+                now = Stepper(system, METHODS[name], piece.length, push).taken(now)
             force = None if running is None else running.force(system.instant.seen(now.state))
             if k % every == 0:
                 yield cases.start + k * step, now
-
-
-def _push(cases: Cases, start: float, step: float, state: np.ndarray, force: np.ndarray | None) -> Push:
-    """What acts over a step; with the held `force` of a servo."""
-    push = cases.pushes.over(start, step, state)
-    return push if force is None else Held(push, force)
 
 
 def series(

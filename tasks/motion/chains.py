@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
+from tasks.arrays import inputs
 from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.control.servo import Servo
 from tasks.friction.given import Friction
@@ -62,18 +63,20 @@ class ChainAcceleration(NamedTuple):
 def accelerate_chain(
     robot: Robot, *, force: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None,
     friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-    elasticity: Elasticity | None = None,
+    elasticity: Elasticity | None = None, time: ArrayLike | None = None,
 ) -> ChainAcceleration:  # fmt: skip
     """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
 
-    Joints without velocity hold where they can. Samples without a motion hold NaN; their status says why.
+    time (*batch,) [s]: for a robot whose own loads change with it. Joints without velocity hold where they can. Samples
+    without a motion hold NaN; their status says why.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> ls.accelerate_chain(robot, force=np.zeros((5, 3)), q=np.zeros((5, 3))).qdd.shape
         (5, 3)
     """
     system = MotionSystem.of(robot, friction, gravity, elasticity=elasticity)
-    cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory)
+    signals = inputs.signals_at(robot, time)
+    cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory, signals=signals)
     found = accelerations(system, cases)
     return ChainAcceleration(found.acceleration, *found[1:])
 

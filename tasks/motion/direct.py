@@ -41,7 +41,8 @@ def simulate(
     memory, elasticity, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the
     world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves
     as `tasks.motion.parallel` says, without form and close; so it does where force is a servo, a controller that
-    `tasks.control.servo.servo` makes. What is absent is as there. Returns a Simulation, of a chain a ChainMotion.
+    `tasks.control.servo.servo` makes, and where its own loads change with time: steps are then cut where these jump, or
+    have a corner. What is absent is as there. Returns a Simulation, of a chain a ChainMotion.
     Raises TypeError for what does not belong to the robot's kind.
 
         >>> robot = ls.robots.build("planar_3r")
@@ -62,11 +63,13 @@ def simulate(
     _refuse(robot, platforms.simulate, {"q": q, "qd": qd})
     axes: LoadAxes = load_axes or "world"
     options = any(option is not None for option in (friction, memory, method, start, elasticity))
+    options |= bool(robot.family.signals)
     if base.moves or options or isinstance(force, Servo):
         if chosen := [name for name, value in forms.items() if value is not None]:
             raise TypeError(
-                f"{chosen[0]}: got it with friction, memory, elasticity, method, start, a servo or a motion of the "
-                f"base, with which {robot.name} moves in task space alone; leave {chosen[0]} out"
+                f"{chosen[0]}: got it with friction, memory, elasticity, method, start, a servo, a motion of the "
+                f"base or loads that change with time, with which {robot.name} moves in task space alone; leave "
+                f"{chosen[0]} out"
             )
         return parallel.simulate_platform(
             robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
@@ -95,7 +98,7 @@ def simulate_adaptive(
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
-    `tasks.motion.parallel` says. All else as in `simulate`.
+    `tasks.motion.parallel` says, as with loads that change with time. All else as in `simulate`.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> fall = ls.simulate_adaptive(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], times=[0.0, 0.05, 0.1])
@@ -114,7 +117,8 @@ def simulate_adaptive(
             elasticity=elasticity,
         )  # fmt: skip
     _refuse(robot, platforms.simulate_adaptive, {"q": q, "qd": qd})
-    if base.moves or any(option is not None for option in (friction, memory, balance, solver, elasticity)):
+    options = any(option is not None for option in (friction, memory, balance, solver, elasticity))
+    if base.moves or options or robot.family.signals:
         return adaptive.simulate_platform_adaptive(
             robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
             position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,

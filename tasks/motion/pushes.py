@@ -14,6 +14,9 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.loads.family import signal_breaks, signal_values
+from robots.loads.signals import Breaks
+from robots.model import Family
 from tasks.kernels.batches import Batch, checked, rows
 
 OfTime = Callable[[float], ArrayLike]
@@ -147,29 +150,54 @@ class Source:
         """The same as rows (size, padded samples)."""
         return rows(self.first(time), batch)
 
+    def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
+        """The same at the beginning, in the middle and at the end of a step without a jump, or as it is `inside`."""
+        return [self.at(start + part * step, batch) for part in (0.0, 0.5, 1.0)]
+
+
+@dataclass(frozen=True)
+class SignalSource(Source):
+    """Signals of loads that change with time, between the instants at which they jump."""
+
+    family: Family
+
+    @classmethod
+    def of(cls, family: Family) -> SignalSource:
+        """Those of a family."""
+        return cls("signals", lambda time: signal_values(family, time), len(family.signals), family)
+
+    def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
+        """As inside of the step; by default in its middle."""
+        middle = start + 0.5 * step if inside is None else inside
+        times = np.array([start, start + 0.5 * step, start + step])
+        return [rows(values, batch) for values in signal_values(self.family, times, middle).T]
+
 
 class Pushes:
     """What acts on a batch, in the order of `Layout.acting`; forces, the first, may be a function of the state.
 
-    Raises ValueError for shapes that do not fit, TypeError for functions of something else.
+    `breaks`: when what acts by itself jumps, or its slope does. Raises ValueError for shapes that do not fit, TypeError
+    for functions of something else.
     """
 
     def __init__(self, sources: Sequence[Source], batch: Batch, seen: Seen):
         self.sources, self.batch, self.seen = sources, batch, seen
         self.feedback = arguments(sources[0].value) > 1
+        families = [source.family for source in sources if isinstance(source, SignalSource)]
+        self.breaks = signal_breaks(families[0]) if families else Breaks()
         timed = [source for source in sources if callable(source.value)]
         constant = None if timed else np.concatenate([source.at(0.0, batch) for source in sources])
         self.constant = None if constant is None else Parabola(constant, constant, constant)
 
-    def over(self, start: float, step: float, state: np.ndarray) -> Push:
-        """What acts in one step."""
+    def over(self, start: float, step: float, state: np.ndarray, inside: float | None = None) -> Push:
+        """What acts in one step without a jump; where there may be one, loads are as at the time `inside`."""
         if self.constant is not None:
             return self.constant
         timed = self.sources[1:] if self.feedback else self.sources
-        moments = (start + part * step for part in (0.0, 0.5, 1.0))
         parabola = None
         if timed:
-            parabola = Parabola(*(np.concatenate([x.at(time, self.batch) for x in timed]) for time in moments))
+            parts = zip(*(source.over(start, step, self.batch, inside) for source in timed), strict=True)
+            parabola = Parabola(*(np.concatenate(part) for part in parts))
         if not self.feedback:
             assert parabola is not None
             return parabola

@@ -136,7 +136,7 @@ class MotionSystem:
         """From friction as callers give it, of any law, and what gives way. Raises ParameterError and ValueError."""
         groups = without_zero_width(friction_input(robot, friction, LAWS))
         values = groups.values if groups.groups else np.zeros((1, 0))
-        parameters, field = inputs.parameters(robot), inputs.gravity_input(gravity)
+        parameters, field = inputs.parameters(robot, timed=True), inputs.gravity_input(gravity)
         soft = inputs.reaction_criteria(robot, elasticity).elasticity
         soft = soft if groups.statics else None
         constants = Constants.of(robot.family, parameters, field, values, soft)

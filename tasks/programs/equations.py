@@ -23,7 +23,16 @@ from tasks.mechanics import chain, equations, limb, platform
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import Share
 from tasks.mechanics.kinematics import state_at
-from tasks.mechanics.structure import GRAVITY, Structure, limb_inputs, mounted_limb, solved_limb, structure_of, symbolic
+from tasks.mechanics.structure import (
+    GRAVITY,
+    Structure,
+    field_inputs,
+    limb_inputs,
+    mounted_limb,
+    solved_limb,
+    structure_of,
+    symbolic,
+)
 from tasks.programs.terms import PLATFORM
 
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
@@ -35,19 +44,31 @@ def _named(share: Share) -> dict[str, Array]:
 
 
 @functools.cache
-def limb_share_program(family: Family, limb_index: int) -> Program:
-    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`."""
+def limb_share_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
+    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`.
+
+    With `moving_base`, `gravity` is a sample input, see `tasks.mechanics.field`: the share's gravity is then all that
+    the motion of the base makes of it, for a `motion` without acceleration, and there is no potential.
+    """
     structure = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
-        share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
+        speed = structure.speed(motion)
+        if moving_base:
+            share = equations.limb_share(mounted, solved, (pose, moving), speed, np.zeros(3))
+            felt = limb.wrench(mounted, solved, array(gravity), limb.transmission(mounted, solved))
+            share = replace(share, gravity=array(felt) - share.coriolis @ speed)
+            return _named(share) | {"status": [solved.status]}
+        share = equations.limb_share(mounted, solved, (pose, moving), speed, array(gravity))
         share = equations.with_forces(share, mounted, solved)
         energy = equations.potential_energy(mounted, solved, array(gravity))
         return _named(share) | {"status": [solved.status], "potential": [energy]}
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.equations"
-    return trace(name, one_sample, case=limb_inputs(structure, limb_index), sample={"motion": (structure.motion_size,)})
+    inputs = limb_inputs(structure, limb_index)
+    case, sample = field_inputs(inputs, {"motion": (structure.motion_size,)}, moving_base)
+    return trace(name, one_sample, case=case, sample=sample)
 
 
 @functools.cache
@@ -85,28 +106,32 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
 
 
 @functools.cache
-def platform_share_program(family: Family) -> Program:
-    """The platform's share of the equations of motion and its `potential` energy."""
+def platform_share_program(family: Family, moving_base: bool = False) -> Program:
+    """The platform's share of the equations of motion and its `potential` energy; as for a limb with `moving_base`."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         body = symbolic(structure, parameters).platform
         if structure.mechanism.is_chain:
-            free = structure.freedoms
-            none = Share(np.zeros((free, free)), np.zeros((free, free)), np.zeros(free), *np.zeros((2, 0, free)))
-            return _named(none) | {"potential": [0.0]}
+            count = structure.freedoms
+            none = Share(np.zeros((count, count)), np.zeros((count, count)), np.zeros(count), *np.zeros((2, 0, count)))
+            return _named(none) | ({} if moving_base else {"potential": [0.0]})
         pose, moving = platform.unpack(motion, body)
-        share = equations.platform_share(body, pose, moving, array(gravity))
+        free = [TWIST.index(name) for name in body.mobility]
+        share = equations.platform_share(body, pose, moving, np.zeros(3) if moving_base else array(gravity))
+        if moving_base:
+            felt = array(platform.wrench(body, pose, moving, array(gravity)))[free]
+            share = replace(share, gravity=felt - share.coriolis @ structure.speed(motion))
         if body.forces:
-            taken = platform.applied_wrench(body, pose, moving)
-            along = array([taken[TWIST.index(name)] for name in body.mobility])
+            along = array(platform.applied_wrench(body, pose, moving))[free]
             share = replace(share, gravity=share.gravity - along)
+        if moving_base:
+            return _named(share)
         return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
 
-    case = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    return trace(
-        f"{family.name}.platform.equations", one_sample, case=case, sample={"motion": (structure.motion_size,)}
-    )
+    case: dict[str, tuple[int, ...]] = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    case, sample = field_inputs(case, {"motion": (structure.motion_size,)}, moving_base)
+    return trace(f"{family.name}.platform.equations", one_sample, case=case, sample=sample)
 
 
 def share_shapes(structure: Structure, limb_index: int | None) -> dict[str, Shape]:

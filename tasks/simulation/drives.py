@@ -13,7 +13,7 @@ import numpy as np
 
 from robots.controllers import Controller
 from tasks.control.loop import ControlLoop, Settings
-from tasks.control.model import Inverse, InverseModel
+from tasks.control.model import Inverse, InverseModel, signal_columns
 
 
 class StepForces(NamedTuple):
@@ -79,7 +79,7 @@ class Controlled:
         self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
         usual: float,
     ):  # fmt: skip
-        self._model, self._tracks = model, tracks
+        self._model, self._tracks, self._step = model, tracks, step
         self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
 
     @property
@@ -90,7 +90,8 @@ class Controlled:
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """The held forces."""
         wanted = self._tracks.at(number)
-        here, there = self._model.run(motion), self._model.run(wanted)
+        signals = signal_columns(self._model.family, number * self._step, motion.shape[1])
+        here, there = self._model.run(motion, signals=signals), self._model.run(wanted, signals=signals)
         force = self._loop.force(number, motion, wanted, here, there)
         return Seen(StepForces(force, force, force), Aim(wanted, here, there))
 

@@ -51,6 +51,7 @@ class FusedStep:
         self._state, self._modes = sequence.wide(parts.size), sequence.wide(2 * parts.joints)
         self._length = sequence.wide(1)
         names = {"force": "force"} | ({"load": "load"} if parts.platform else {})
+        names |= {"signals": "signals"} if parts.signals else {}
         names |= {"gravity": "base"} if system.instant.base else {}
         rows = {name: parts.acting[row] for name, row in names.items()}
         sizes = {name: row.stop - row.start for name, row in rows.items()}
@@ -82,10 +83,10 @@ class FusedStep:
             inputs |= indexed(k, {name: outputs[name] for name in ("joints", "rate")})
         sequence.add(_event_program(family, groups, len(evaluated)), inputs, {"event": self._results["event"]})
 
-    def __call__(self, now: Moment, acting: Parabola) -> tuple[Moment, np.ndarray]:
-        """The end of the step from a moment, and where it is not to be used (samples,)."""
-        width = now.state.shape[1]
-        arrays = {self._state: now.state, self._modes: now.modes.both, self._length: np.full((1, width), self._step)}
+    def __call__(self, now: Moment, acting: Parabola, length: float | None = None) -> tuple[Moment, np.ndarray]:
+        """The end of the step from a moment, and where it is not to be used (samples,); length [s]: of a part of it."""
+        width, length = now.state.shape[1], self._step if length is None else length
+        arrays = {self._state: now.state, self._modes: now.modes.both, self._length: np.full((1, width), length)}
         middle = acting(np.full(width, 0.5), now.state)
         for slots, values in zip(self._acting, (acting.begin, middle, acting(np.ones(width), now.state)), strict=True):
             arrays |= {slot: values[self._rows[name]] for name, slot in slots.items()}
@@ -118,7 +119,7 @@ class _Evaluation:
             moving = slice(0, instant.layout.moving)
             motion = sequence.add(_motion_program(instant.family), {"state": state.rows(moving)}, {})["motion"]
             inputs["motion"] = motion
-            field = {name: slot for name, slot in acting.items() if name == "gravity"}
+            field = {name: slot for name, slot in acting.items() if name in ("gravity", "signals")}
             for k, limb in enumerate(instant.limb_kernels()):
                 known = self._limbs[k] if k < len(self._limbs) else {}
                 results = limb.add_to(sequence, {"motion": motion, **field}, known)

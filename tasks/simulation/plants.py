@@ -8,12 +8,14 @@ import numpy as np
 
 from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
+from robots.loads.family import signal_breaks
+from robots.loads.signals import Breaks, Piece
 from robots.model import Family
 from robots.status import Status
 from tasks.mathematics import quaternions
 from tasks.motion.events import Stepper, forced, whole_lanes
 from tasks.motion.motors import ActuatorRates, FedMotors, FedPush
-from tasks.motion.pushes import Parabola, Push
+from tasks.motion.pushes import Parabola, Push, SignalSource
 from tasks.motion.steps import METHODS
 from tasks.motion.system import Moment, MotionSystem
 from tasks.simulation.drives import ForceSource, StepForces
@@ -35,6 +37,8 @@ class MovingRobots:
         self, system: MotionSystem, state: np.ndarray, step: float, method: str, load: ForceSource | None = None,
         field: ForceSource | None = None, supply: Supply | None = None,
     ):  # fmt: skip
+        self._signals = SignalSource.of(system.instant.family) if system.layout.signals else None
+        self._breaks = signal_breaks(system.instant.family) if system.layout.signals else Breaks()
         self.system, self.step, self.method, self.load, self.field = system, step, METHODS[method], load, field
         self.supply = supply
         self._fused = None if supply is not None else fused_step(system, method, step)
@@ -50,10 +54,10 @@ class MovingRobots:
     ) -> MovingRobots:  # fmt: skip
         """From parameters (samples, parameter), friction (samples, of all groups), motion inputs at the start.
 
-        load: wrenches (6, samples) on the platform over each step, in the axes of the world, or of the platform; field
-        (9, samples): what a base that moves adds, as `tasks.mechanics.field` has it; None where it stands. supply:
-        what feeds the motors; None where these give what they are asked for. elasticity: what shares the loads in
-        joints; None where the least norm does.
+        Time is zero at the start for what changes in the robot's own loads. load: wrenches (6, samples) on the platform
+        over each step, in the axes of the world, or of the platform; field (9, samples): what a base that moves adds,
+        as `tasks.mechanics.field` has it; None where it stands. supply: what feeds the motors; None where these give
+        what they are asked for. elasticity: what shares the loads in joints; None where the least norm does.
         """
         system = MotionSystem.of_cases(
             family, parameters, groups, friction, gravity,
@@ -75,19 +79,37 @@ class MovingRobots:
 
     def begin(self, push: StepForces) -> None:
         """Find out which joints hold at the start."""
-        acting = self._begun(Parabola(*self._acting(0, push)))
+        first = self._part(Parabola(*self._acting(0, push)), 0.0, self._breaks.pieces(0.0, self.step)[0])
+        acting = self._begun(first)
         modes = self.system.first_modes(self._state, acting)
         self._now = Moment(*self.system.settled(self._state, modes, modes.rest > 0.5, lambda state: acting))
 
     def advance(self, number: int, push: StepForces) -> None:
         """The step of that number, under forces."""
+        whole = Parabola(*self._acting(number, push))
+        start = number * self.step
+        for piece in self._breaks.pieces(start, self.step):
+            self._take(self._part(whole, (piece.start - start) / self.step, piece), piece)
+
+    def _part(self, whole: Parabola, since: float, piece: Piece) -> Parabola:
+        """What acts over a piece of a step, which begins at a share of it; with the signals of loads there."""
+        if self._signals is None:
+            return whole
+        parts = [since + share * piece.length / self.step for share in (0.0, 0.5, 1.0)]
+        others = [whole(np.full(whole.begin.shape[1], share), self.state) for share in parts]
+        signals = self._signals.over(piece.start, piece.length, (whole.begin.shape[1],))
+        at = self.system.layout.acting["signals"].start
+        pairs = zip(others, signals, strict=True)
+        return Parabola(*(np.concatenate([acting[:at], rows, acting[at:]]) for acting, rows in pairs))
+
+    def _take(self, acting: Parabola, piece: Piece) -> None:
+        """One piece of a step."""
         assert self._now is not None
-        acting = Parabola(*self._acting(number, push))
-        stepper = Stepper(self.system, self.method, self.step, self._fed(acting))
+        stepper = Stepper(self.system, self.method, piece.length, self._fed(acting))
         if self._fused is None:
             self._now = stepper.taken(forced(self.system, self._now, self._begun(acting)))
             return
-        before, (self._now, event) = self._now, self._fused(self._now, acting)
+        before, (self._now, event) = self._now, self._fused(self._now, acting, piece.length)
         if not event.any():
             return
         ended = ~np.isfinite(before.state).all(axis=0)
@@ -123,7 +145,7 @@ class MovingRobots:
         return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of `Layout.acting`: forces, the load on a platform, and what a base that moves adds."""
+        """Rows of `Layout.acting` but the signals: forces, the load on a platform, what a base that moves adds."""
         sources = [self.load] if self.system.layout.platform else []
         sources += [self.field] if self.field is not None else []
         if not sources:

@@ -105,6 +105,7 @@ class Instant:
         inputs: Values = {"state": state[None], "modes": modes[None], "force": acting[None, rows["force"]]}
         inputs |= {"stage": stage[None]} if stage is not None else {}
         field: Values = {"gravity": acting[None, rows["base"]]} if self.base else {}
+        field |= {"signals": acting[None, rows["signals"]]} if self.layout.signals else {}
         implicit = stage is not None
         if not self.layout.platform:
             return self.whole_kernel(implicit=implicit)(inputs | field, width)

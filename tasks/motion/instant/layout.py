@@ -2,9 +2,9 @@
 
 Inputs per case: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups). Per sample: `state` and
 `modes` in the order of `Layout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and what
-is subtracted from the rates of speed (freedom,) and of memory (joint,); where the base moves, `gravity` is as
-`tasks.mechanics.field` has it. They are few because a call costs by the array. Cases may lie in the lanes of vectors,
-each with its own design and friction: see `tasks.kernels.lanes`.
+is subtracted from the rates of speed (freedom,) and of memory (joint,); `signals`, where loads change with time; where
+the base moves, `gravity` is as `tasks.mechanics.field` has it. They are few because a call costs by the array. Cases
+may lie in the lanes of vectors, each with its own design and friction: see `tasks.kernels.lanes`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Layout:
     joints: int
     actuators: int
     platform: bool = False
+    signals: int = 0
 
     @property
     def positions(self) -> int:
@@ -67,9 +68,12 @@ class Layout:
 
     @functools.cached_property
     def acting(self) -> Mapping[str, slice]:
-        """Rows of what acts from outside: `force` of the actuators, `load` on the platform, `base`, where it moves."""
+        """Rows of what acts from outside.
+
+        `force` of the actuators, `load` on the platform, `signals` of loads over time, and `base`, where it moves.
+        """
         load = len(TWIST) if self.platform else 0
-        return _rows({"force": self.actuators, "load": load, "base": MOVING})
+        return _rows({"force": self.actuators, "load": load, "signals": self.signals, "base": MOVING})
 
     @property
     def moving(self) -> int:
@@ -90,7 +94,8 @@ def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
 def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
     """The layout of a robot's states."""
     mechanism, joints = family.reference, sum(len(each.places) for each in groups)
-    return Layout(len(mechanism.freedoms), joints, len(mechanism.actuators), not mechanism.is_chain)
+    sizes = len(mechanism.freedoms), joints, len(mechanism.actuators)
+    return Layout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
 
 
 def inputs_of_motion(

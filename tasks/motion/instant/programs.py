@@ -39,6 +39,7 @@ from tasks.mechanics.structure import (
     Structure,
     field_inputs,
     limb_inputs,
+    signal_inputs,
     solved_limb,
     structure_of,
     symbolic,
@@ -70,11 +71,11 @@ def motion_program(
 
     def one_sample(
         parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, modes: Array,
-        stage: Array | None = None, elasticity: Array = ABSENT,
+        stage: Array | None = None, elasticity: Array = ABSENT, signals: Array = ABSENT,
     ) -> dict[str, Any]:  # fmt: skip
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
-        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
+        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion, signals)
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
         sharing = _sharing(family, 0, shared, elasticity)
@@ -86,6 +87,7 @@ def motion_program(
         return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
 
     case, sample = inputs_of_motion(parts, groups, implicit)
+    sample |= signal_inputs(family)
     case, sample = field_inputs(limb_inputs(structure, 0) | case | _elastic_input(shared), sample, moving_base)
     return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 
@@ -128,9 +130,10 @@ def limb_motion_program(
         )
 
     def one_sample(
-        parameters: Array, mount: Array, gravity: Array, motion: Array, elasticity: Array = ABSENT
-    ) -> dict[str, Any]:
-        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
+        parameters: Array, mount: Array, gravity: Array, motion: Array, elasticity: Array = ABSENT,
+        signals: Array = ABSENT,
+    ) -> dict[str, Any]:  # fmt: skip
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
         seeds, sharing = pose_seeds(pose, moving), _sharing(family, limb_index, shared, elasticity)
         own = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), seeds, sharing)
         passive = own.passive_rows(wanted.passive)
@@ -141,7 +144,7 @@ def limb_motion_program(
         return result | (_statics(own, wanted) if wanted.statics else {})
 
     case = limb_inputs(structure, limb_index) | _elastic_input(shared)
-    case, sample = field_inputs(case, {"motion": (structure.motion_size,)}, moving_base)
+    case, sample = field_inputs(case, {"motion": (structure.motion_size,), **signal_inputs(family)}, moving_base)
     program = trace(f"{family.name}.{limb_.name}.motion", one_sample, case=case, sample=sample)
     require_shapes(program, limb_shapes(structure, limb_index, wanted))
     return program
@@ -185,9 +188,9 @@ def platform_motion_program(
 
     def one_sample(
         parameters: Array, gravity: Array, friction: Array, state: Array, modes: Array, force: Array, load: Array,
-        motion: Array, stage: Array | None = None, **limbs: Mapping[int, Array],
+        motion: Array, stage: Array | None = None, signals: Array = ABSENT, **limbs: Mapping[int, Array],
     ) -> dict[str, Any]:  # fmt: skip
-        body = symbolic(structure, parameters).platform
+        body = symbolic(structure, parameters, signals).platform
         pose, moving = platform.unpack(motion, body)
         joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
         now, step = modes_of(parts, modes, state[parts.at["memory"]]), stage_of(parts, stage)
@@ -202,7 +205,7 @@ def platform_motion_program(
 
     case, sample = inputs_of_motion(parts, groups, implicit)
     case |= {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    sample |= {"motion": (structure.motion_size,), "load": (len(TWIST),)}
+    sample |= {"motion": (structure.motion_size,), "load": (len(TWIST),), **signal_inputs(family)}
     for k, (instance, asked) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
         sample |= indexed(k, limb_shapes(structure, instance.limb, asked))
     case, sample = field_inputs(case, sample, moving_base)

@@ -143,7 +143,7 @@ def test_samples_at_the_edges_of_a_grasp_do_not_depend_on_rounding() -> None:
     assert signal_values(family, times)[0].tolist() == [0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
 
 
-def test_what_changes_with_time_wants_a_time_and_simulations_refuse_it() -> None:
+def test_what_changes_with_time_wants_a_time() -> None:
     robot = with_loads(catalog.build("planar_3r"), {"o": ObjectLoad("*", 1.0, start=0.3)})
     q = np.zeros(3)
     with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):
@@ -152,12 +152,24 @@ def test_what_changes_with_time_wants_a_time_and_simulations_refuse_it() -> None
         ls.forward_dynamics(robot, q=q, force=q)
     with pytest.raises(ValueError, match="time: no load of planar_3r changes with time; leave it out"):
         inverse_dynamics(catalog.build("planar_3r"), q=q, time=0.0)
+    with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):
+        ls.accelerate(robot, q=q, force=q)
+    with pytest.raises(ValueError, match="time: no load of planar_3r changes with time; leave it out"):
+        ls.accelerate(catalog.build("planar_3r"), q=q, force=q, time=0.0)
+    delta = with_loads(catalog.build("delta_3rr2rrr"), {"o": ObjectLoad("platform", 1.0, start=0.3)})
+    with pytest.raises(TypeError, match=r"form: got it with .* loads that change with time"):
+        ls.simulate(delta, force=q, step=0.1, steps=1, form="joint")
+
+
+def test_a_table_reaches_to_the_end_of_a_simulation(tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "cutting.csv", TABLE, delimiter=",", header="t,mx,my,mz,fx,fy,fz", comments="")
     text = (
-        "limbsweep: 1\nrobot: planar_3r\nloads: {o: {kind: object, body: '*', mass: 1, from: 0.3}}\n"
+        "limbsweep: 1\nrobot: planar_3r\nloads: {cut: {kind: wrench, body: link_3, file: cutting.csv}}\n"
         "simulation: {}\ntime: {stop: 1, step: 0.1}\noutputs: [joint_position]\n"
     )
-    with pytest.raises(InputError, match="loads: got loads that change with time; expected constant loads and springs"):
-        Sweep.from_text(text)
+    (tmp_path / "sweep.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"loads\.cut\.file"):
+        Sweep.from_yaml(tmp_path / "sweep.yaml")
 
 
 def test_a_load_that_is_no_number_is_told_where_bearings_alone_feel_it() -> None:

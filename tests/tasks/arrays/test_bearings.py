@@ -111,3 +111,22 @@ def test_misuse_is_told() -> None:
         constraint_forces(robot, arms={"bending_arm": 0.0}, **moving)
     with pytest.raises(ValueError, match="load: planar_3r is a chain without platform; leave it out"):
         constraint_forces(robot, load=np.ones(6), **moving)
+
+
+def test_a_base_that_moves_loads_bearings_as_gravity_and_a_joint_do() -> None:
+    """An acceleration of the base is one of gravity; that it turns about the first joint is one of its rates."""
+    delta, turned = catalog.build("delta_3rr2rrr"), turn((0.6, 0.0, 0.8), 0.4)
+    state: Any = {"position": [[0.02, 0.1, -0.9], [0.0, 0.0, -1.0]], "twist": [0.0, 0.0, 0.0, 0.5, -0.3, 0.2]}
+    moved = constraint_forces(delta, **state, base_rotation=turned, base_acceleration=[0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    felt = constraint_forces(delta, **state, gravity=turned.T @ [-1.0, -2.0, -12.81])
+    arm, rates = catalog.build("planar_3r"), np.array([[1.0, -2.0, 0.5]])
+    carried = constraint_forces(arm, q=[0.1, 0.2, 0.3], qd=rates, base_twist=[0.0, 0.0, 4.0, 0.0, 0.0, 0.0])
+    turning = constraint_forces(arm, q=[0.1, 0.2, 0.3], qd=rates + np.array([4.0, 0.0, 0.0]))
+    for found, expected in ((moved, felt), (carried, turning)):
+        size = np.nanmax(expected.normal)
+        assert not found.status.any()
+        for name in ("moment_across", "force_across", "along", "normal"):
+            values, wanted = getattr(found, name), getattr(expected, name)
+            assert (np.isnan(values) == np.isnan(wanted)).all()
+            assert np.nanmax(np.abs(values - wanted)) < 1e-12 * size
+    assert np.nanmax(np.abs(carried.normal - constraint_forces(arm, q=[0.1, 0.2, 0.3], qd=rates).normal)) > 1e-2 * size

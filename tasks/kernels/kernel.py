@@ -6,7 +6,7 @@ import ctypes
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -88,11 +88,14 @@ class Kernel:
             for name, (_, nodes) in self.program.outputs.items()
         }
 
-    def allocate(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
-        """Uninitialised arrays for all outputs."""
+    def allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
+        """Uninitialised arrays for all outputs; `once`: for a single call, which new huge pages would only delay."""
         shapes = self.shapes(cases, samples)
         series = [name for name in shapes if name not in self.program.reductions]
-        rows = dict(zip(series, empty_together(shapes[name] for name in series), strict=True))
+        arrays: Iterable[np.ndarray] = map(empty_rows, [shapes[name] for name in series])
+        if not once:
+            arrays = empty_together(shapes[name] for name in series)
+        rows = dict(zip(series, arrays, strict=True))
         return {name: rows[name] if name in rows else np.empty(shape) for name, shape in shapes.items()}
 
     def __call__(
@@ -109,7 +112,7 @@ class Kernel:
         contiguous.
         """
         cases = max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
-        out = self.allocate(cases, samples) if out is None else out
+        out = self.allocate(cases, samples, once=True) if out is None else out
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         if self.compiled:
             groups = padded(samples) // LANES

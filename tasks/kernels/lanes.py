@@ -132,7 +132,7 @@ class BoundKernel:
         if self._prepared is None:
             return kernel(self.program)({**self.case, **inputs}, samples)
         run = kernel(split(self.program)[1], wide=False)
-        out = run.allocate(1, samples)
+        out = run.allocate(1, samples, once=True)
         grouped = {PREPARED: self._prepared, **{key: _grouped(values) for key, values in inputs.items()}}
         run(grouped, LANES, {key: _grouped(values) for key, values in out.items()})
         return out

@@ -1,7 +1,7 @@
 """Write a program as text of LLVM: the function that goes through cases and groups of samples.
 
 What depends on case inputs alone is scalar code before the loop over samples, in double precision; samples may be in
-single, sixteen in place of eight in a vector.
+single, sixteen in place of eight in a vector, and vectors may be twice as wide, see `FunctionText`.
 
 The function is `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which `valid` samples
 count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the program, strides

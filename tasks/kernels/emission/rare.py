@@ -11,7 +11,7 @@ from tasks.kernels.emission.writer import FunctionText
 from tasks.kernels.program import Program
 
 PLACE = 64
-"""Bytes."""
+"""Bytes from one value to the next: a vector of one group."""
 
 
 def function(program: Program, index: int, single: bool) -> list[str]:

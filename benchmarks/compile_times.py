@@ -30,7 +30,8 @@ PHASES = ("trace", "text", "read", "code", "load")
 TREE, JOINTS = "tree_78", 78
 SECTIONS = (
     "actuator limits", "rated currents", "saturation", "joint ranges", "joint rates", "workspace", "controller",
-    "tolerance", "friction", "elasticity", "errors", "elastic turns", "test load", "capsules", "path limits", "supply",
+    "tolerance", "friction", "elasticity", "clearances", "errors", "elastic turns", "test load", "capsules",
+    "path limits", "supply",
 )  # fmt: skip
 """Needs that a sweep has to say more for than the name of the robot."""
 MOST = 8

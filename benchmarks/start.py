@@ -2,8 +2,8 @@
 
 The first process compiles and keeps the machine code, the second one takes it from the disk.
 
-A program as well: `python -m benchmarks.start ROBOT` computes forces of a robot in a new process and prints them with
-its times as one line of JSON.
+A program as well: `python -m benchmarks.start ROBOT` reads states as JSON from its input, computes forces of the robot
+there and prints them with its times as one line of JSON. It imports nothing but what its user would.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def start(size: Size) -> Iterator[Figure]:
         runs = [_both(name) for _ in range(3 if size.full else 1)]
         for which, title in enumerate(("process start to first forces", "the same in a second process")):
             best = min((run[which] for run in runs), key=lambda process: float(process["seconds"]))
-            same = np.array_equal(best["force"], forces(name))
+            same = np.array_equal(best["force"], forces(name, _states(name)))
             require(same, f"{name}: a new process gives other forces than this one")
             parts = ", ".join(f"{what} {best[what]:.2g} s" for what in ("imports", "LLVM", "rest"))
             parts += f"; {best['cpu']:.2g} s of CPU time in all"
@@ -41,28 +41,33 @@ def start(size: Size) -> Iterator[Figure]:
 
 def _both(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A process that finds no machine code on the disk, and one that finds that of the first."""
+    states = json.dumps({key: value.tolist() for key, value in _states(name).items()})
     with tempfile.TemporaryDirectory() as folder:
-        return _process(name, folder), _process(name, folder)
+        return _process(name, states, folder), _process(name, states, folder)
 
 
-def forces(name: str) -> list[list[float]]:
-    """Forces (state, actuator) of a robot at a few states of its region."""
+def _states(name: str) -> dict[str, np.ndarray]:
+    """A few states of the region of a robot."""
     from benchmarks import regions
+    from robots import catalog
+
+    return regions.states(catalog.build(name), STATES)
+
+
+def forces(name: str, states: Any) -> list[list[float]]:
+    """Forces (state, actuator) of a robot."""
     from robots import catalog
     from tasks import inverse_dynamics
 
-    robot, states = catalog.build(name), regions.states
-    moving: Any = states(robot, STATES)
-    found: list[list[float]] = inverse_dynamics(robot, **moving).tolist()
+    found: list[list[float]] = inverse_dynamics(catalog.build(name), **states).tolist()
     return found
 
 
-def _process(name: str, folder: str) -> dict[str, Any]:
+def _process(name: str, states: str, folder: str) -> dict[str, Any]:
     begin, before = time.perf_counter(), os.times()
-    words = [sys.executable, "-m", "benchmarks.start", name]
-    told: dict[str, Any] = json.loads(
-        subprocess.run(words, env={**os.environ, VARIABLE: folder}, capture_output=True, text=True, check=True).stdout
-    )
+    words, environment = [sys.executable, "-m", "benchmarks.start", name], {**os.environ, VARIABLE: folder}
+    done = subprocess.run(words, env=environment, input=states, capture_output=True, text=True, check=True)
+    told: dict[str, Any] = json.loads(done.stdout)
     seconds, after = time.perf_counter() - begin, os.times()
     cpu = after.children_user - before.children_user + after.children_system - before.children_system
     return told | {"seconds": seconds, "rest": seconds - told["imports"] - told["LLVM"], "cpu": cpu}
@@ -74,7 +79,7 @@ def main(name: str) -> None:
     import tasks  # noqa: F401
     from tasks.kernels.cache import compiled
 
-    imports, force = time.perf_counter() - begin, forces(name)
+    imports, force = time.perf_counter() - begin, forces(name, json.load(sys.stdin))
     print(json.dumps({"force": force, "imports": imports, "LLVM": sum(compiled().values())}))
 
 

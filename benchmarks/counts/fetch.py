@@ -2,12 +2,15 @@
 
 Straight-line code beyond the cache of instructions comes from the next cache, once for each group of samples. Printed
 are the bytes of code that kernels of a tree of 30 bodies run through in a second, and those of code that does nothing
-but fused multiply-adds with operands on a large stack, as long as theirs: what a core can fetch.
+but fused multiply-adds with operands on a large stack, as long as theirs: what a core can fetch. Then the same kernels
+with stretches that repeat as functions: bytes of code, and their time over that of straight lines.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
+import unittest.mock
 from collections.abc import Iterator
 
 import llvmlite.binding as llvm
@@ -17,12 +20,13 @@ from benchmarks.figures import best
 from benchmarks.peers.trees import Setting
 from benchmarks.robots import Job
 from tasks.inertia.programs import matrix_program
+from tasks.kernels.emission import repeats
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.kernel import LANES, Kernel, machine_code
 from tasks.kernels.program import Program, size
 from tasks.motion.instant.programs import motion_program
 
-TREE, SAMPLES, REPEATS = "tree_30", 128, 200
+TREE, SAMPLES, REPEATS, TURNS = "tree_30", 128, 100, 5
 CHAINS, FAR, PLACES, ROUNDS = 12, 12_800, 100, 64
 LENGTHS = (1_000, 4_000, 16_000)
 """Multiply-adds of the code that is nothing else; each has an operand in memory, whose address takes four bytes."""
@@ -74,9 +78,9 @@ def programs() -> Iterator[Program]:
     yield motion_program(setting.robot.family, ())
 
 
-def seconds(program: Program) -> float:
+def seconds(run: Kernel) -> float:
     """What a sample takes at random inputs."""
-    random, run = np.random.default_rng(1), Kernel(program).prepare()
+    random, program = np.random.default_rng(1), run.program
     inputs = {key: random.normal(size=(1, size(shape))) for key, shape in program.case.items()}
     inputs |= {key: random.normal(size=(1, size(shape), SAMPLES)) for key, shape in program.sample.items()}
     out = run.allocate(1, SAMPLES)
@@ -89,8 +93,15 @@ def main() -> None:
         code, rate = streamed(length)
         print(f"{'multiply-adds alone':32s} {code:8d} bytes {rate * 1e-9:8.1f} GB/s")
     for program in programs():
-        length = code_bytes(source(program))
-        print(f"{program.name:32s} {length:8d} bytes {length / LANES / seconds(program) * 1e-9:8.1f} GB/s")
+        kernels, lengths = [], []
+        for worth in (math.inf, repeats.WORTH):
+            with unittest.mock.patch.object(repeats, "WORTH", worth):
+                kernels.append(Kernel(program, keep=False).prepare())
+                lengths.append(code_bytes(source(program)))
+        lines, folded = np.min([[seconds(kernel) for kernel in kernels] for _ in range(TURNS)], axis=0)
+        rate = lengths[0] / LANES / lines * 1e-9
+        print(f"{program.name:32s} {lengths[0]:8d} bytes {rate:8.1f} GB/s", end="")
+        print(f" {lengths[1]:8d} bytes {folded / lines:6.2f}")
 
 
 if __name__ == "__main__":

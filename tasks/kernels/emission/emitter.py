@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.kernels.emission import rare
+from tasks.kernels.emission import rare, stretches
 from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
-from tasks.kernels.emission.slots import handed_over, kernel_slots
-from tasks.kernels.emission.writer import FunctionText
+from tasks.kernels.emission.repeats import Repeats
+from tasks.kernels.emission.slots import handed_over, is_long, kernel_slots, loop_slots
+from tasks.kernels.emission.writer import PLACE, FunctionText
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import Key
@@ -33,8 +34,15 @@ class _Emitter(FunctionText):
         super().__post_init__()
         self.counted = 2 * LANES if self.single else LANES
         self.doubles, self.sums = f"<{self.lanes} x double>", f"<{self.counted} x double>"
-        self.tables: list[str] = []
-        self.slots = None if self.wide else kernel_slots(self.program)
+        self.filled = 0
+        self._rare = [k for k, loop in enumerate(self.program.loops) if loop.skip is not None]
+        self._long = [k for k in self._rare if is_long(self.program, k)]
+        regions = [2 * k + 1 for k in self._long]
+        long = is_long(self.program) and not self.wide
+        if long:
+            regions += [key for key in self.program.regions if key != PER_CASE and key not in self.program.rare]
+        self.repeats = Repeats(self.program, regions)
+        self.slots = kernel_slots(self.program, self.repeats) if long else None
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
@@ -120,13 +128,13 @@ class _Emitter(FunctionText):
         self.line("ret void")
         arguments = "i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides"
         kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
-        loops = [line for k in self._rare for line in rare.function(program, k, self.single)]
-        fill = [FILL] if self.tables else []
-        return "\n".join([*kernel, *loops, *fill, *self.tables, *declarations(), ATTRIBUTES])
-
-    @property
-    def _rare(self) -> list[int]:
-        return [k for k, loop in enumerate(self.program.loops) if loop.skip is not None]
+        for k in self._rare:
+            slots = loop_slots(program, k, self.repeats) if k in self._long else None
+            kernel += rare.function(program, k, self.single, slots)
+        for number, stretch in enumerate(self.repeats.stretches):
+            kernel += stretches.function(program, stretch, number, self.single)
+        fill = [FILL] if self.filled else []
+        return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
 
     def places(self) -> None:
         """Memory for slots, and for what loops that are functions take and give."""
@@ -135,7 +143,7 @@ class _Emitter(FunctionText):
         given = max((len(self.program.loops[k].state) for k in self._rare), default=0)
         for name, count in (("values", taken), ("results", given)):
             if count:
-                self.line(f"%{name} = alloca [{count * rare.PLACE} x i8], align {rare.PLACE}")
+                self.line(f"%{name} = alloca [{count * PLACE} x i8], align {PLACE}")
 
     def _offsets(self) -> list[str]:
         """Where the vector's groups of LANES samples are; those that there are not are the last one again."""
@@ -173,9 +181,9 @@ class _Emitter(FunctionText):
             name = self.names[i]
             if self.single and kind != "i1":
                 name = self.new(f"fptrunc double {name} to float")
-            one = self.new(f"insertelement {vector} poison, {kind} {name}, i64 0")
-            pattern = f"<{self.lanes} x i32> zeroinitializer"
-            self.splats[i] = self.new(f"shufflevector {vector} {one}, {vector} poison, {pattern}")
+            self.splats[i] = self.spread(vector, name)
+            if self.slots is not None and i in self.slots:
+                self.write(self.slot(self.slots[i]), self.splats[i], mask=kind == "i1")
 
     def _sample_inputs(self, row: dict[Key, str]) -> None:
         places: dict[tuple[Key, int], str] = {}
@@ -245,13 +253,14 @@ class _Emitter(FunctionText):
             known = {k: self._constant(node) for k, node in enumerate(nodes) if self.program.nodes[node].op == CONSTANT}
             if not known or name in self.program.reductions:
                 continue
-            places, values = f"@places{len(self.tables)}", f"@values{len(self.tables)}"
+            places, values = f"@places{self.filled}", f"@values{self.filled}"
             for table, kind, words in (
                 (places, "i64", map(str, known)),
                 (values, "double", map(literal, known.values())),
             ):
                 listed = ", ".join(f"{kind} {word}" for word in words)
                 self.tables.append(f"{table} = private constant [{len(known)} x {kind}] [ {listed} ]")
+            self.filled += 1
             where = f"ptr {row[name]}, i64 {self.by_component[name]}"
             self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(known)}, i64 %groups)")
 

@@ -6,19 +6,16 @@ in the loop are handed over, through memory. Every value has a place of a cache 
 
 from __future__ import annotations
 
-from tasks.kernels.emission.slots import handed_over, loop_slots
-from tasks.kernels.emission.writer import FunctionText
+from tasks.kernels.emission.slots import Slots, handed_over
+from tasks.kernels.emission.writer import PLACE, FunctionText
 from tasks.kernels.program import Program
 
-PLACE = 64
-"""Bytes from one value to the next: a vector of one group."""
 
-
-def function(program: Program, index: int, single: bool) -> list[str]:
-    """The text of a loop."""
+def function(program: Program, index: int, single: bool, slots: Slots | None) -> list[str]:
+    """The text of a loop, which has slots where it is long."""
     writer, loop = FunctionText(program, single), program.loops[index]
     assert loop.skip is not None
-    taken, writer.slots = handed_over(program, index), loop_slots(program, index)
+    taken, writer.slots = handed_over(program, index), slots
     writer.label("entry")
     writer.places()
     for k, node in enumerate(taken):

@@ -7,9 +7,11 @@ So a value that nothing has touched for FAR operations is read again, from a slo
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
+from tasks.kernels.emission.repeats import Call, Nodes, Repeats
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.program import PER_CASE, Program
 
@@ -46,19 +48,23 @@ class Trail:
 class Slots(dict[int, int]):
     """The slots of values that are read again; `count`: how many there are, as a slot has several values in turn."""
 
-    def __init__(self, places: dict[int, int], count: int) -> None:
+    def __init__(self, places: dict[int, int], count: int, repeats: Repeats) -> None:
         super().__init__(places)
-        self.count, self.trail = count, Trail()
+        self.count, self.repeats, self.trail = count, repeats, Trail()
 
 
-def kernel_slots(program: Program) -> Slots | None:
-    """Slots of a program without its rare loops, None where it is not long."""
-    if program.operations().total() <= LONG:
-        return None
+def is_long(program: Program, rare: int | None = None) -> bool:
+    """Whether a program without its rare loops is long, or one of these."""
+    if rare is None:
+        return program.operations().total() > LONG
+    return len(program.regions.get(2 * rare + 1, ())) > LONG
+
+
+def kernel_slots(program: Program, repeats: Repeats) -> Slots:
+    """Slots of a program without its rare loops."""
     inputs = {i for i, node in enumerate(program.nodes) if node.op == SAMPLE}
-    walk = _Walk(
-        program, {i for i, node in enumerate(program.nodes) if node.op == CASE} | {*program.regions.get(PER_CASE, ())}
-    )
+    per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | {*program.regions.get(PER_CASE, ())}
+    walk = _Walk(program, repeats, per_case)
     walk.make(inputs)
     walk.region(0)
     for k, loop in enumerate(program.loops):
@@ -75,11 +81,9 @@ def kernel_slots(program: Program) -> Slots | None:
     return walk.slots()
 
 
-def loop_slots(program: Program, index: int) -> Slots | None:
-    """Slots of a loop that is a function of its own, None where it is not long."""
-    if len(program.regions.get(2 * index + 1, ())) <= LONG:
-        return None
-    walk = _Walk(program, set())
+def loop_slots(program: Program, index: int, repeats: Repeats) -> Slots:
+    """Slots of a loop that is a function of its own."""
+    walk = _Walk(program, repeats, set())
     walk.make(handed_over(program, index))
     walk.use(program.loops[index].before)
     walk.loop(index)
@@ -97,15 +101,16 @@ def handed_over(program: Program, index: int) -> tuple[int, ...]:
 class _Walk:
     """Goes through a function as emission does, and finds what is far, from where and to where that is needed.
 
-    Masks have no slots, nor what is `still`: the same for all samples.
+    Masks have slots for calls alone, and so has what is `still`: the same for all samples.
     """
 
-    def __init__(self, program: Program, still: set[int]) -> None:
-        self.program, self.trail = program, Trail()
+    def __init__(self, program: Program, repeats: Repeats, still: set[int]) -> None:
+        self.program, self.repeats, self.still, self.trail = program, repeats, still, Trail()
         self._others = {i for i, node in enumerate(program.nodes) if node.op == CONSTANT or program.is_mask(i)} | still
         self._again: set[int] = set()
-        self._made: dict[int, int] = {}
+        self._made = dict.fromkeys(still, -1)
         self._last: dict[int, int] = {}
+        self._blocks: list[Nodes] = []
 
     def make(self, nodes: Iterable[int]) -> None:
         for node in nodes:
@@ -120,10 +125,22 @@ class _Walk:
                 self._last[node] = self.trail.place
 
     def region(self, key: int) -> None:
-        for node in self.program.regions.get(key, ()):
-            self.use(self.program.nodes[node].args)
-            self.make((node,))
+        for piece in self.repeats.pieces(self.program.regions.get(key, ())):
+            if isinstance(piece, Call):
+                self.call(piece)
+                continue
+            self.use(self.program.nodes[piece].args)
+            self.make((piece,))
             self.trail.step()
+
+    def call(self, call: Call) -> None:
+        """What goes in and out is in memory, the latter in neighbouring slots."""
+        self._again.update(call.taken)
+        self._last.update(dict.fromkeys(call.taken, self.trail.place))
+        self.make(call.written)
+        self._last.update(dict.fromkeys(call.written, self.trail.place))
+        self._blocks.append(call.written)
+        self.trail.leap()
 
     def loop(self, index: int) -> None:
         loop = self.program.loops[index]
@@ -138,21 +155,27 @@ class _Walk:
         self.trail.leap()
 
     def slots(self) -> Slots:
-        return Slots(*_placed([(self._made[node], self._last[node], node) for node in self._again]))
+        self._last.update(dict.fromkeys(self.still & self._again, self.trail.place))
+        together = {node for block in self._blocks for node in block}
+        blocks = [*self._blocks, *((node,) for node in self._again - together)]
+        lives = [(self._made[block[0]], max(self._last[node] for node in block), block) for block in blocks]
+        return Slots(*_placed(lives), self.repeats)
 
 
-def _placed(lives: list[tuple[int, int, int]]) -> tuple[dict[int, int], int]:
-    """Slots of values that are needed from one place to another, and how many there are."""
+def _placed(lives: list[tuple[int, int, Nodes]]) -> tuple[dict[int, int], int]:
+    """Slots of values that are needed from one place to another, neighbours for several, and how many there are."""
     result: dict[int, int] = {}
-    taken: list[tuple[int, int]] = []
-    free: list[int] = []
+    taken: list[tuple[int, int, int]] = []
+    free = defaultdict[int, list[int]](list)
     count = 0
-    for start, stop, node in sorted(lives):
+    for start, stop, nodes in sorted(lives):
         while taken and taken[0][0] < start:
-            free.append(heappop(taken)[1])
-        if not free:
-            free.append(count)
-            count += 1
-        result[node] = free.pop()
-        heappush(taken, (stop, result[node]))
+            _, slot, size = heappop(taken)
+            free[size].append(slot)
+        if not free[len(nodes)]:
+            free[len(nodes)].append(count)
+            count += len(nodes)
+        slot = free[len(nodes)].pop()
+        result.update(zip(nodes, range(slot, slot + len(nodes)), strict=True))
+        heappush(taken, (stop, slot, len(nodes)))
     return result, count

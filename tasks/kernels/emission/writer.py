@@ -21,9 +21,13 @@ from tasks.kernels.emission.formats import (
     constant,
     picks,
 )
+from tasks.kernels.emission.repeats import Call
 from tasks.kernels.expression import CONSTANT, Dual
 from tasks.kernels.program import PER_CASE, Program
 from tasks.kernels.rows import LANES
+
+PLACE = 64
+"""Bytes of a slot: a vector of one group."""
 
 
 @dataclass
@@ -46,6 +50,7 @@ class FunctionText:
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
         self.slots: far.Slots | None = None
+        self.tables: list[str] = []
         self.block, self.parts, self.count = "", 0, 0
 
     def line(self, text: str) -> None:
@@ -73,25 +78,48 @@ class FunctionText:
         """All that was written as the body of a function `name`, whose first line is `head`."""
         places = ", ".join(f"ptr blockaddress(@{name}, %part{k + 1})" for k in range(self.parts))
         parts = [f"@{name}.parts = private constant [{self.parts} x ptr] [{places}]"] if self.parts else []
-        return [*parts, head, *self.lines, "}"]
+        return [*parts, *self.tables, head, *self.lines, "}"]
 
     def operand(self, node: int, scalar: bool) -> str:
         """The name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
-        data = self.program.nodes[node]
-        if data.op == CONSTANT:
-            value = data.data.single if self.single and isinstance(data.data, Dual) else data.data
-            return constant("double" if scalar else self.vector, value)
+        if self.program.nodes[node].op == CONSTANT:
+            return self.number(node, "double" if scalar else self.vector)
         if scalar:
             return self.names[node]
         if node in self.splats:
             return self.splats[node]
         if self.slots is not None and not self.program.is_mask(node) and self.slots.trail.touch(node):
             # volatile: else LLVM would keep the value, or move the reading
-            self.names[node] = self.new(f"load volatile {self.vector}, ptr {self._slot(self.slots[node])}")
+            self.names[node] = self.read(self.slot(self.slots[node]), mask=False, how="load volatile")
         return self.names[node]
 
-    def _slot(self, number: int) -> str:
+    def number(self, node: int, kind: str) -> str:
+        """A constant, as a value of a kind."""
+        value = self.program.nodes[node].data
+        return constant(kind, value.single if self.single and isinstance(value, Dual) else value)
+
+    def spread(self, vector: str, name: str) -> str:
+        """A scalar in all lanes of a vector."""
+        element = vector.split()[-1].rstrip(">")
+        one = self.new(f"insertelement {vector} poison, {element} {name}, i64 0")
+        return self.new(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def slot(self, number: int) -> str:
+        """Where a slot is."""
         return self.new(f"getelementptr {self.vector}, ptr %slots, i64 {number}")
+
+    def read(self, at: str, *, mask: bool, how: str = "load") -> str:
+        """A value or a mask from memory."""
+        if not mask:
+            return self.new(f"{how} {self.vector}, ptr {at}, align 64")
+        return self.new(f"bitcast i{self.lanes} {self.new(f'{how} i{self.lanes}, ptr {at}, align 64')} to {self.mask}")
+
+    def write(self, at: str, value: str, *, mask: bool, how: str = "store") -> None:
+        """Put a value or a mask into memory."""
+        kind = self.vector
+        if mask:
+            kind, value = f"i{self.lanes}", self.new(f"bitcast {self.mask} {value} to i{self.lanes}")
+        self.line(f"{how} {kind} {value}, ptr {at}, align 64")
 
     def places(self) -> None:
         """Memory for slots."""
@@ -105,7 +133,8 @@ class FunctionText:
         for node in nodes:
             self.slots.trail.touch(node)
             if node in self.slots:
-                self.line(f"store volatile {self.vector} {self.names[node]}, ptr {self._slot(self.slots[node])}")
+                at = self.slot(self.slots[node])
+                self.write(at, self.names[node], mask=self.program.is_mask(node), how="store volatile")
 
     def leap(self) -> None:
         """Go where all values are far."""
@@ -115,9 +144,12 @@ class FunctionText:
     def emit(self, node: int, scalar: bool) -> None:
         """Compute a node from its arguments."""
         op, args = self.program.nodes[node].op, self.program.nodes[node].args
+        self.names[node] = self.operation(op, [self.operand(arg, scalar) for arg in args], scalar)
+
+    def operation(self, op: str, names: list[str], scalar: bool) -> str:
+        """The name of what an operation gives for operands of these names."""
         kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
         form = DOUBLE if scalar else self.format
-        names = [self.operand(arg, scalar) for arg in args]
         suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
         if op in BINARY:
             text = f"{BINARY[op]} {kind} {names[0]}, {names[1]}"
@@ -143,7 +175,7 @@ class FunctionText:
             text = f"xor {mask} {names[0]}, {'true' if scalar else 'splat (i1 true)'}"
         else:
             raise NotImplementedError(f"no machine code for the operation {op!r}")
-        self.names[node] = self.new(text)
+        return self.new(text)
 
     def _power_of_two(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
         bits = self.new(f"bitcast {kind} {self.new(f'fadd {kind} {name}, {constant(kind, form.biased)}')} to {whole}")
@@ -159,16 +191,40 @@ class FunctionText:
 
     def region(self, key: int) -> None:
         """All operations of a region."""
-        scalar = key == PER_CASE
-        for number, node in enumerate(self.program.regions.get(key, ())):
+        nodes, scalar = self.program.regions.get(key, ()), key == PER_CASE
+        for number, piece in enumerate(nodes if scalar or self.slots is None else self.slots.repeats.pieces(nodes)):
             if self.slots is not None and number and number % far.PART == 0:
                 self.next_part()
-            self.emit(node, scalar)
+            if isinstance(piece, Call):
+                self.call(piece)
+                continue
+            self.emit(piece, scalar)
             if not scalar:
-                self.store(node)
-                self.made((node,))
+                self.store(piece)
+                self.made((piece,))
                 if self.slots is not None:
                     self.slots.trail.step()
+
+    def call(self, call: Call) -> None:
+        """Compute a stretch of operations by the function that it is, see `stretches`."""
+        assert self.slots is not None
+        where, numbers = (f"@{what}{call.number}.{call.place}" for what in ("where", "numbers"))
+        offsets = [
+            f"i32 {self.slots[node] * (PLACE * self.lanes // LANES // (1 + self.single))}" for node in call.taken
+        ]
+        self.tables.append(f"{where} = private constant [{len(offsets)} x i32] [ {', '.join(offsets)} ]")
+        element = self.format.element
+        values = [f"{element} {self.number(nodes[call.place], element)}" for nodes in call.stretch.constants]
+        self.tables.append(f"{numbers} = private constant [{len(values)} x {element}] [ {', '.join(values)} ]")
+        out = self.slot(self.slots[call.written[0]])
+        self.line(f"call void @stretch{call.number}(ptr {out}, ptr %slots, ptr {where}, ptr {numbers})")
+        for node in call.written:
+            self.slots.trail.touch(node)
+        self.slots.trail.leap()
+        for node in call.written:
+            if self.program.is_mask(node):
+                self.names[node] = self.read(self.slot(self.slots[node]), mask=True, how="load volatile")
+            self.store(node)
 
     def store(self, node: int) -> None:
         """What is to be done with a value of the samples as soon as it is there."""

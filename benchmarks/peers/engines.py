@@ -9,21 +9,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.peers.bodies import Skeleton
+from benchmarks.peers.compiled import compiler
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Name, module of this package, package it needs, and in words how it does each job that it can do."""
+    """Name, module of this package, package it needs, and in words how it does each job that it can do.
+
+    headers: libraries of headers that it is compiled with; without any nothing is compiled.
+    """
 
     name: str
     module: str
     needs: str
     ways: dict[str, str]
+    headers: tuple[str, ...] = ()
 
     @property
     def here(self) -> bool:
-        """Whether it is installed."""
-        return importlib.util.find_spec(self.needs) is not None
+        """Whether it is installed, and what it is compiled with."""
+        return not self.missing
+
+    @property
+    def missing(self) -> str:
+        """What is not here, and how to install it; nothing where all is here."""
+        if importlib.util.find_spec(self.needs) is None:
+            return f"{self.needs}; install limbsweep[peers]"
+        return compiler.missing(self.headers) if self.headers else ""
 
     def tree(self, skeleton: Skeleton, gravity: Any) -> Any:
         """The spanning tree of a mechanism in this engine."""
@@ -51,6 +63,40 @@ ENGINES = (
             "designs": "placements and inertias of its model changed, rneaInParallel",
             "closed_loops": "constraintDynamics for each sample, cut joints as two points each; joint motion given",
         },
+    ),
+    Engine(
+        "Pinocchio (native)",
+        "compiled.native",
+        "pinocchio",
+        {
+            "inverse_dynamics": "rnea in a loop of C++, compiled here",
+            "inertia_matrix": "crba in a loop of C++, compiled here",
+            "forward_dynamics": "aba in a loop of C++, compiled here",
+            "reactions": "rnea in a loop of C++, compiled here",
+        },
+        compiler.ALGORITHMS,
+    ),
+    Engine(
+        "Pinocchio (generated)",
+        "compiled.generated",
+        "pinocchio",
+        {
+            "inverse_dynamics": "C that its code generation makes of rnea for this tree, in a loop of C",
+            "inertia_matrix": "C that its code generation makes of crba for this tree, in a loop of C",
+            "forward_dynamics": "C that its code generation makes of aba for this tree, in a loop of C",
+        },
+        compiler.GENERATION,
+    ),
+    Engine(
+        "Pinocchio (generated vectors)",
+        "compiled.vectors",
+        "pinocchio",
+        {
+            "inverse_dynamics": "that C of rnea for eight samples at once",
+            "inertia_matrix": "that C of crba for eight samples at once",
+            "forward_dynamics": "that C of aba for eight samples at once",
+        },
+        compiler.GENERATION,
     ),
     Engine(
         "MuJoCo",
@@ -91,6 +137,10 @@ ENGINES = (
         },
     ),
 )
+
+
+OF_PINOCCHIO = tuple(engine.name for engine in ENGINES if engine.needs == "pinocchio")
+"""Names of those that are Pinocchio: forces are in the axes of bodies, and parts of jobs on closed loops are timed."""
 
 
 def able(job: str) -> Iterator[Engine]:

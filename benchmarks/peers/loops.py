@@ -18,7 +18,7 @@ from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import skeleton
 from benchmarks.peers.closure import Closure, Rnea, Target, placed
 from benchmarks.peers.contest import Contest, Entry, repeated
-from benchmarks.peers.engines import able
+from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
@@ -88,7 +88,7 @@ def inverse_dynamics(name: str, setting: Setting) -> Contest:
     for engine, tree, way in setting.trees("inverse_dynamics"):
         run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
         others[engine] = Entry(run, setting.count, f"{way}; Newton steps, closures and projection in NumPy")
-        if engine == "Pinocchio":
+        if engine in OF_PINOCCHIO:
             others |= {f"{engine}, {given}": part for given, part in parts(setting, tree.inverse_dynamics, way)}
     return Contest(f"{name}, closed-loop inverse dynamics", _ours(setting), others)
 
@@ -130,7 +130,7 @@ def reactions(name: str, setting: Setting) -> Contest:
     at = placed(setting.skeleton, q)
     turns = np.moveaxis(np.stack(at.rotation), -1, 0)
     for engine, tree, way in setting.trees("reactions"):
-        local = engine == "Pinocchio"  # (force, moment) in the axes of the bodies
+        local = engine in OF_PINOCCHIO  # (force, moment) in the axes of the bodies
 
         def run(tree: Any = tree, local: bool = local) -> Array:
             found = tree.reactions(setting.q, setting.qd, setting.qdd)

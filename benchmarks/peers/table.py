@@ -12,7 +12,7 @@ def figures(size: Size) -> Iterator[Figure]:
     """Jobs on trees, on closed loops, on many designs and on many friction sets. Raises CheckError."""
     for engine in ENGINES:
         if not engine.here:
-            yield Figure(f"{engine.name}, not measured", None, "", f"needs {engine.needs}; install limbsweep[peers]")
+            yield Figure(f"{engine.name}, not measured", None, "", f"needs {engine.missing}")
     if not any(engine.here for engine in ENGINES):
         return
     # each imports SciPy and robots, which nothing needs where there is no other engine

@@ -12,7 +12,7 @@ from benchmarks.figures import Figure, Size
 from benchmarks.peers.bodies import Skeleton, as_tree, skeleton
 from benchmarks.peers.closure import placed
 from benchmarks.peers.contest import Contest, Entry, repeated
-from benchmarks.peers.engines import able
+from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.peers.made import made_tree
 from benchmarks.regions import ACCELERATION, TURN
 from benchmarks.robots import Job
@@ -101,7 +101,7 @@ def inertia_matrix(name: str, setting: Setting) -> Contest:
         return np.asarray(setting.ours(setting.ours(whole).swapaxes(1, 2))[:, upper[0], upper[1]])
 
     mine = Entry(
-        lambda: run(given, setting.states, out),
+        lambda: run(given, setting.states, out, filled=True),
         setting.states,
         "composite rigid bodies, compiled",
         lambda made: made["inertia"][0, :, :count].T.reshape(-1, size, size)[:, upper[0], upper[1]],
@@ -144,12 +144,17 @@ def reactions(name: str, setting: Setting) -> Contest:
 
     def in_world(found: Array) -> Array:
         parts = np.split(found, 2, axis=2)
-        return np.concatenate([np.einsum("sbij,sbj->sbi", turns, part) for part in reversed(parts)], axis=2)
+        turned = [np.einsum("sbij,sbj->sbi", turns, part) for part in reversed(parts)]
+        return setting.ours(np.concatenate(turned, axis=2))
 
     mine = Entry(job, job.states, "compiled kernels", lambda _: job.reactions[0][0, :, :count].T.reshape(-1, size, 6))
-    read = {"Pinocchio": lambda found: setting.ours(in_world(found)), "MuJoCo": setting.ours}
     others = {
-        engine: Entry(partial(tree.reactions, setting.q, setting.qd, setting.qdd), count, way, read[engine])
+        engine: Entry(
+            partial(tree.reactions, setting.q, setting.qd, setting.qdd),
+            count,
+            way,
+            in_world if engine in OF_PINOCCHIO else setting.ours,
+        )
         for engine, tree, way in setting.trees("reactions")
     }
     return Contest(f"{name}, all reactions", mine, others)

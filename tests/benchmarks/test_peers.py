@@ -32,7 +32,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine that is here."""
     found: Engine = request.param
     if not found.here:
-        pytest.skip(f"nothing to compare with: {found.name} (package {found.needs}) is missing")
+        pytest.skip(f"nothing to compare with: {found.name} needs {found.missing}")
     return found
 
 

@@ -1,0 +1,94 @@
+"""Jobs in C that Pinocchio's code generation writes for one tree: all numbers are constants, all loops unrolled.
+
+`generated.cpp` writes the statements for a sample; `batch.cpp` is what is around them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from benchmarks.peers.bodies import Skeleton
+from benchmarks.peers.compiled.compiler import FOLDER, GENERATION, PINOCCHIO, library
+from benchmarks.peers.compiled.plain import ARGUMENTS, PlainTree, address, rows
+
+Array = np.ndarray
+WRITER = ("-O1", "-DNDEBUG", *PINOCCHIO)
+"""How what writes the code is compiled."""
+
+OPTIONS = ("-Ofast", "-march=native")
+"""How the code is compiled: as Pinocchio does it, and for this processor."""
+
+
+class Tree:
+    """The spanning tree of a skeleton; functions take and give (sample, body), and use their buffers again.
+
+    The code of each is written when it is called first. It is run for so many samples at once as there are `lanes`.
+    """
+
+    lanes = 1
+
+    def __init__(self, skeleton: Skeleton, gravity: Sequence[float]):
+        self.gravity, self._buffers = gravity, dict[str, Array]()
+        self.change(self.numbers(skeleton))
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Joint torques."""
+        return self._run("inverse_dynamics", q.shape, q, qd, qdd)
+
+    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
+        """Joint accelerations by the articulated-body algorithm."""
+        return self._run("forward_dynamics", q.shape, q, qd, torque)
+
+    def inertia_matrix(self, q: Array) -> Array:
+        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
+        return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
+
+    def numbers(self, skeleton: Skeleton) -> PlainTree:
+        """Another design of the same mechanism, as `change` takes it."""
+        return PlainTree.of(skeleton, self.gravity)
+
+    def change(self, numbers: PlainTree) -> None:
+        """Become another design: all code is written again."""
+        self._plain, self._functions = numbers, dict[str, ctypes.CDLL]()
+
+    def _run(self, job: str, shape: tuple[int, ...], *given: Array) -> Array:
+        if (found := self._buffers.get(job)) is None or found.shape != shape:
+            found = self._buffers[job] = np.empty(shape)
+        if (function := self._functions.get(job)) is None:
+            text = batch(job, self._plain, len(given), self.lanes)
+            function = self._functions[job] = library(text, "c++", OPTIONS)
+        arrays = [rows(each) for each in given]
+        places = (ctypes.c_void_p * len(arrays))(*map(address, arrays))
+        function.run(ctypes.c_long(shape[0]), places, ctypes.c_void_p(address(found)))
+        return found
+
+
+def batch(job: str, plain: PlainTree, arrays: int, lanes: int) -> str:
+    """A function that does a job with so many `arrays` for all samples, some at once."""
+    body = statements(job, plain, arrays)
+    sizes = {"LANES": lanes, "ARRAYS": arrays, "SIZE": len(plain.parents), "SYMMETRIC": int(job == "inertia_matrix")}
+    lines = [f"#define {name} {value}" for name, value in sizes.items()]
+    around = (FOLDER / "batch.cpp").read_text("utf-8")
+    return "\n".join([*lines, around.replace("// the code", body)])
+
+
+def statements(job: str, plain: PlainTree, arrays: int) -> str:
+    """What Pinocchio's code generation writes for one sample."""
+    compiled = _writer()
+    place = compiled.make(job.encode(), arrays * len(plain.parents), *plain.arguments)
+    try:
+        return ctypes.string_at(place).decode()
+    finally:
+        compiled.discard(place)
+
+
+@cache
+def _writer() -> ctypes.CDLL:
+    made = library((FOLDER / "generated.cpp").read_text("utf-8"), "c++", WRITER, GENERATION)
+    made.make.argtypes, made.make.restype = (ctypes.c_char_p, ctypes.c_int, *ARGUMENTS), ctypes.c_void_p
+    made.discard.argtypes = [ctypes.c_void_p]
+    return made

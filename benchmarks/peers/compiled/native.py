@@ -1,0 +1,76 @@
+"""Jobs in Pinocchio compiled for this machine, `native.cpp`: one call for all samples, without Python in between."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from benchmarks.peers.bodies import Skeleton
+from benchmarks.peers.compiled.compiler import ALGORITHMS, FOLDER, PINOCCHIO, library
+from benchmarks.peers.compiled.plain import ARGUMENTS, PlainTree, address, rows
+
+Array = np.ndarray
+OPTIONS = ("-O3", "-march=native", "-DNDEBUG", "-DEIGEN_UNALIGNED_VECTORIZE=0", *PINOCCHIO)
+"""Without vectors of what is not aligned, which Eigen would load, everything is quicker."""
+
+ARRAYS = {"inverse_dynamics": 4, "forward_dynamics": 4, "inertia_matrix": 2, "reactions": 4}
+"""Functions of the library by the number of arrays that they take, the last of which they fill."""
+
+
+class Tree:
+    """The spanning tree of a skeleton; functions take and give (sample, body), and use their buffers again."""
+
+    def __init__(self, skeleton: Skeleton, gravity: Sequence[float]):
+        self.gravity, self._buffers = gravity, dict[str, Array]()
+        self._release = lambda: None
+        self.change(self.numbers(skeleton))
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Joint torques."""
+        return self._run("inverse_dynamics", q.shape, q, qd, qdd)
+
+    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
+        """Joint accelerations by the articulated-body algorithm."""
+        return self._run("forward_dynamics", q.shape, q, qd, torque)
+
+    def inertia_matrix(self, q: Array) -> Array:
+        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
+        return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
+
+    def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(force, moment) on every body by its parent (sample, body, 6), at its joint, in the axes of the body."""
+        return self._run("reactions", (*q.shape, 6), q, qd, qdd)
+
+    def numbers(self, skeleton: Skeleton) -> PlainTree:
+        """Another design of the same mechanism, as `change` takes it."""
+        return PlainTree.of(skeleton, self.gravity)
+
+    def change(self, numbers: PlainTree) -> None:
+        """Become another design."""
+        self._release()
+        compiled = _library()
+        self._model = compiled.make(*numbers.arguments)
+        self._release = weakref.finalize(self, compiled.discard, self._model)
+
+    def _run(self, job: str, shape: tuple[int, ...], *given: Array) -> Array:
+        if (found := self._buffers.get(job)) is None or found.shape != shape:
+            found = self._buffers[job] = np.empty(shape)
+        # the arrays have a name until the call is over
+        arrays = [*map(rows, given), found]
+        getattr(_library(), job)(self._model, shape[0], *map(address, arrays))
+        return found
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    text = (FOLDER / "native.cpp").read_text("utf-8")
+    made = library(text, "c++", OPTIONS, ALGORITHMS)
+    made.make.argtypes, made.make.restype = ARGUMENTS, ctypes.c_void_p
+    made.discard.argtypes = [ctypes.c_void_p]
+    for name, count in ARRAYS.items():
+        getattr(made, name).argtypes = [ctypes.c_void_p, ctypes.c_long, *[ctypes.c_void_p] * count]
+    return made

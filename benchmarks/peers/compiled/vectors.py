@@ -1,0 +1,14 @@
+"""The same C of Pinocchio's code generation, run for eight samples at once: each of its numbers becomes a vector.
+
+Nothing of Pinocchio does that; it is what a patient user of its code could do.
+"""
+
+from __future__ import annotations
+
+from benchmarks.peers.compiled import generated
+
+
+class Tree(generated.Tree):
+    """As there; widths that a processor does not have are made of several of its vectors."""
+
+    lanes = 8

@@ -121,7 +121,7 @@ class Runner(Protocol):
     def allocate(self, cases: int, samples: int) -> Values:
         """Arrays for the outputs."""
 
-    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None) -> Arrays:
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Run on all cases and samples."""
 
 
@@ -136,7 +136,7 @@ class Twin:
         """Nothing: NumPy makes its arrays itself."""
         return {}
 
-    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None) -> Arrays:
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Run on all cases and samples."""
         return interpret(self.program, inputs, samples, exact=self.exact)
 
@@ -160,7 +160,7 @@ class Solver:
         values |= {Indexed("mount", k): mount[part] for k, mount in enumerate(work.mounts)}
         for stage, buffers in zip(self.stages, self._buffers, strict=True):
             out = {name: array[:count] for name, array in buffers.items()}
-            values |= stage.run(self._runner, values, work.samples, out)
+            values |= stage.run(self._runner, values, work.samples, out, filled=True)
         return values
 
     def all(self) -> np.ndarray:

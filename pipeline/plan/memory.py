@@ -103,7 +103,8 @@ class Memory:
         actuators = len(self.request.structure.mechanism.actuators)
         passive = sum(map(len, self.request.passive))
         loads = DOUBLE * (1 + actuators + passive + numbers(stages.balance(self.request).shapes))
-        return (loads, 0) if passive else (0, loads)
+        known = DOUBLE * numbers(self.request.known)
+        return (loads, known) if passive else (0, loads + known)
 
     @cached_property
     def strip(self) -> int:

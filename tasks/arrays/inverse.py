@@ -6,7 +6,7 @@ dims. SI units, world axes; see `robots.model` for frames.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, overload
 
 import numpy as np
@@ -34,6 +34,7 @@ from tasks.arrays.inputs import (
 from tasks.friction.given import Friction, FrictionInput, friction_input
 from tasks.kernels.batches import checked, rows
 from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.programs.actuation import OUTCOME
 from tasks.programs.assembly import VELOCITY, even_weights
@@ -247,16 +248,19 @@ def joint_reactions(
     dynamics = Dynamics(
         robot, moving, ("joint_reaction",), field, load, weights, groups, criteria=shared, time=time, forced=True
     )
-    dynamics.run(stages(dynamics.request))
-    wrenches = [dynamics.sample_rows(Indexed("joint_reaction", k)) for k in range(len(robot.mechanism.instances))]
-    most = max(len(wrench) // len(TWIST) for wrench in wrenches)
-    result = np.full((dynamics.samples, len(wrenches), most, len(TWIST)), np.nan)
-    for k, wrench in enumerate(wrenches):
-        result[:, k, : len(wrench) // len(TWIST)] = wrench.T.reshape(dynamics.samples, -1, len(TWIST))
-    status, size = dynamics.status, np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
-    loose = (status == Status.OK) & ~(dynamics.sample_rows("missing")[0] <= HELD * size)
-    status = np.where(loose, float(Status.CONSTRAINT_SINGULAR), status)
-    result[status != Status.OK] = np.nan
+    counts = [len(robot.mechanism.limbs[instance.limb].joints) for instance in robot.mechanism.instances]
+    result = np.empty((dynamics.samples, len(counts), max(counts), len(TWIST)))
+    status = np.empty(dynamics.samples)
+    for strip in dynamics.strips(stages(dynamics.request)):
+        place, rows = strip.place, result[strip.place]
+        wrenches = [strip.sample_rows(Indexed("joint_reaction", k)) for k in range(len(counts))]
+        for k, (wrench, count) in enumerate(zip(wrenches, counts, strict=True)):
+            rows[:, k, :count] = wrench.T.reshape(len(rows), count, len(TWIST))
+            rows[:, k, count:] = np.nan
+        size = np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
+        loose = (strip.status == Status.OK) & ~(strip.sample_rows("missing")[0] <= HELD * size)
+        status[place] = np.where(loose, float(Status.CONSTRAINT_SINGULAR), strip.status)
+        rows[status[place] != Status.OK] = np.nan
     result = result.reshape(*dynamics.batch, *result.shape[1:])
     return (result, dynamics.statuses(status)) if full else result
 
@@ -281,6 +285,26 @@ def actuator_positions(
     positions = np.concatenate([dynamics.sample_rows(Indexed("actuator_position", k)) for k in limbs])
     positions[:, np.any([dynamics.status_of(k) != Status.OK for k in limbs], axis=0)] = np.nan
     return np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
+
+
+STRIP = 1 << 11
+"""Samples of a long batch that all stages work through at a time."""
+
+
+class Strip(NamedTuple):
+    """Values of some samples, those of the batch at `place`."""
+
+    place: slice
+    values: Values
+
+    def sample_rows(self, key: Key) -> NDArray[np.float64]:
+        """A value (size, samples)."""
+        return self.values[key][0, :, : self.place.stop - self.place.start]
+
+    @property
+    def status(self) -> NDArray[np.float64]:
+        """Status of each sample, that of friction included where it was asked for."""
+        return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
 
 
 class Dynamics:
@@ -326,14 +350,37 @@ class Dynamics:
         if self.load is not None:
             self.values["load"] = rows(self.load, self.batch)[None]
 
+    def strips(self, stages: Iterable[Stage]) -> Iterator[Strip]:
+        """What some stages give, in their order, for some samples after the others: each until the next is asked for.
+
+        What one stage hands to the next stays in the cache, and takes no memory for the whole batch.
+        """
+        stages, width = list(stages), padded(self.samples)
+        most = width if any(stage.program.reductions for stage in stages) else min(width, STRIP)
+        buffers = [kernel(stage.program).allocate(1, most) for stage in stages]
+        along = {key for key, array in self.values.items() if array.ndim == 3}
+        for start in range(0, width, max(most, 1)):
+            count = min(most, width - start)
+            place = slice(start, start + count)
+            values = {key: array[..., place] if key in along else array for key, array in self.values.items()}
+            for stage, buffer in zip(stages, buffers, strict=True):
+                cut = {name: array if array.ndim == 2 else array[..., :count] for name, array in buffer.items()}
+                values |= stage.run(kernel, values, count, cut, filled=True)
+            yield Strip(slice(start, min(start + count, self.samples)), values)
+
     def run(self, stages: Iterable[Stage]) -> None:
         """Run some stages in their order."""
         for stage in stages:
             self.values |= stage.run(kernel, self.values, self.samples)
 
+    @property
+    def whole(self) -> Strip:
+        """All that stages have given by now."""
+        return Strip(slice(0, self.samples), self.values)
+
     def sample_rows(self, key: Key) -> NDArray[np.float64]:
         """A value (size, samples)."""
-        return self.values[key][0, :, : self.samples]
+        return self.whole.sample_rows(key)
 
     def status_of(self, limb: int) -> NDArray[np.float64]:
         """Status of a limb at each sample."""
@@ -342,7 +389,7 @@ class Dynamics:
     @property
     def status(self) -> NDArray[np.float64]:
         """Status of each sample, that of friction included where it was asked for."""
-        return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
+        return self.whole.status
 
     def statuses(self, status: NDArray[np.float64]) -> NDArray[np.int8]:
         """A status of each sample as callers get it, (*batch)."""

@@ -34,7 +34,7 @@ class Assembled:
 
     loads (set, trajectory, design, component, padded time), by key among the values of stages: `status`, the forces
     that joints feel, `redundant` of each limb, and where passive joints have friction `passive_friction` of each;
-    without that friction there is one set.
+    without that friction there is one set. What does not depend on it has one as well: what limbs know of motions.
     """
 
     arrays: Arrays
@@ -75,9 +75,9 @@ class Assembly:
         most, mechanism = min(self.step, self.block.designs), self.block.family.reference
         for k in range(len(mechanism.instances)):
             stage = stages.limb(self.request, k)
-            yield OnDemand(stage, self.block, most) if limbs is None else Precomputed(stage, limbs[k])
+            yield OnDemand(stage, self.block, most, self.values) if limbs is None else Precomputed(stage, limbs[k])
         if not mechanism.is_chain:
-            yield OnDemand(stages.platform(self.request), self.block, most)
+            yield OnDemand(stages.platform(self.request), self.block, most, self.values)
 
     def _allocate(self) -> Arrays:
         """Memory for all variables but those of reactions and of the platform's own motion.
@@ -114,12 +114,15 @@ class Assembly:
             return {}
         loads = {"status": (1,), self.request.force: (len(self.block.family.reference.actuators),)}
         shapes: dict[Key, tuple[int, ...]] = loads | dict(self.balance.shapes)
-        shapes |= dict.fromkeys(self.request.motion.values(), (self.request.structure.motion_size,))
         for k, joints in enumerate(self.request.passive):
             shapes |= {Indexed("passive_friction", k): (len(joints),)} if joints else {}
         sets = len(self.block.friction) if self.loads_by_set else 1
-        lead = (sets, len(self.block.trajectories), self.block.designs)
-        return {key: empty((*lead, shape[0], self.width)) for key, shape in shapes.items()}
+        lead = (len(self.block.trajectories), self.block.designs)
+        known = self.request.known
+        return {
+            key: empty((1 if key in known else sets, *lead, shape[0], self.width))
+            for key, shape in {**shapes, **known}.items()
+        }
 
     def run(self) -> Assembled:
         """Compute all strips."""
@@ -148,15 +151,18 @@ class Assembly:
         self._store_series(j, designs, values)
         if self.linear is not None:
             self._store_linear(j, designs, values)
-        if self.balance and not self.loads_by_set:
-            self._keep_loads(0, j, designs, values)
+        if self.balance:
+            for key in self.request.known:
+                self.loads[key][0, j, designs] = values[key]
+            if not self.loads_by_set:
+                self._keep_loads(0, j, designs, values)
         if self.actuation is not None:
             self._friction(j, designs, values, series)
 
     def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
         """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
         assert self.balance is not None
-        loads = {key: array[f, j, designs] for key, array in self.loads.items()}
+        loads = {key: array[f, j, designs] for key, array in self.loads.items() if key not in self.request.known}
         for key in loads.keys() - self.balance.shapes.keys():
             loads[key][...] = values[key]
         out = {key: loads[key] for key in self.balance.shapes}
@@ -212,7 +218,7 @@ class Assembly:
     def _keep_loads_of_sets(self, sets: slice, j: int, designs: slice, values: Values) -> None:
         """Keep what reactions need of friction sets; the first axis of values is that of sets or of designs."""
         single = designs.stop - designs.start == 1
-        given = self.loads.keys() - self.balance.shapes.keys() if self.balance else set()
+        given = self.loads.keys() - self.balance.shapes.keys() - self.request.known.keys() if self.balance else set()
         for f in range(sets.start, sets.stop):
             chosen = slice(f - sets.start, f - sets.start + 1) if single else slice(None)
             self._keep_loads(f, j, designs, {**values, **{key: values[key][chosen] for key in given}})

@@ -26,7 +26,7 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
     sets = len(loads["status"])
     out = _reaction_arrays(block, sets, len(block.family.reference.limbs[instance.limb].joints))
     for f, j in np.ndindex(sets, len(root)):
-        values |= root.values(j) | {key: array[f, j] for key, array in loads.items()}
+        values |= root.values(j) | {key: array[f if len(array) > 1 else 0, j] for key, array in loads.items()}
         results = stage.run(block.kernel, values, samples)
         failed = loads["status"][f, j][:, 0, :samples] != Status.OK
         for name in (name for name in out if QUANTITIES[name].kind == "series"):

@@ -25,7 +25,7 @@ def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
     shapes = block.kernel(stage.program).shapes(block.designs, samples)
     out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
-    once = OncePerInput(stage)
+    once = OncePerInput(stage, values, block.designs)
     for j in range(len(root)):
         rows = {name: array[j] for name, array in out.items()}
         once.run(block.kernel, {**values, **root.values(j)}, samples, rows)
@@ -38,15 +38,27 @@ class OncePerInput:
     Kernels compute case by case, so results have the same bits as without.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, known: Values, designs: int) -> None:
+        """`known`: values of so many designs that are constant in time."""
         self._stage, self._used = stage, used_entries(stage)
+        self._apart = len(distinct(_columns(stage, known), designs)[0]) == designs
 
-    def run(self, kernel: Callable[[Program], Kernel], values: Values, samples: int, out: Values) -> Values:
-        """What the stage gives, in `out` by the program's own names."""
+    def run(
+        self,
+        kernel: Callable[[Program], Kernel],
+        values: Values,
+        samples: int,
+        out: Values,
+        *,
+        filled: bool = False,
+    ) -> Values:
+        """What the stage gives, in `out` by the program's own names; `filled`: constants are in their places there."""
+        if self._apart:
+            return self._stage.run(kernel, values, samples, out, filled=filled)
         inputs, program = self._stage.inputs(values), self._stage.program
         first, place = self._different(inputs)
         if len(first) == len(place):
-            return self._stage.run(kernel, values, samples, out)
+            return self._stage.run(kernel, values, samples, out, filled=filled)
         chosen = {name: array[first] if len(array) > 1 else array for name, array in inputs.items()}
         for name, computed in kernel(program)(chosen, samples).items():
             np.take(computed, place, axis=0, out=out[name], mode="clip")  # clip: without a buffer between
@@ -144,11 +156,13 @@ class Precomputed:
 class OnDemand:
     """What a stage computes when it is asked, into the same memory for every strip of at most `most` designs."""
 
-    def __init__(self, stage: Stage, block: Block, most: int) -> None:
-        self._stage, self._kernel, self._samples = OncePerInput(stage), block.kernel, len(block.times)
+    def __init__(self, stage: Stage, block: Block, most: int, known: Values) -> None:
+        """`known`: values of the block that are constant in time."""
+        self._stage = OncePerInput(stage, known, block.designs)
+        self._kernel, self._samples = block.kernel, len(block.times)
         self._buffers = block.kernel(stage.program).allocate(most, self._samples)
 
     def strip(self, trajectory: int, designs: slice, values: Values) -> Values:
         """Compute a strip."""
         out = {name: array[: designs.stop - designs.start] for name, array in self._buffers.items()}
-        return self._stage.run(self._kernel, values, self._samples, out)
+        return self._stage.run(self._kernel, values, self._samples, out, filled=True)

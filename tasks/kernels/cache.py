@@ -16,8 +16,11 @@ def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kern
 
     `wide`: for calls with many samples of each case, see `Kernel.prepare`.
     """
+    key = id(program), single
     with _lock:
-        known = _kernels.setdefault((id(program), single), (program, Kernel(program, single=single)))[1]
+        if key not in _kernels:
+            _kernels[key] = program, Kernel(program, single=single)
+        _, known = _kernels[key]
     return known.prepare(wide=wide)
 
 

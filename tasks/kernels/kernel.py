@@ -89,7 +89,17 @@ class Kernel:
         }
 
     def allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
-        """Uninitialised arrays for all outputs; `once`: for a single call, which new huge pages would only delay."""
+        """Arrays for all outputs, constants in their places and else uninitialised.
+
+        `once`: for a single call, which new huge pages would only delay.
+        """
+        arrays = self._allocate(cases, samples, once=once)
+        for name, rows in arrays.items():
+            for k, value in self.program.constants(name, single=self.single).items():
+                rows[:, k] = value
+        return arrays
+
+    def _allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
         shapes = self.shapes(cases, samples)
         series = [name for name in shapes if name not in self.program.reductions]
         arrays: Iterable[np.ndarray] = map(empty_rows, [shapes[name] for name in series])
@@ -103,37 +113,45 @@ class Kernel:
         inputs: Arrays,
         samples: int,
         out: Arrays | None = None,
+        *,
+        filled: bool = False,
     ) -> Arrays:
         """Run on all cases and samples.
 
         inputs: case arrays (cases or 1, size); sample arrays (cases or 1, size, padded samples): a first axis of 1 is
         shared by all cases. Samples beyond `samples` are computed and must be finite work (repeat the last one);
-        reductions leave them out. out: as `allocate` gives it. All float64; the last axis of sample arrays must be
-        contiguous.
+        reductions leave them out. out: as `allocate` gives it; `filled`: its constants are in their places still, and
+        need not be written again. All float64; the last axis of sample arrays must be contiguous.
         """
         cases = max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
-        out = self.allocate(cases, samples, once=True) if out is None else out
+        out = self._allocate(cases, samples, once=True) if out is None else out
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         if self.compiled:
             groups = padded(samples) // LANES
-            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, pointers, strides)
+            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, filled, pointers, strides)
         else:
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value
         return out
 
+    @functools.cached_property
+    def _places(self) -> tuple[tuple[Key, int, bool, bool], ...]:
+        """Of each array its name, its size, whether it is one of samples, and whether it is an input."""
+        program = self.program
+        inputs = {**program.case, **program.sample}
+        given = [(name, size(shape), name in program.sample, True) for name, shape in inputs.items()]
+        made = program.outputs.items()
+        return (*given, *((name, len(nodes), name not in program.reductions, False) for name, (_, nodes) in made))
+
     def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> Any:
-        shapes = {**self.program.case, **self.program.sample}
         pointers: list[int] = []
         strides: list[int] = []
-        for name in (*shapes, *self.program.outputs):
-            array = inputs[name] if name in shapes else out[name]
-            count = size(shapes[name]) if name in shapes else len(self.program.outputs[name][1])
-            long = name not in self.program.case and name not in self.program.reductions
+        for name, count, long, given in self._places:
+            array = inputs[name] if given else out[name]
             core = (count, width) if long else (count,)
-            shared = (1, *core) if name in shapes else (cases, *core)  # an output has a place for every case
-            good = array.shape in (shared, (cases, *core)) and array.dtype == np.float64
-            if not good or (long and array.size and array.strides[-1] != 8):
+            # an output has a place for every case
+            good = array.shape[1:] == core and (len(array) == cases or (given and len(array) == 1))
+            if not good or array.dtype != np.float64 or (long and array.size and array.strides[-1] != 8):
                 raise ValueError(
                     f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
                     f"expected float64 of shape {(cases, *core)}, samples contiguous"

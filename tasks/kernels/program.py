@@ -16,7 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from tasks.kernels.expression import CASE, CONSTANT, LEAVES, MASKS, RESULT, SAMPLE, STATE, Expression, Graph, Loop
+from tasks.kernels.expression import (
+    CASE,
+    CONSTANT,
+    LEAVES,
+    MASKS,
+    RESULT,
+    SAMPLE,
+    STATE,
+    Dual,
+    Expression,
+    Graph,
+    Loop,
+)
 from tasks.kernels.keys import Key, Shape, Shapes, arguments
 
 PER_CASE = -1
@@ -86,6 +98,17 @@ class Program:
         """
         chosen = [k for k in self.regions if (k == PER_CASE) == per_case and k not in self.rare]
         return Counter(self.nodes[i].op for k in chosen for i in self.regions[k])
+
+    def constants(self, output: Key, *, single: bool = False) -> dict[int, float]:
+        """Components of an output that are constant, as samples have them; none of one that is reduced."""
+        if output in self.reductions:
+            return {}
+        _, places = self.outputs[output]
+        values = {k: self.nodes[node].data for k, node in enumerate(places) if self.nodes[node].op == CONSTANT}
+        if not single:
+            return {k: float(value) for k, value in values.items()}
+        with np.errstate(over="ignore"):
+            return {k: float(np.float32(x.single if isinstance(x, Dual) else x)) for k, x in values.items()}
 
     def is_mask(self, node: int) -> bool:
         """Whether a node holds truth values."""

@@ -42,7 +42,7 @@ call:
   %arrays = getelementptr ptr, ptr %pointers, i64 %start
   %twice = shl i64 %start, 1
   %steps = getelementptr i64, ptr %strides, i64 %twice
-  call void %function(i64 1, i64 1, i64 LANES, ptr %arrays, ptr %steps)
+  call void %function(i64 1, i64 1, i64 LANES, i64 0, ptr %arrays, ptr %steps)
   %c.next = add i64 %c, 1
   %c.more = icmp slt i64 %c.next, %calls
   br i1 %c.more, label %call, label %move

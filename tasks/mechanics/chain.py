@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -122,14 +122,20 @@ class Chain(Mounted):
 def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     """Positions, rates and accelerations of all joints from those of the independent ones, (freedom,) each."""
     start = chain.tips([HOME] * len(chain.limb.links))
-    q = chain.of_independent(q)
-    states, home_branch = _positions(chain, start, q)
+    states, home_branch = _positions(chain, start, chain.of_independent(q))
+    solved = with_states(chain, states, q, rates, accelerations)
+    assert isinstance(solved.tips, FreeTips)
+    return replace(solved, status=_status(solved.tips, start, home_branch))
+
+
+def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Array, accelerations: Array) -> Solved:
+    """The motion of a chain whose joints `solve` has put where they are. Its status is OK, whatever came of that."""
     tips = chain.tips(states)
     embedding = tips.embedding
     tree = embedding.matrix @ chain.of_independent(rates)
     second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
-    given = dict(zip(chain.choice.independent, q, strict=True))
-    return Solved(tips, states, tree, second, _status(tips, start, home_branch), given)
+    given = dict(zip(chain.choice.independent, chain.of_independent(q), strict=True))
+    return Solved(tips, states, tree, second, float(Status.OK), given)
 
 
 def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:

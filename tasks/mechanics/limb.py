@@ -126,10 +126,15 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solve
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states, home_branch = _positions(mounted, start, home, platform)
-    tips = mounted.tips(states, platform)
-    moving = mounted.inward(motion)
+    solved = with_states(mounted, states, platform, motion)
+    return replace(solved, status=_status(solved.tips, start, home_branch))
+
+
+def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints `solve` has put where they are. Its status is OK, whatever came of that."""
+    tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
-    return Solved(tips, states, rates, tips.accelerations(rates, moving), _status(tips, start, home_branch))
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
 
 
 def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platform: Pose, motion: Motion) -> Solved:

@@ -14,8 +14,9 @@ from robots.types import TWIST
 from tasks.kernels.expression import Graph
 from tasks.kernels.types import ABSENT, Array
 from tasks.mechanics import chain, limb, platform
+from tasks.mechanics.continuation.steps import packed, unpacked_states
 from tasks.mechanics.field import MOVING
-from tasks.mechanics.kinematics import REST, Motion, Pose, mount_pose
+from tasks.mechanics.kinematics import HOME, REST, Motion, Pose, mount_pose
 from tasks.mechanics.loops import LimbChoice, others
 from tasks.mechanics.platform import held_directions
 from tasks.mechanics.topology import choose
@@ -86,6 +87,12 @@ class Structure:
         """Number of rows of a limb's joints at the platform that its kinematics has dropped."""
         pairs = zip(self.mechanism.limbs[limb_index].tips, self.choices[limb_index].tip_rows, strict=True)
         return sum(len(others(tip, rows)) for tip, rows in pairs)
+
+    def joint_state_size(self, limb_index: int) -> int:
+        """How many numbers say where the joints of a limb are, so that nobody has to close it again; none of a tree."""
+        limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
+        iterates = bool(choice.loops) or not self.mechanism.is_chain
+        return len(packed(limb_, [HOME] * len(limb_.links))) if iterates else 0
 
     @property
     def driven(self) -> list[slice]:
@@ -210,13 +217,26 @@ def mounted_limb(
 
 
 def solved_limb(
-    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
+    structure: Structure,
+    limb_index: int,
+    parameters: Array,
+    mount: Array,
+    motion: Array,
+    signals: Array = ABSENT,
+    joint_state: Array = ABSENT,
 ) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
-    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion."""
+    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
+
+    With the `joint_state` that was found before nothing is left to iterate, and the status is OK.
+    """
     mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion, signals)
+    states = unpacked_states(mounted.limb, list(joint_state)) if len(joint_state) else None
     if isinstance(mounted, chain.Chain):
-        return mounted, chain.solve(mounted, *np.split(motion, 3)), pose, moving
-    return mounted, limb.solve(mounted, home, pose, moving), pose, moving
+        parts = np.split(motion, 3)
+        solved = chain.with_states(mounted, states, *parts) if states else chain.solve(mounted, *parts)
+        return mounted, solved, pose, moving
+    solved = limb.with_states(mounted, states, pose, moving) if states else limb.solve(mounted, home, pose, moving)
+    return mounted, solved, pose, moving
 
 
 def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:

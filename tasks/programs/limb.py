@@ -28,6 +28,7 @@ from tasks.kernels.types import ABSENT, Array, Numbers, Scalar, Scalars
 from tasks.mathematics.algebra import array
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
+from tasks.mechanics.continuation.steps import packed
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.structure import (
@@ -127,7 +128,7 @@ class LimbRequest:
     series: tuple[str, ...] = ()
     """Some of SERIES."""
     statics: bool = False
-    """What reactions need: `reactions.SHARES`."""
+    """What reactions need: `reactions.SHARES`, and where joints are, `joint_state`."""
     friction: LimbFriction = NO_FRICTION
     """What friction needs: see `tasks.friction.joints.share`."""
     terms: tuple[str, ...] = ()
@@ -158,6 +159,8 @@ class LimbRequest:
         shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
         shapes |= {"resolved_motion": (structure.motion_size,)} if self.resolved else {}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.needs_statics else {}
+        size = structure.joint_state_size(limb_index) if self.statics else 0
+        shapes |= {"joint_state": (size,)} if size else {}
         shapes |= self.friction.shapes(free, driven, redundant, structure.held)
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
@@ -245,6 +248,8 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
             loose = LooseParts(asked.criteria.loose, clearances) if asked.criteria.loose is not None else None
             result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model, loose)
         result |= {"resolved_motion": motion} if asked.resolved else {}
+        if "joint_state" in shapes:
+            result["joint_state"] = packed(mounted.limb, solved.states)
         if "ends" in shapes:
             result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)
         return result | {name: series[name] for name in asked.series}

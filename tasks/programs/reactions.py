@@ -121,9 +121,9 @@ def reaction_program(
 
     Also `bearing_load` (joint, 3), NaN for joints of several variables.
 
-    Sample inputs: `motion`, `force` (the limb's actuators, less their own friction), `redundant` (from
-    `balance_program`); `passive_friction` in the `passive` joints of these numbers in `Limb.joints`; with
-    `moving_base`, `gravity`.
+    Sample inputs: `motion`, and `joint_state` from the program of the limb where that has closed loops, `force` (the
+    limb's actuators, less their own friction), `redundant` (from `balance_program`); `passive_friction` in the
+    `passive` joints of these numbers in `Limb.joints`; with `moving_base`, `gravity`.
     """
     made = structure_of(family)
 
@@ -136,8 +136,9 @@ def reaction_program(
         redundant: Array,
         passive_friction: Array = ABSENT,
         signals: Array = ABSENT,
+        joint_state: Array = ABSENT,
     ) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion, signals)
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion, signals, joint_state)
         force, redundant = array(force), array(redundant)
         statics = reactions.LimbStatics(mounted, solved)
         friction = dict(zip(passive, passive_friction, strict=True))
@@ -153,7 +154,8 @@ def reaction_program(
     limb_ = made.mechanism.limbs[limb_index]
     own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
     own |= {"redundant": (made.redundant(limb_index),)} | ({"passive_friction": (len(passive),)} if passive else {})
-    own |= signal_inputs(family)
+    size = made.joint_state_size(limb_index)
+    own |= signal_inputs(family) | ({"joint_state": (size,)} if size else {})
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
     case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)

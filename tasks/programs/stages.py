@@ -47,8 +47,8 @@ STRIP = 1 << 15
 class Runner(Protocol):
     """What runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
 
-    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None) -> Arrays:
-        """Outputs for all cases and samples, in `out` where that is given."""
+    def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
+        """Outputs for all cases and samples, in `out` where that is given; `filled`: but for what is constant there."""
 
 
 class Rows(NamedTuple):
@@ -88,10 +88,19 @@ class Stage:
         return {name: _taken(self.takes.get(name, name), values) for name in self.program.inputs}
 
     def run(
-        self, kernel: Callable[[Program], Runner], values: Arrays, samples: int, out: Arrays | None = None
+        self,
+        kernel: Callable[[Program], Runner],
+        values: Arrays,
+        samples: int,
+        out: Arrays | None = None,
+        *,
+        filled: bool = False,
     ) -> Values:
-        """Compute what the stage gives; into the arrays `out`, by the program's own names, where they are given."""
-        results = kernel(self.program)(self.inputs(values), samples, out)
+        """Compute what the stage gives; into the arrays `out`, by the program's own names, where they are given.
+
+        `filled`: constants are in their places there.
+        """
+        results = kernel(self.program)(self.inputs(values), samples, out, filled=filled)
         return {self.gives(name): array for name, array in results.items()}
 
     def run_rates(self, kernel: Callable[[Program], Runner], values: Arrays, samples: int) -> Values:
@@ -204,6 +213,13 @@ class Request:
     def motion(self) -> dict[Key, Key]:
         """Where the motion of all freedoms is, for stages after the limbs, where it has another name than `motion`."""
         return {"motion": Indexed("resolved_motion", 0)} if self.resolved else {}
+
+    @property
+    def known(self) -> dict[Key, Shape]:
+        """What limbs have found of motions, for the reactions: where joints are, and the motion of all freedoms."""
+        instances, sizes = enumerate(self.structure.mechanism.instances), self.structure.joint_state_size
+        known: dict[Key, Shape] = dict.fromkeys(self.motion.values(), (self.structure.motion_size,))
+        return known | {Indexed("joint_state", k): (sizes(each.limb),) for k, each in instances if sizes(each.limb)}
 
     @property
     def force(self) -> str:
@@ -320,7 +336,7 @@ def reactions(request: Request, k: int) -> Stage:
     driven, index = request.structure.driven[k], request.structure.mechanism.instances[k].limb
     force = Rows(request.force, (driven.start, driven.stop))
     takes: dict[Key, Key | Rows] = {"mount": Indexed("mount", k), "force": force}
-    takes |= {name: Indexed(name, k) for name in ("redundant", "passive_friction")}
+    takes |= {name: Indexed(name, k) for name in ("redundant", "passive_friction", "joint_state")}
     takes |= request.motion
     program = functools.partial(
         reaction_program, request.family, index, request.reactions, request.passive[k], request.moving_base

@@ -3,23 +3,22 @@
 What depends on case inputs alone is scalar code before the loop over samples, in double precision; samples may be in
 single, sixteen in place of eight in a vector, and vectors may be twice as wide, see `FunctionText`.
 
-The function is `kernel(cases, groups, valid, pointers, strides)`: `groups` of LANES samples, of which `valid` samples
-count in reductions; `pointers` and `strides` list case, sample and output arrays in the order of the program, strides
-in elements (case stride, component stride) for each. Arrays are of doubles in either precision.
+The function is `kernel(cases, groups, valid, known, pointers, strides)`: `groups` of LANES samples, of which `valid`
+samples count in reductions; `known`: whether constants are in the outputs already; `pointers` and `strides` list case,
+sample and output arrays in the order of the program, strides in elements (case stride, component stride) for each.
+Arrays are of doubles in either precision.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tasks.kernels.emission import rare, stretches
 from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
 from tasks.kernels.emission.repeats import Repeats
 from tasks.kernels.emission.slots import handed_over, is_long, kernel_slots, loop_slots
 from tasks.kernels.emission.writer import PLACE, FunctionText
-from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Dual
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
@@ -85,6 +84,7 @@ class _Emitter(FunctionText):
         ratio = self.lanes // LANES
         self.line(f"%rounds = udiv i64 {self.new(f'add i64 %groups, {ratio - 1}')}, {ratio}")
         self.line(f"%last = sub i64 {self.new(f'mul i64 %groups, {LANES}')}, {LANES}")
+        self.line("%filled = icmp ne i64 %known, 0")
         self.line("%none = icmp sle i64 %cases, 0")
         self.line("br i1 %none, label %end, label %cases.body")
         self.label("cases.body")
@@ -118,6 +118,8 @@ class _Emitter(FunctionText):
         self.line("br i1 %more, label %groups.body, label %cases.done")
         self.label("cases.done")
         self._finish(accumulators, row)
+        self.line("br i1 %filled, label %cases.next, label %fill")
+        self.label("fill")
         self._fill(row)
         self.line("br label %cases.next")
         self.label("cases.next")
@@ -126,7 +128,7 @@ class _Emitter(FunctionText):
         self.line("br i1 %again, label %cases.body, label %end")
         self.label("end")
         self.line("ret void")
-        arguments = "i64 %cases, i64 %groups, i64 %valid, ptr noalias %pointers, ptr noalias %strides"
+        arguments = "i64 %cases, i64 %groups, i64 %valid, i64 %known, ptr noalias %pointers, ptr noalias %strides"
         kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
         for k in self._rare:
             slots = loop_slots(program, k, self.repeats) if k in self._long else None
@@ -249,9 +251,9 @@ class _Emitter(FunctionText):
 
     def _fill(self, row: dict[Key, str]) -> None:
         """Write outputs that are constants, row by row, when the case has no more to read: arrays may be inputs too."""
-        for name, (_, nodes) in self.program.outputs.items():
-            known = {k: self._constant(node) for k, node in enumerate(nodes) if self.program.nodes[node].op == CONSTANT}
-            if not known or name in self.program.reductions:
+        for name in self.program.outputs:
+            known = self.program.constants(name, single=self.single)
+            if not known:
                 continue
             places, values = f"@places{self.filled}", f"@values{self.filled}"
             for table, kind, words in (
@@ -263,14 +265,6 @@ class _Emitter(FunctionText):
             self.filled += 1
             where = f"ptr {row[name]}, i64 {self.by_component[name]}"
             self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(known)}, i64 %groups)")
-
-    def _constant(self, node: int) -> float:
-        """A constant as samples have it, rounded where they are in single precision."""
-        value: float = self.program.nodes[node].data
-        if not self.single:
-            return float(value)
-        with np.errstate(over="ignore"):
-            return float(np.float32(value.single if isinstance(value, Dual) else value))
 
     def _combine(self, how: str, old: str, value: str, kind: str) -> str:
         if how == "sum":

@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 import tasks
+from benchmarks import regions
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import inverse_dynamics, inverse_kinematics
+from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.arrays import inverse
 from tasks.arrays.inverse import InverseDynamics
 from tasks.trajectories.closed_forms import motion
 from tests.reference.delta_bodies import AZIMUTHS, parse_delta
 from tests.reference.delta_newton_euler import energy
 from tests.reference.delta_newton_euler import inverse_dynamics as reference
-from tests.tasks.bits import bits
+from tests.tasks.bits import assert_same_bits, bits
 from tests.tasks.machines import DELTAS, HEXAPOD, home, scaled, states, twist
 
 STEP = 1e-100
@@ -366,3 +368,15 @@ def test_friction_is_checked(friction: dict[str, Any], text: str) -> None:
 def test_the_package_offers_what_it_documents() -> None:
     for name in tasks.__all__:
         assert callable(getattr(tasks, name))
+
+
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", "irsbot2", "h4", "irb6", "five_axis_tree"])
+def test_long_batches_are_done_in_strips_with_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = catalog.build(name)
+    states: Any = regions.states(robot, 53)
+    everywhere = {"law": "coulomb_viscous", "joints": "all", "coulomb": 0.1, "viscous": 0.2}
+    friction = [everywhere] if name == "irsbot2" else None
+    whole, status = joint_reactions(robot, **states, friction=friction, full=True)
+    monkeypatch.setattr(inverse, "STRIP", 16)
+    parts, same = joint_reactions(robot, **states, friction=friction, full=True)
+    assert_same_bits({"reactions": parts, "status": same}, {"reactions": whole, "status": status})

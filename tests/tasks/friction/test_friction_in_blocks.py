@@ -29,11 +29,13 @@ def values(of: FrictionGroup, **given: float) -> list[float]:
     return [float(given.get(p.name, p.scalar)) for p in group_parameters(of.law, of.load)]
 
 
-def computed(groups: tuple[FrictionGroup, ...], sets: list[list[float]], *series: str) -> dict[str, np.ndarray]:
+def computed(
+    groups: tuple[FrictionGroup, ...], sets: list[list[float]], *series: str, designs: int = 2
+) -> dict[str, np.ndarray]:
     block = Block(
         index=0,
         robot=ROBOT.name,
-        parameters=np.array([list(ROBOT.values.values())] * 2),
+        parameters=np.array([list(ROBOT.values.values())] * designs),
         groups=groups,
         friction=np.array(sets),
         trajectories=(Trajectory("circle", CIRCLE),),
@@ -80,6 +82,14 @@ def test_groups_and_sets_agree_with_single_calls() -> None:
     np.testing.assert_allclose(got["joint_reaction"][1, 1, 0], wrenches, rtol=0, atol=1e-12 * np.abs(wrenches).max())
     peaks = np.linalg.norm(wrenches[..., 3:], axis=-1).max(axis=0)
     np.testing.assert_allclose(got["peak_reaction"][1, 1, 0], peaks, rtol=1e-12)
+
+
+def test_sets_of_a_single_design_have_the_bits_of_those_of_several() -> None:
+    joints = group("coulomb_viscous", "all", "reaction", "all")
+    sets = [[*values(joints, coulomb=size, viscous=0.1)] for size in (0.1, 0.2, 0.3)]
+    one, two = (computed((joints,), sets, "actuator_force", "joint_reaction", designs=n) for n in (1, 2))
+    for name in ("actuator_force", "joint_reaction", "peak_reaction"):
+        np.testing.assert_array_equal(one[name][0], two[name][1])
 
 
 def test_reactions_without_passive_friction_are_those_of_no_friction() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from tasks.kernels import expression, kernel
 from tasks.kernels.cache import compiled
 from tasks.kernels.cache import kernel as cached
+from tasks.kernels.expression import Dual
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
@@ -271,3 +273,26 @@ def test_rows_do_not_share_lines_of_a_cache(samples: int) -> None:
     assert array.strides[1] % 1024 != 0
     given = np.arange(6.0 * padded(samples)).reshape(array.shape)
     np.testing.assert_array_equal(ready({"x": given}, samples)["twice"], 2.0 * given)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_constants_of_outputs_are_there_from_the_start_and_need_not_be_written_again(single: bool) -> None:
+    tolerance = Dual(1e-12, 0.1)
+
+    def one_sample(x: Any) -> dict[str, Any]:
+        return {"y": [0.0, x[0] + 1.0, 0.1, tolerance], "peak": [2.5, x[0]]}
+
+    program = trace("constants", one_sample, case={}, sample={"x": (1,)}, reductions={"peak": "max"})
+    run, inputs = Kernel(program, single=single, keep=False), {"x": np.arange(48.0).reshape(2, 1, 24)}
+    expected = run(inputs, 24)
+    out = run.allocate(2, 24)
+    constant = [0, 2, 3]
+    np.testing.assert_array_equal(out["y"][:, constant], expected["y"][:, constant])
+    run(inputs, 24, out, filled=True)
+    np.testing.assert_array_equal(out["y"], expected["y"])
+    np.testing.assert_array_equal(out["peak"], expected["peak"])
+    out["y"][:, constant] = 7.0
+    run(inputs, 24, out, filled=True)
+    assert (out["y"][:, constant] == 7.0).all()
+    run(inputs, 24, out)
+    np.testing.assert_array_equal(out["y"], expected["y"])

@@ -19,14 +19,14 @@ class Operations:
 
 
 COUNTED: Mapping[str, Operations] = {
-    "delta_3rr2rrr": Operations(4437, 16787),
-    "delta_rl5_1450": Operations(4093, 16071),
-    "delta_4rr2rrr": Operations(5921, 22311),
-    "delta_3r2us": Operations(7082, 16581),
-    "irsbot2": Operations(7692, 22563),
-    "five_bar": Operations(912, 2442),
-    "gough_stewart": Operations(5724, 10764),
-    "hexapod_6rrrprr": Operations(23175, 46266),
+    "delta_3rr2rrr": Operations(4740, 14056),
+    "delta_rl5_1450": Operations(4383, 13501),
+    "delta_4rr2rrr": Operations(6389, 18798),
+    "delta_3r2us": Operations(7471, 11618),
+    "irsbot2": Operations(7903, 16866),
+    "five_bar": Operations(967, 1858),
+    "gough_stewart": Operations(5686, 7924),
+    "hexapod_6rrrprr": Operations(23810, 31034),
 }
 """As `limbsweep bench robots` counts them, at states from a cold start."""
 

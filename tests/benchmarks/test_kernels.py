@@ -19,7 +19,7 @@ def test_the_job_takes_what_it_is_said_to_take() -> None:
 
 
 def test_other_numbers_from_numpy_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nudged(self: Twin, inputs: delta.Arrays, samples: int, out: object = None) -> delta.Arrays:
+    def nudged(self: Twin, inputs: delta.Arrays, samples: int, out: object = None, **_: object) -> delta.Arrays:
         return {name: values * (1.0 + 1e-7) for name, values in honest(self, inputs, samples).items()}
 
     honest = Twin.__call__

@@ -309,6 +309,8 @@ class _Run:
                 Ledger.open(self.place, self.plan.blocks) as ledger,
                 RunLog.open(self.place) as log,
             ):
+                if is_finished(self.plan, self.place):  # by another run, since it was looked at
+                    return
                 clear_cancel(self.place)
                 notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:

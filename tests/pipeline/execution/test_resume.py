@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import InputError
+from pipeline.execution import run as runs
 from pipeline.execution.run import run
 from pipeline.monitor.events import BlockDone, Event, Finished, Started
 from pipeline.plan import plan as planning
@@ -47,6 +48,7 @@ import sys
 from pathlib import Path
 import pytest
 from pipeline.cluster.file import ClusterConfig
+from pipeline.execution import run as runs
 from pipeline.execution.run import run
 from pipeline.monitor.events import BlockDone
 from tests.pipeline.runs import FEW, cut_finely, slowly, sweep, wrap_blocks
@@ -119,6 +121,18 @@ def test_a_finished_store_is_opened_and_nothing_is_computed_or_connected(tmp_pat
     assert go(path, FEW + "# only a comment\n", nobody) == []
     assert {file: file.stat().st_mtime_ns for file in path.rglob("*")} == before
     assert content_hash(path) == expected
+
+
+def test_a_run_that_comes_when_another_is_just_through_does_nothing(
+    tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, events = tmp_path / "store.zarr", list[Event]()
+    run(sweep(FEW), store, SYNCHRONOUS)
+    answers = [lambda plan, place: False, runs.is_finished]  # not yet when it looks, done when it has the lock
+    monkeypatch.setattr(runs, "is_finished", lambda plan, place: answers.pop(0)(plan, place))
+    run(sweep(FEW), store, SYNCHRONOUS, [events.append])
+    assert (answers, events) == ([], [])
+    assert content_hash(store) == expected
 
 
 def test_ctrl_c_at_the_command_line_leaves_a_store_to_go_on_with(

@@ -52,8 +52,8 @@ wheel: .venv/test.stamp
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
-# A copy of the tests, and nothing else of the repository, beside an environment that has the wheel. The copy imports what
-# is tested by the names that it has there. All tests are collected, which imports all that they import; those are run that
+# A copy of the tests and of the examples that they read, and nothing else of the repository, beside an environment that has
+# the wheel. The copy imports what is tested by the names that it has there. All tests are collected, which imports all that they import; those are run that
 # can depend on how the package is installed: names of modules as texts, processes of their own, files beside modules,
 # what is pickled. `make wheel-test WHEEL_TESTS=tests` runs all that need no repository.
 WHEEL_TESTS ?= $(addprefix tests/,bad_inputs hostile benchmarks/test_cases.py pipeline/test_cli.py pipeline/test_schemas.py \
@@ -67,7 +67,7 @@ wheel-test: wheel
 	$(PYTHON) -m venv build/wheel/venv
 	build/wheel/venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		"$$(ls dist/*.whl)[test]"
-	cp -r tests pyproject.toml build/wheel
+	cp -r tests examples pyproject.toml build/wheel
 	$(PYTHON) -m packing.one_name build/wheel/tests
 	cd build/wheel && venv/bin/python -m pytest --collect-only --quiet --quiet
 	cd build/wheel && venv/bin/python -m pytest --numprocesses 2 --dist worksteal $(PYTEST_ARGS) $(WHEEL_TESTS)

@@ -53,9 +53,9 @@ wheel: .venv/test.stamp
 	$(BIN)/python -m build --outdir dist .
 
 # A copy of the tests and of the examples that they read, and nothing else of the repository, beside an environment that has
-# the wheel. The copy imports what is tested by the names that it has there. All tests are collected, which imports all that they import; those are run that
-# can depend on how the package is installed: names of modules as texts, processes of their own, files beside modules,
-# what is pickled. `make wheel-test WHEEL_TESTS=tests` runs all that need no repository.
+# the wheel. The copy imports what is tested by the names that it has there. All tests are collected, which imports all that
+# they import; those are run that can depend on how the package is installed: names of modules as texts, processes of their
+# own, files beside modules, what is pickled. `make wheel-test WHEEL_TESTS=tests` runs all that need no repository.
 WHEEL_TESTS ?= $(addprefix tests/,bad_inputs hostile benchmarks/test_cases.py pipeline/test_cli.py pipeline/test_schemas.py \
 	pipeline/cluster pipeline/execution pipeline/report/test_accessor.py pipeline/report/page pipeline/robot_files \
 	pipeline/stores pipeline/identification/test_dataset.py pipeline/sweep/test_objects.py \

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.peers.bodies import Skeleton
 from benchmarks.peers.compiled.compiler import FOLDER, GENERATION, PINOCCHIO, library
-from benchmarks.peers.compiled.plain import ARGUMENTS, PlainTree, address, rows
+from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, address
 
 Array = np.ndarray
 WRITER = ("-O1", "-DNDEBUG", *PINOCCHIO)
@@ -23,7 +23,7 @@ OPTIONS = ("-Ofast", "-march=native")
 """How the code is compiled: as Pinocchio does it, and for this processor."""
 
 
-class Tree:
+class Tree(PlainJobs):
     """The spanning tree of a skeleton; functions take and give (sample, body), and use their buffers again.
 
     The code of each is written when it is called first. It is run for so many samples at once as there are `lanes`.
@@ -32,39 +32,20 @@ class Tree:
     lanes = 1
 
     def __init__(self, skeleton: Skeleton, gravity: Sequence[float]):
-        self.gravity, self._buffers = gravity, dict[str, Array]()
+        super().__init__(gravity)
         self.change(self.numbers(skeleton))
-
-    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
-        return self._run("inverse_dynamics", q.shape, q, qd, qdd)
-
-    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
-        """Joint accelerations by the articulated-body algorithm."""
-        return self._run("forward_dynamics", q.shape, q, qd, torque)
-
-    def inertia_matrix(self, q: Array) -> Array:
-        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
-        return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
-
-    def numbers(self, skeleton: Skeleton) -> PlainTree:
-        """Another design of the same mechanism, as `change` takes it."""
-        return PlainTree.of(skeleton, self.gravity)
 
     def change(self, numbers: PlainTree) -> None:
         """Become another design: all code is written again."""
         self._plain, self._functions = numbers, dict[str, ctypes.CDLL]()
 
-    def _run(self, job: str, shape: tuple[int, ...], *given: Array) -> Array:
-        if (found := self._buffers.get(job)) is None or found.shape != shape:
-            found = self._buffers[job] = np.empty(shape)
+    def call(self, job: str, given: Sequence[Array], found: Array) -> None:
+        """Run the code of a job, which is written first where it is not there."""
         if (function := self._functions.get(job)) is None:
             text = batch(job, self._plain, len(given), self.lanes)
             function = self._functions[job] = library(text, "c++", OPTIONS)
-        arrays = [rows(each) for each in given]
-        places = (ctypes.c_void_p * len(arrays))(*map(address, arrays))
-        function.run(ctypes.c_long(shape[0]), places, ctypes.c_void_p(address(found)))
-        return found
+        places = (ctypes.c_void_p * len(given))(*map(address, given))
+        function.run(ctypes.c_long(len(found)), places, ctypes.c_void_p(address(found)))
 
 
 def batch(job: str, plain: PlainTree, arrays: int, lanes: int) -> str:

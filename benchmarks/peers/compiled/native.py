@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.peers.bodies import Skeleton
 from benchmarks.peers.compiled.compiler import ALGORITHMS, FOLDER, PINOCCHIO, library
-from benchmarks.peers.compiled.plain import ARGUMENTS, PlainTree, address, rows
+from benchmarks.peers.compiled.plain import ARGUMENTS, PlainJobs, PlainTree, address
 
 Array = np.ndarray
 OPTIONS = ("-O3", "-march=native", "-DNDEBUG", "-DEIGEN_UNALIGNED_VECTORIZE=0", *PINOCCHIO)
@@ -21,33 +21,17 @@ ARRAYS = {"inverse_dynamics": 4, "forward_dynamics": 4, "inertia_matrix": 2, "re
 """Functions of the library by the number of arrays that they take, the last of which they fill."""
 
 
-class Tree:
+class Tree(PlainJobs):
     """The spanning tree of a skeleton; functions take and give (sample, body), and use their buffers again."""
 
     def __init__(self, skeleton: Skeleton, gravity: Sequence[float]):
-        self.gravity, self._buffers = gravity, dict[str, Array]()
+        super().__init__(gravity)
         self._release = lambda: None
         self.change(self.numbers(skeleton))
-
-    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Joint torques."""
-        return self._run("inverse_dynamics", q.shape, q, qd, qdd)
-
-    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
-        """Joint accelerations by the articulated-body algorithm."""
-        return self._run("forward_dynamics", q.shape, q, qd, torque)
-
-    def inertia_matrix(self, q: Array) -> Array:
-        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
-        return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
 
     def reactions(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(force, moment) on every body by its parent (sample, body, 6), at its joint, in the axes of the body."""
         return self._run("reactions", (*q.shape, 6), q, qd, qdd)
-
-    def numbers(self, skeleton: Skeleton) -> PlainTree:
-        """Another design of the same mechanism, as `change` takes it."""
-        return PlainTree.of(skeleton, self.gravity)
 
     def change(self, numbers: PlainTree) -> None:
         """Become another design."""
@@ -56,13 +40,9 @@ class Tree:
         self._model = compiled.make(*numbers.arguments)
         self._release = weakref.finalize(self, compiled.discard, self._model)
 
-    def _run(self, job: str, shape: tuple[int, ...], *given: Array) -> Array:
-        if (found := self._buffers.get(job)) is None or found.shape != shape:
-            found = self._buffers[job] = np.empty(shape)
-        # the arrays have a name until the call is over
-        arrays = [*map(rows, given), found]
-        getattr(_library(), job)(self._model, shape[0], *map(address, arrays))
-        return found
+    def call(self, job: str, given: Sequence[Array], found: Array) -> None:
+        """Do a job in the library."""
+        getattr(_library(), job)(self._model, len(found), *map(address, (*given, found)))
 
 
 @cache

@@ -53,3 +53,36 @@ def rows(values: Array) -> Array:
 def address(values: Array) -> int:
     """Where an array begins."""
     return values.ctypes.data
+
+
+class PlainJobs:
+    """Jobs on a tree by functions that take all samples at once: (sample, body), row by row. Buffers are used again."""
+
+    def __init__(self, gravity: Sequence[float]):
+        self.gravity, self._buffers = gravity, dict[str, Array]()
+
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Joint torques."""
+        return self._run("inverse_dynamics", q.shape, q, qd, qdd)
+
+    def forward_dynamics(self, q: Array, qd: Array, torque: Array) -> Array:
+        """Joint accelerations by the articulated-body algorithm."""
+        return self._run("forward_dynamics", q.shape, q, qd, torque)
+
+    def inertia_matrix(self, q: Array) -> Array:
+        """Upper triangles of the inertia matrices (sample, body, body) by composite rigid bodies."""
+        return self._run("inertia_matrix", (*q.shape, q.shape[1]), q)
+
+    def numbers(self, skeleton: Skeleton) -> PlainTree:
+        """Another design of the same mechanism, as `change` takes it."""
+        return PlainTree.of(skeleton, self.gravity)
+
+    def call(self, job: str, given: Sequence[Array], found: Array) -> None:
+        """Do a job: from arrays row by row into `found`."""
+        raise NotImplementedError
+
+    def _run(self, job: str, shape: tuple[int, ...], *given: Array) -> Array:
+        if (found := self._buffers.get(job)) is None or found.shape != shape:
+            found = self._buffers[job] = np.empty(shape)
+        self.call(job, [rows(each) for each in given], found)
+        return found

@@ -17,9 +17,10 @@ from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
 from tasks.blocks.linear import Linear
-from tasks.blocks.shares import OnDemand, Precomputed, Share
+from tasks.blocks.shares import Kernels, OnDemand, Precomputed, Share
 from tasks.friction.joints import LOAD_PARTS
-from tasks.kernels.kernel import padded
+from tasks.kernels import strips
+from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.metrics import actuators, poses
 from tasks.programs import stages
@@ -53,7 +54,8 @@ class Assembly:
         self.block, self.root, self.request = block, root, block.request
         self.samples, self.width = len(block.times), padded(len(block.times))
         self.step = max(1, self.STRIP // self.width)
-        self.values = block.case_values() | {"weight": self._weights()}
+        held = np.zeros((1, 0, self.width))  # a platform gives its own
+        self.values = block.case_values() | {"weight": self._weights(), "held": held}
         self.shares = list(self._shares(limbs))
         self.assembly = stages.assembly(self.request)
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
@@ -129,20 +131,33 @@ class Assembly:
         block, most = self.block, min(self.step, max(self.block.designs, len(self.block.friction)))
         buffers = block.kernel(self.assembly.program).allocate(min(self.step, block.designs), self.samples)
         series = block.kernel(self.actuation.program).allocate(most, self.samples) if self.actuation else {}
+        full = block.designs // self.step
+        in_one_call = full if full >= strips.FEWEST and self._kernels_alone else 0
         for j in range(len(block.trajectories)):
-            for start in range(0, block.designs, self.step):
-                self._strip(j, slice(start, min(start + self.step, block.designs)), buffers, series)
+            strip = functools.partial(self._strip, j, self.root.values(j), buffers, series)
+            if in_one_call:
+                strips.run(strip, block.kernel, in_one_call)
+            for k in range(in_one_call, -(-block.designs // self.step)):
+                strip(block.kernel, k)
         return Assembled(self._finished(), self.loads)
 
-    def _strip(self, j: int, designs: slice, buffers: Values, series: Values) -> None:
+    @property
+    def _kernels_alone(self) -> bool:
+        """Whether nothing but kernels is at work on a strip: of metrics alone, of designs that differ in all limbs."""
+        stored = any(self.request.of(stage, "series") for stage in ("limb", "assembly", "actuation"))
+        others = self.linear or self.balance or any(group.remembers for group in self.block.groups)
+        return has_compiler() and not stored and not others and all(share.kernels_alone for share in self.shares)
+
+    def _strip(self, j: int, motion: Values, buffers: Values, series: Values, kernel: Kernels, k: int) -> None:
+        """Strip `k` of trajectory `j`, which gives `motion`."""
+        designs = slice(k * self.step, min((k + 1) * self.step, self.block.designs))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
-        values |= self.root.values(j)
-        values["held"] = np.zeros((designs.stop - designs.start, 0, self.width))  # a platform gives its own
+        values |= motion
         for share in self.shares:
-            values |= share.strip(j, designs, values)
+            values |= share.strip(kernel, j, designs, values)
         out = {name: array[: designs.stop - designs.start] for name, array in buffers.items()}
         out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
-        values |= self.assembly.run(self.block.kernel, values, self.samples, out)
+        values |= self.assembly.run(kernel, values, self.samples, out)
         if any(group.remembers for group in self.block.groups):
             values["status"] = friction_history.lasting(values["status"])
             if "failed_samples" in self.case_metrics:
@@ -157,7 +172,7 @@ class Assembly:
             if not self.loads_by_set:
                 self._keep_loads(0, j, designs, values)
         if self.actuation is not None:
-            self._friction(j, designs, values, series)
+            self._friction(kernel, j, designs, values, series)
 
     def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
         """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
@@ -168,7 +183,7 @@ class Assembly:
         out = {key: loads[key] for key in self.balance.shapes}
         self.balance.run(self.block.kernel, {**values, **loads}, self.samples, out)
 
-    def _friction(self, j: int, designs: slice, values: Values, series: Values) -> None:
+    def _friction(self, kernel: Kernels, j: int, designs: slice, values: Values, series: Values) -> None:
         """Everything of a strip that depends on friction: set by set, or for a single design many sets at once."""
         assert self.actuation is not None
         count, remembers = designs.stop - designs.start, "history" in self.actuation.program.sample
@@ -185,7 +200,7 @@ class Assembly:
             place: Any = (designs.start, sets, j) if together else (designs, first, j)
             out = {key: array[: len(friction) if together else count] for key, array in series.items()}
             out |= {name: self._metric_rows(name, place) for name in self.request.actuation[1]}
-            results = self.actuation.run(self.block.kernel, inputs, self.samples, out)
+            results = self.actuation.run(kernel, inputs, self.samples, out)
             self._store_friction_series(place, results)
             if self.loads_by_set:
                 self._keep_loads_of_sets(sets, j, designs, {**values, **results, "status": results[OUTCOME]})

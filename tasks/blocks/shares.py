@@ -13,11 +13,14 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
 from tasks.kernels.expression import CASE
-from tasks.kernels.kernel import Kernel, empty_rows
+from tasks.kernels.kernel import empty_rows
 from tasks.kernels.keys import Key, Values
 from tasks.kernels.program import Program
 from tasks.programs import stages
-from tasks.programs.stages import Rows, Stage
+from tasks.programs.stages import Rows, Runner, Stage
+
+Kernels = Callable[[Program], Runner]
+"""What runs a program, in the precision of a block."""
 
 
 def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
@@ -41,11 +44,12 @@ class OncePerInput:
     def __init__(self, stage: Stage, known: Values, designs: int) -> None:
         """`known`: values of so many designs that are constant in time."""
         self._stage, self._used = stage, used_entries(stage)
-        self._apart = len(distinct(_columns(stage, known), designs)[0]) == designs
+        different = len(distinct(_columns(stage, known), designs)[0])
+        self.apart, self.alike = different == designs, different == 1
 
     def run(
         self,
-        kernel: Callable[[Program], Kernel],
+        kernel: Kernels,
         values: Values,
         samples: int,
         out: Values,
@@ -53,7 +57,7 @@ class OncePerInput:
         filled: bool = False,
     ) -> Values:
         """What the stage gives, in `out` by the program's own names; `filled`: constants are in their places there."""
-        if self._apart:
+        if self.apart:
             return self._stage.run(kernel, values, samples, out, filled=filled)
         inputs, program = self._stage.inputs(values), self._stage.program
         first, place = self._different(inputs)
@@ -137,7 +141,11 @@ def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
 class Share(Protocol):
     """What a stage gives to those after it, a strip of designs on one trajectory at a time."""
 
-    def strip(self, trajectory: int, designs: slice, values: Values) -> Values:
+    @property
+    def kernels_alone(self) -> bool:
+        """Whether nothing but kernels is at work, whatever the values."""
+
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
         """What it gives for a strip whose inputs are `values`, valid until the next strip is asked for."""
 
 
@@ -147,8 +155,9 @@ class Precomputed:
 
     stage: Stage
     arrays: Mapping[str, NDArray[np.float64]]
+    kernels_alone: bool = True
 
-    def strip(self, trajectory: int, designs: slice, values: Values) -> Values:
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
         """Views of what there is."""
         return {self.stage.gives(name): array[trajectory, designs] for name, array in self.arrays.items()}
 
@@ -158,11 +167,25 @@ class OnDemand:
 
     def __init__(self, stage: Stage, block: Block, most: int, known: Values) -> None:
         """`known`: values of the block that are constant in time."""
-        self._stage = OncePerInput(stage, known, block.designs)
+        self._once = OncePerInput(stage, known, block.designs)
         self._kernel, self._samples = block.kernel, len(block.times)
-        self._buffers = block.kernel(stage.program).allocate(most, self._samples)
+        self._buffers = block.kernel(stage.program).allocate(1 if self._once.alike else most, self._samples)
+        self._trajectory: int | None = None
+        self._given: Values = {}
 
-    def strip(self, trajectory: int, designs: slice, values: Values) -> Values:
-        """Compute a strip."""
-        out = {name: array[: designs.stop - designs.start] for name, array in self._buffers.items()}
-        return self._stage.run(self._kernel, values, self._samples, out, filled=True)
+    @property
+    def kernels_alone(self) -> bool:
+        """Whether all designs differ, or none."""
+        return self._once.apart or self._once.alike
+
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
+        """Compute a strip; once for a trajectory where all designs are alike."""
+        count = designs.stop - designs.start
+        if not self._once.alike:
+            out = {name: array[:count] for name, array in self._buffers.items()}
+            return self._once.run(kernel, values, self._samples, out, filled=True)
+        if self._trajectory != trajectory:
+            first = {key: array[:1] for key, array in values.items()}
+            self._given = self._once.run(self._kernel, first, self._samples, self._buffers, filled=True)
+            self._trajectory = trajectory
+        return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}

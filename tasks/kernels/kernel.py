@@ -7,7 +7,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,17 @@ def has_compiler() -> bool:
 def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
     """The function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
     return llvm.compile_text(text, signature)
+
+
+class Call(NamedTuple):
+    """A call of machine code on arrays, which must live until it is made."""
+
+    address: int
+    sizes: tuple[int, int, int, int]
+    """Cases, groups of lanes, samples, and whether constants are in their places."""
+    pointers: list[int]
+    strides: list[int]
+    """Numbers from a case to the next and from a component to the next, of each array."""
 
 
 class Kernel:
@@ -123,16 +134,27 @@ class Kernel:
         reductions leave them out. out: as `allocate` gives it; `filled`: its constants are in their places still, and
         need not be written again. All float64; the last axis of sample arrays must be contiguous.
         """
-        cases = max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
+        cases = self._cases(inputs)
         out = self._allocate(cases, samples, once=True) if out is None else out
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         if self.compiled:
+            arrays = (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)
             groups = padded(samples) // LANES
-            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, filled, pointers, strides)
+            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, filled, *arrays)
         else:
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value
         return out
+
+    def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Call:
+        """The same call, not made; only of what is compiled."""
+        cases, groups = self._cases(inputs), padded(samples) // LANES
+        pointers, strides = self._arguments(inputs, out, cases, padded(samples))
+        address = self._machine(groups > 1 or cases < MANY).address
+        return Call(int(address), (cases, groups, samples, int(filled)), pointers, strides)
+
+    def _cases(self, inputs: Arrays) -> int:
+        return max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)
 
     @functools.cached_property
     def _places(self) -> tuple[tuple[Key, int, bool, bool], ...]:
@@ -143,7 +165,7 @@ class Kernel:
         made = program.outputs.items()
         return (*given, *((name, len(nodes), name not in program.reductions, False) for name, (_, nodes) in made))
 
-    def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> Any:
+    def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> tuple[list[int], list[int]]:
         pointers: list[int] = []
         strides: list[int] = []
         for name, count, long, given in self._places:
@@ -158,4 +180,4 @@ class Kernel:
                 )
             pointers.append(array.__array_interface__["data"][0])
             strides += [array.strides[0] // 8 if array.shape[0] > 1 else 0, array.strides[1] // 8]
-        return (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)
+        return pointers, strides

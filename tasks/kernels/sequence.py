@@ -6,77 +6,22 @@ of a simulation is thirty programs for a few cases. All programs do what they do
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import machine_code
+from tasks.kernels.driver import Round, address
 from tasks.kernels.keys import Key
 from tasks.kernels.program import Program, size
 from tasks.kernels.rows import LANES, empty_rows
 
 NUMBER = 8
 """Bytes of a double."""
-
-TEXT = """
-define void @kernel(i64 %groups, i64 %calls, ptr %functions, ptr %starts, ptr %pointers, ptr %strides, i64 %moving,
-                    ptr %which, ptr %by) nounwind {
-entry:
-  %none = icmp sle i64 %groups, 0
-  br i1 %none, label %end, label %group
-group:
-  %g = phi i64 [ 0, %entry ], [ %g.next, %moved ]
-  br label %call
-call:
-  %c = phi i64 [ 0, %group ], [ %c.next, %call ]
-  %function.at = getelementptr ptr, ptr %functions, i64 %c
-  %function = load ptr, ptr %function.at
-  %start.at = getelementptr i64, ptr %starts, i64 %c
-  %start = load i64, ptr %start.at
-  %arrays = getelementptr ptr, ptr %pointers, i64 %start
-  %twice = shl i64 %start, 1
-  %steps = getelementptr i64, ptr %strides, i64 %twice
-  call void %function(i64 1, i64 1, i64 LANES, i64 0, ptr %arrays, ptr %steps)
-  %c.next = add i64 %c, 1
-  %c.more = icmp slt i64 %c.next, %calls
-  br i1 %c.more, label %call, label %move
-move:
-  %m = phi i64 [ 0, %call ], [ %m.next, %move.body ]
-  %m.more = icmp slt i64 %m, %moving
-  br i1 %m.more, label %move.body, label %moved
-move.body:
-  %which.at = getelementptr i64, ptr %which, i64 %m
-  %place = load i64, ptr %which.at
-  %by.at = getelementptr i64, ptr %by, i64 %m
-  %bytes = load i64, ptr %by.at
-  %address = getelementptr i64, ptr %pointers, i64 %place
-  %old = load i64, ptr %address
-  %new = add i64 %old, %bytes
-  store i64 %new, ptr %address
-  %m.next = add i64 %m, 1
-  br label %move
-moved:
-  %g.next = add i64 %g, 1
-  %g.more = icmp slt i64 %g.next, %groups
-  br i1 %g.more, label %group, label %end
-end:
-  ret void
-}
-""".replace("LANES", str(LANES))
-"""All programs for a group of lanes, then the arrays that differ from group to group are moved on."""
-
-
-@functools.cache
-def _driver() -> Any:
-    whole, place = ctypes.c_int64, ctypes.c_void_p
-    signature = ctypes.CFUNCTYPE(None, whole, whole, place, place, place, place, whole, place, place)
-    return machine_code(TEXT, signature)
 
 
 @dataclass(frozen=True)
@@ -106,12 +51,12 @@ class Sequence:
         self._alive: list[np.ndarray] = []
         self._wide: dict[Slot, int] = {}
         self._programs: list[Any] = []
-        self._starts: list[int] = []
+        self._counts: list[int] = []
         self._slots: list[int] = []
         self._offsets: list[int] = []
         self._fixed: dict[int, Slot] = {}
         self._groups: set[int] = set()
-        self._frozen: tuple[np.ndarray, ...] | None = None
+        self._frozen: tuple[Round, NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def _slot(self, rows: int, base: int, move: int) -> Slot:
         self._bases.append(base)
@@ -122,7 +67,7 @@ class Sequence:
         """An array (rows, LANES) that each group of lanes uses anew."""
         array = np.zeros((max(rows, 1), LANES))
         self._alive.append(array)
-        return self._slot(rows, _address(array), 0)
+        return self._slot(rows, address(array), 0)
 
     def wide(self, rows: int) -> Slot:
         """An array (rows, samples) that is given to each call."""
@@ -135,7 +80,7 @@ class Sequence:
         if id(array) not in self._fixed:
             self._alive.append(array)
             self._groups.add(len(array))
-            self._fixed[id(array)] = self._slot(array.shape[1], _address(array), array.shape[1] * LANES * NUMBER)
+            self._fixed[id(array)] = self._slot(array.shape[1], address(array), array.shape[1] * LANES * NUMBER)
         return self._fixed[id(array)]
 
     def add(self, program: Program, inputs: Slots, outputs: Slots) -> dict[Any, Slot]:
@@ -149,7 +94,7 @@ class Sequence:
         wanted = {key: size(shape) for key, shape in program.sample.items()}
         wanted |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
         self._programs.append(kernel(program, wide=False))
-        self._starts.append(len(self._slots))
+        self._counts.append(len(wanted))
         for key, rows in wanted.items():
             slot = results[key] if key in results else inputs[key]
             if slot.size != rows:
@@ -171,38 +116,31 @@ class Sequence:
             raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
         if self._frozen is None:
             self._frozen = self._tables()
-        functions, starts, slots, offsets, which, moves = self._frozen
+        turn, slots, offsets = self._frozen
         bases, rows = np.array(self._bases, dtype=np.int64), np.full(len(self._bases), LANES, dtype=np.int64)
         for slot, number in self._wide.items():
             array = arrays[slot]
             good = array.shape == (slot.size, samples) and array.dtype == np.float64
             if not good or (array.size and array.strides[1] != NUMBER):
                 raise ValueError(f"array {number}: got {array.shape}; expected float64 {(slot.size, samples)} in rows")
-            bases[number], rows[number] = _address(array), array.strides[0] // NUMBER
+            bases[number], rows[number] = address(array), array.strides[0] // NUMBER
         pointers = bases[slots] + offsets
         strides = np.zeros((len(slots), 2), dtype=np.int64)
         strides[:, 1] = rows[slots]
-        tables = (functions, starts, pointers, strides)
         with self._calling:
-            _driver().call(groups, len(functions), *map(_address, tables), len(which), _address(which), _address(moves))
+            turn.run(groups, pointers, strides)
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies: addresses are those of this process and of these arrays."""
         raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
 
-    def _tables(self) -> tuple[np.ndarray, ...]:
-        slots = np.array(self._slots, dtype=np.int64)
+    def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
+        slots, offsets = (np.array(column, dtype=np.int64) for column in (self._slots, self._offsets))
         moves = np.array(self._moves, dtype=np.int64)[slots]
-        which = np.flatnonzero(moves).astype(np.int64)
         functions = [run.address for run in self._programs]
-        columns = (functions, self._starts, slots, self._offsets, which, moves[which])
-        return tuple(np.ascontiguousarray(column, dtype=np.int64) for column in columns)
+        return Round.of(functions, (1, 1, LANES, 0), self._counts, moves), slots, offsets
 
 
 def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
     """Uninitialised arrays for wide outputs, by their keys."""
     return {key: empty_rows((slot.size, samples)) for key, slot in slots.items()}
-
-
-def _address(array: np.ndarray) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -93,7 +93,7 @@ def test_a_payload_as_first_key_costs_what_it_costs_as_last_key(counted: list[in
     counted.clear()
     block = block_of(planning.plan(sweep(FIRST)), 0)
     alone = compute.computed(block)  # on one trajectory with one payload
-    assert sum(counted) == 3 * 12 + 3  # a platform for each strip
+    assert sum(counted) == 3 * 12 + 1  # a platform for all
     assert np.array_equal(alone["peak_force"], first["peak_force"].values[:12, :, :1])
 
 

@@ -16,6 +16,7 @@ from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, compute, shares
 from tasks.blocks.block import Block
+from tasks.kernels import strips
 from tasks.kernels.kernel import padded
 from tasks.metrics import actuators
 from tasks.programs import stages
@@ -100,6 +101,24 @@ def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyP
     for strip in (1, 2 * padded(19), 3 * padded(19) + 5, 10**6):
         monkeypatch.setattr(assembly.Assembly, "STRIP", strip)
         assert_same_bits_of_all(computed(block(designs=7)), expected)
+
+
+@pytest.mark.parametrize(("designs", "strip", "counts"), [(11, 2, [5, 5]), (3, 1, [3, 3]), (5, 2, []), (11, 11, [])])
+def test_strips_of_metrics_are_one_call(
+    designs: int, strip: int, counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, seen, run = computed(block(designs=designs, series=())), [], strips.run
+
+    def counted(each: Any, kernel: Any, count: int) -> None:
+        seen.append(count)
+        run(each, kernel, count)
+
+    monkeypatch.setattr(strips, "run", counted)
+    monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(19))
+    assert_same_bits_of_all(computed(block(designs=designs, series=())), expected)
+    assert seen == counts
+    computed(block(designs=designs))
+    assert seen == counts, "strips that store series are not only kernels"
 
 
 def assert_same_bits_of_all(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:

@@ -173,7 +173,7 @@ class Layout:
         """Shape of the chunks inside a shard, of 1 to 4 MiB where the sizes allow it.
 
         Whole time series stay together as far as possible: designs are parted first, then friction sets and
-        trajectories, each evenly, and time last.
+        trajectories, each evenly, and time last: into whole samples, of which the last may be beyond 4 MiB.
         """
         return self._cut(self.variable(variable))[1]
 

@@ -26,6 +26,9 @@ from tasks.metrics import actuators, poses
 from tasks.programs import stages
 from tasks.programs.actuation import OUTCOME
 
+SHORT = 1 << 13
+"""Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
+
 PER_CASE = ("design", FRICTION, "trajectory")
 
 
@@ -53,7 +56,6 @@ class Assembly:
     def __init__(self, block: Block, root: Motions, limbs: Sequence[Arrays] | None = None):
         self.block, self.root, self.request = block, root, block.request
         self.samples, self.width = len(block.times), padded(len(block.times))
-        self.step = max(1, self.STRIP // self.width)
         held = np.zeros((1, 0, self.width))  # a platform gives its own
         self.values = block.case_values() | {"weight": self._weights(), "held": held}
         self.shares = list(self._shares(limbs))
@@ -61,6 +63,7 @@ class Assembly:
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
         self.balance = stages.balance(self.request) if self.request.reactions else None
         self.linear = Linear(block) if self.request.of("linear") else None
+        self.step = max(1, min(self.STRIP, SHORT if self._kernels_alone else self.STRIP) // self.width)
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.out = self._allocate()
@@ -74,12 +77,12 @@ class Assembly:
 
     def _shares(self, limbs: Sequence[Arrays] | None) -> Iterator[Share]:
         """What comes before the assembly: the limbs, and the platform of a robot that has one."""
-        most, mechanism = min(self.step, self.block.designs), self.block.family.reference
+        mechanism = self.block.family.reference
         for k in range(len(mechanism.instances)):
             stage = stages.limb(self.request, k)
-            yield OnDemand(stage, self.block, most, self.values) if limbs is None else Precomputed(stage, limbs[k])
+            yield OnDemand(stage, self.block, self.values) if limbs is None else Precomputed(stage, limbs[k])
         if not mechanism.is_chain:
-            yield OnDemand(stages.platform(self.request), self.block, most, self.values)
+            yield OnDemand(stages.platform(self.request), self.block, self.values)
 
     def _allocate(self) -> Arrays:
         """Memory for all variables but those of reactions and of the platform's own motion.

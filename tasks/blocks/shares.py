@@ -163,13 +163,13 @@ class Precomputed:
 
 
 class OnDemand:
-    """What a stage computes when it is asked, into the same memory for every strip of at most `most` designs."""
+    """What a stage computes when it is asked, into the same memory for every strip; none is longer than the first."""
 
-    def __init__(self, stage: Stage, block: Block, most: int, known: Values) -> None:
+    def __init__(self, stage: Stage, block: Block, known: Values) -> None:
         """`known`: values of the block that are constant in time."""
         self._once = OncePerInput(stage, known, block.designs)
-        self._kernel, self._samples = block.kernel, len(block.times)
-        self._buffers = block.kernel(stage.program).allocate(1 if self._once.alike else most, self._samples)
+        self._program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
+        self._buffers: Values = {}
         self._trajectory: int | None = None
         self._given: Values = {}
 
@@ -181,6 +181,9 @@ class OnDemand:
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
         """Compute a strip; once for a trajectory where all designs are alike."""
         count = designs.stop - designs.start
+        if not self._buffers:
+            cases = 1 if self._once.alike else count
+            self._buffers = self._kernel(self._program).allocate(cases, self._samples)
         if not self._once.alike:
             out = {name: array[:count] for name, array in self._buffers.items()}
             return self._once.run(kernel, values, self._samples, out, filled=True)

@@ -63,11 +63,18 @@ class Assembly:
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
         self.balance = stages.balance(self.request) if self.request.reactions else None
         self.linear = Linear(block) if self.request.of("linear") else None
-        self.step = max(1, min(self.STRIP, SHORT if self._kernels_alone else self.STRIP) // self.width)
+        self.sets = max(1, self.STRIP // self.width)
+        self.step = self._step()
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.out = self._allocate()
         self.loads = self._allocate_loads()
+
+    def _step(self) -> int:
+        """Designs of a strip: few where many strips are one call."""
+        short = max(1, min(self.STRIP, SHORT) // self.width)
+        many = self.block.designs >= strips.FEWEST * short
+        return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _weights(self) -> np.ndarray:
         """Weights of the samples in integrals over time (1, 1, padded time)."""
@@ -131,7 +138,8 @@ class Assembly:
 
     def run(self) -> Assembled:
         """Compute all strips."""
-        block, most = self.block, min(self.step, max(self.block.designs, len(self.block.friction)))
+        block = self.block
+        most = max(min(self.step, block.designs), min(self.sets, len(block.friction)))
         buffers = block.kernel(self.assembly.program).allocate(min(self.step, block.designs), self.samples)
         series = block.kernel(self.actuation.program).allocate(most, self.samples) if self.actuation else {}
         full = block.designs // self.step
@@ -191,7 +199,7 @@ class Assembly:
         assert self.actuation is not None
         count, remembers = designs.stop - designs.start, "history" in self.actuation.program.sample
         together = count == 1 and not remembers
-        step = self.step if together else 1
+        step = self.sets if together else 1
         for first in range(0, len(self.block.friction), step):
             friction = self.block.friction[first : first + step]
             inputs = {**values, "friction": friction}

@@ -181,3 +181,16 @@ def test_a_design_that_fails_leaves_its_neighbours_alone() -> None:
         for each in (made, expected)
     )
     assert_same_bits_of_all(*at_others)
+
+
+def test_friction_sets_of_a_single_design_are_done_several_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = np.random.default_rng(3).uniform(0.0, 0.3, (7, 2))
+    for designs in (1, 4):
+        given = block(designs=designs, series=(), friction=sets)
+        monkeypatch.setattr(assembly.Assembly, "STRIP", 10**6)
+        expected = computed(given)
+        monkeypatch.setattr(assembly.Assembly, "STRIP", 3 * padded(19))
+        monkeypatch.setattr(assembly, "SHORT", padded(19))
+        whole = assembly.Assembly(given, compute.motions(given))
+        assert (whole.sets, whole.step) == (3, 3 if designs == 1 else 1)
+        assert_same_bits_of_all(computed(given), expected)

@@ -179,7 +179,7 @@ class OnDemand:
         return self._once.apart or self._once.alike
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """Compute a strip; once for a trajectory where all designs are alike."""
+        """Compute a strip; once for a trajectory where designs are alike: what varies in time is the same for all."""
         count = designs.stop - designs.start
         if not self._buffers:
             cases = 1 if self._once.alike else count

@@ -155,7 +155,8 @@ class Assembly:
     @property
     def _kernels_alone(self) -> bool:
         """Whether nothing but kernels is at work on a strip: of metrics alone, of designs that differ in all limbs."""
-        stored = any(self.request.of(stage, "series") for stage in ("limb", "assembly", "actuation"))
+        wanted = [name for stage in ("limb", "assembly", "actuation") for name in self.request.of(stage)]
+        stored = any(not QUANTITIES[name].reduction for name in wanted)
         others = self.linear or self.balance or any(group.remembers for group in self.block.groups)
         return has_compiler() and not stored and not others and all(share.kernels_alone for share in self.shares)
 

@@ -40,12 +40,19 @@ def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
 class Call(NamedTuple):
     """A call of machine code on arrays, which must live until it is made."""
 
-    address: int
+    machine: Any
+    """The machine code, a `tasks.kernels.llvm.Machine`."""
     sizes: tuple[int, int, int, int]
     """Cases, groups of lanes, samples, and whether constants are in their places."""
     pointers: list[int]
     strides: list[int]
     """Numbers from a case to the next and from a component to the next, of each array."""
+
+    def make(self) -> None:
+        """Make it."""
+        pointers, strides = self.pointers, self.strides
+        arrays = (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)
+        self.machine.call(*self.sizes, *arrays)
 
 
 class Kernel:
@@ -136,12 +143,10 @@ class Kernel:
         """
         cases = self._cases(inputs)
         out = self._allocate(cases, samples, once=True) if out is None else out
-        pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         if self.compiled:
-            arrays = (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)
-            groups = padded(samples) // LANES
-            self._machine(groups > 1 or cases < MANY).call(cases, groups, samples, filled, *arrays)
+            self.call(inputs, samples, out, filled=filled).make()
         else:
+            self._arguments(inputs, out, cases, padded(samples))
             for name, value in interpret(self.program, inputs, padded(samples), valid=samples).items():
                 out[name][...] = value
         return out
@@ -150,8 +155,8 @@ class Kernel:
         """The same call, not made; only of what is compiled."""
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
-        address = self._machine(groups > 1 or cases < MANY).address
-        return Call(int(address), (cases, groups, samples, int(filled)), pointers, strides)
+        machine = self._machine(groups > 1 or cases < MANY)
+        return Call(machine, (cases, groups, samples, int(filled)), pointers, strides)
 
     def _cases(self, inputs: Arrays) -> int:
         return max((inputs[name].shape[0] for name in (*self.program.case, *self.program.sample)), default=1)

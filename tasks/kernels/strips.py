@@ -27,7 +27,8 @@ class Notes:
 
     def __init__(self, kernel: Callable[[Program], Kernel]) -> None:
         self.calls: list[Call] = []
-        self._kernel, self._alive = kernel, []  # type: ignore[var-annotated]
+        self._kernel = kernel
+        self._alive: list[tuple[Arrays, Arrays]] = []
 
     def __call__(self, program: Program) -> Callable[..., Arrays]:
         """What notes a call of the kernel of a program, and gives its arrays as they are."""
@@ -55,7 +56,7 @@ def run(
         raise RuntimeError("an array of a strip is neither the same for all strips nor moves on evenly")
     calls = seen[0].calls
     strides = np.array([number for call in calls for number in call.strides], dtype=np.int64)
-    functions, sizes = [call.address for call in calls], [call.sizes for call in calls]
+    functions, sizes = [call.machine.address for call in calls], [call.sizes for call in calls]
     Round.of(functions, sizes, [len(call.pointers) for call in calls], moves).run(count, first, strides)
 
 

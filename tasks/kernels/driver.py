@@ -73,6 +73,7 @@ end:
 
 @functools.cache
 def _machine() -> Any:
+    """The machine code. Threads that ask at once may each get one of their own, which lives as long as they call it."""
     whole, place = ctypes.c_int64, ctypes.c_void_p
     signature = ctypes.CFUNCTYPE(None, whole, whole, *(place,) * 5, whole, place, place)
     return machine_code(TEXT, signature)

@@ -34,11 +34,13 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 
 @dataclass(frozen=True)
 class Machine:
-    """Loaded machine code: a function of ctypes that releases the GIL, and its address. Keeps the engine alive."""
+    """Loaded machine code: a function of ctypes that releases the GIL, and its address; gone when nobody has the two.
+
+    The function keeps the code alive by itself, as long as a call of it takes.
+    """
 
     call: Any
     address: int
-    engine: Any
 
 
 def widens(program: Program) -> bool:
@@ -76,4 +78,6 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     address = engine.get_function_address("kernel")
-    return Machine(signature(address), address, engine)
+    call = signature(address)
+    call.engine = engine
+    return Machine(call, address)

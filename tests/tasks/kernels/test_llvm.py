@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import re
 import struct
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.emission.formats import literal
+from tasks.kernels.llvm import compile_program
 from tasks.kernels.program import Node, Program, trace
 from tests.tasks.kernels.random_programs import Recipe, recipes
 
@@ -43,6 +46,17 @@ def test_no_licence_to_reorder_or_contract(recipe: Recipe) -> None:
 @given(recipe=recipes())
 def test_a_program_has_one_text(recipe: Recipe) -> None:
     assert source(recipe.program()) == source(recipe.program())
+
+
+def test_a_function_keeps_its_machine_code_alive() -> None:
+    """Whoever calls it may be the last who has it."""
+    call = compile_program(simple()).call
+    code = weakref.ref(call.engine)
+    gc.collect()
+    assert code() is not None
+    del call
+    gc.collect()
+    assert code() is None
 
 
 def simple() -> Program:

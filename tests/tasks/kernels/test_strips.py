@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tasks.kernels import strips
+from tasks.kernels import driver, strips
 from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import LANES
+from tasks.kernels.kernel import LANES, machine_code
 from tasks.kernels.program import Program, trace
 
 SAMPLES, CASES, COUNT = 2 * LANES, 3, 7
+THREADS, LONG = 2, 10**6
 
 
 def stretched() -> Program:
@@ -53,3 +55,29 @@ def test_arrays_that_move_unevenly_are_refused() -> None:
     with pytest.raises(RuntimeError, match="neither the same for all strips nor moves on evenly"):
         strips.run(lambda way, k: strip(way, order[k]), kernel, COUNT)
     assert not z.any()
+
+
+def test_threads_that_begin_at_once_keep_the_machine_code_that_they_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each makes some, and of one it is replaced while it is at work."""
+    driver._machine.cache_clear()
+    both, results = threading.Barrier(THREADS), []
+
+    def made_by_both(text: str, signature: Any) -> Any:
+        code = machine_code(text, signature)
+        both.wait(10.0)
+        return code
+
+    def turn() -> None:
+        strip, z = work()
+        strips.run(lambda way, k: strip(way, 0), kernel, LONG)
+        results.append(z[:CASES].tobytes())
+
+    monkeypatch.setattr(driver, "machine_code", made_by_both)
+    threads = [threading.Thread(target=turn) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    strip, z = work()
+    strip(kernel, 0)
+    assert results == [z[:CASES].tobytes()] * THREADS

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import statistics
 import subprocess
-import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -26,11 +24,11 @@ from pathlib import Path
 from benchmarks.checkout import is_repository
 from benchmarks.figures import number
 from benchmarks.history import LEAST, Names, verdict
+from benchmarks.processes import COMMAND, environment
 from robots.parameters import ParameterError
 
 ROOT = Path(__file__).parent.parent
 TURNS = 5
-PROGRAM = "from pipeline.cli import main; main()"
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,8 @@ def write(revision: str, folder: Path) -> None:
 
 def run(root: Path, names: Sequence[str], *, quick: bool) -> Iterator[tuple[Names, float, str]]:
     """Names, value and unit of each figure of the cases in a checkout. Raises ParameterError where they do not end."""
-    command = [sys.executable, "-c", PROGRAM, "bench", "--json", *(["--quick"] if quick else []), *names]
-    environment = os.environ | {"PYTHONPATH": str(root)}
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    command = [*COMMAND, "bench", "--json", *(["--quick"] if quick else []), *names]
+    done = subprocess.run(command, cwd=root, env=environment(PYTHONPATH=str(root)), capture_output=True, text=True)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
         place = "in this checkout" if root == ROOT else "at the other commit"

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.figures import Figure, Size, require
+from benchmarks.processes import environment
 from tasks.kernels.stored import VARIABLE
 
 ROBOTS = ("five_bar", "delta_3rr2rrr", "hexapod_6rrrprr", "five_axis_tree")
@@ -65,8 +66,10 @@ def forces(name: str, states: Any) -> list[list[float]]:
 
 def _process(name: str, states: str, folder: str) -> dict[str, Any]:
     begin, before = time.perf_counter(), os.times()
-    words, environment = [sys.executable, "-m", "benchmarks.start", name], {**os.environ, VARIABLE: folder}
-    done = subprocess.run(words, env=environment, input=states, capture_output=True, text=True, check=True)
+    words = [sys.executable, "-m", "benchmarks.start", name]
+    done = subprocess.run(
+        words, env=environment(**{VARIABLE: folder}), input=states, capture_output=True, text=True, check=True
+    )
     told: dict[str, Any] = json.loads(done.stdout)
     seconds, after = time.perf_counter() - begin, os.times()
     cpu = after.children_user - before.children_user + after.children_system - before.children_system

@@ -11,6 +11,7 @@ import click
 
 from pipeline.commands import clusters, data, drawings, populations, robots, runs, schemas, searches, stores, studies
 from pipeline.commands.terminal import CommandGroup
+from pipeline.execution.processes.garbage import collect_rarely
 
 
 @click.group(
@@ -57,4 +58,5 @@ for _command in (*searches.COMMANDS, *populations.COMMANDS):
 
 def main() -> None:
     """Entry point of the script."""
+    collect_rarely()
     cli(prog_name="limbsweep")

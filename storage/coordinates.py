@@ -1,4 +1,4 @@
-"""Read coordinates of a store for xarray, from bytes whose checksums have been held against the manifest.
+"""Read coordinates of a store, from bytes whose checksums have been held against the manifest.
 
 Zarr takes a chunk that is not there for one of zeros, and does not know which chunk it was given. So it gets no files
 of coordinates to read: their bytes are read here, and `storage.store` lets it decode what is in memory.
@@ -13,8 +13,6 @@ import google_crc32c
 import numpy as np
 from numcodecs import blosc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from xarray.backends import BackendArray
-from xarray.core import indexing
 
 from storage.encoding.checksums import Checksum, matches
 from storage.encoding.documents import MAX_BYTES
@@ -46,7 +44,7 @@ Decode = Callable[[str, Mapping[str, Any], Mapping[str, bytes]], Any]
 """Gives the array of a coordinate from its name, its metadata and some of its files."""
 
 
-class LazyCoordinate(BackendArray):
+class LazyCoordinate:
     """A long coordinate; its chunks are read and checked when they are asked for. Small to pickle."""
 
     def __init__(
@@ -60,14 +58,11 @@ class LazyCoordinate(BackendArray):
         self._location, self._name, self._described, self._decode = location, name, described, decode
         self._checksums = {key: checksums[key] for key in chunk_keys(name, described) if key in checksums}
         self._length = int(described["chunk_grid"]["configuration"]["chunk_shape"][0])
-        self.shape = (int(described["shape"][0]),)
+        self.shape: tuple[int, ...] = (int(described["shape"][0]),)
         self.dtype = decode(name, described, {}).dtype
 
-    def __getitem__(self, key: indexing.ExplicitIndexer) -> NDArray[Any]:
-        """Part of the coordinate. Raises StoreError that names a missing or damaged file."""
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
-
-    def _read(self, key: Indices) -> NDArray[Any]:
+    def read(self, key: Indices) -> NDArray[Any]:
+        """The values at these places. Raises StoreError that names a missing or damaged file."""
         touched = np.unique(places(key[0], self.shape[0]) // self._length).tolist()
         files = read_chunks(self._location, self._checksums, self._name, self._described, touched)
         return np.asarray(self._decode(self._name, self._described, dict(files)).oindex[key])

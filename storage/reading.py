@@ -1,4 +1,4 @@
-"""Read results of a store for xarray: a number is of the block, variable and store it should be, or there is an error.
+"""Read results of a store: a number is of the block, variable and store it should be, or there is an error.
 
 Zarr gives the fill value for a file that is not there, and knows neither which shard it was given nor whose. So it gets
 no files of results to read. Each shard is read whole the first time that a process needs it, and its numbers are held
@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xarray.backends import BackendArray
-from xarray.core import indexing
 
 from storage.encoding import shards
 from storage.encoding.shards import ShardError
@@ -35,7 +33,7 @@ REMEMBERED = 1 << 14
 """Shards of which a process remembers that they were sound."""
 
 
-class CheckedArray(BackendArray):
+class CheckedArray:
     """A variable of a store. Small to pickle, as a part of a Dask graph has to be."""
 
     def __init__(self, location: Location, layout: Layout, name: str, expected: Expected, *, finished: bool) -> None:
@@ -43,12 +41,11 @@ class CheckedArray(BackendArray):
         self._name, self._expected, self._finished = name, expected, finished
         self._reader = BlockReader(location, layout)
 
-    def __getitem__(self, key: indexing.ExplicitIndexer) -> NDArray[Any]:
-        """Part of the variable. Raises StoreError that names a damaged, missing or other file."""
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+    def read(self, key: Indices) -> NDArray[Any]:
+        """The numbers at the product of places along each dim; a dim with one place that is no range is dropped.
 
-    def _read(self, key: Indices) -> NDArray[Any]:
-        """The numbers at these places; a dim with one place that is no range is dropped."""
+        Raises StoreError that names a damaged, missing or other file.
+        """
         asked = [places(part, size) for part, size in zip(key, self.shape, strict=True)]
         result = self._gathered(asked)
         return result[tuple(0 if isinstance(part, int | np.integer) else slice(None) for part in key)]
@@ -193,10 +190,3 @@ def places(indices: Index, size: int) -> NDArray[np.integer]:
     if isinstance(indices, slice):
         return np.arange(*indices.indices(size))
     return np.atleast_1d(np.asarray(indices)) % size
-
-
-def checked(
-    location: Location, layout: Layout, name: str, expected: Expected, *, finished: bool
-) -> indexing.LazilyIndexedArray:
-    """The data of a variable that is read when it is asked for."""
-    return indexing.LazilyIndexedArray(CheckedArray(location, layout, name, expected, finished=finished))

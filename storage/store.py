@@ -1,5 +1,7 @@
 """Create a store, and open it as a dataset: the only module that uses Zarr.
 
+xarray is imported where a store is opened: it takes longer than a small run, which need not open its store.
+
 A store is a Zarr v3 group with one sharded, checksummed array for each variable, plus a manifest, a ledger and a lock
 (`storage.manifest`, `storage.ledger`, `storage.places.lock`). Blocks are written and read by `storage.writer`, at the
 location that `storage.places.location` finds.
@@ -11,13 +13,11 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 import zarr
 from numpy.typing import NDArray
-from xarray.core import indexing
 from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec
 from zarr.core.buffer import cpu
 from zarr.storage import MemoryStore
@@ -36,10 +36,13 @@ from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike, refusals
-from storage.reading import checked
+from storage.reading import CheckedArray
 from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
 from storage.sources import files as source_files
 from storage.writer import METADATA, StoreWriter, require_metadata
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 __all__ = ["StoreError", "StoreWriter", "create", "metadata", "open_results", "same_values"]
 
@@ -137,6 +140,8 @@ def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
 
     `contents` are the arguments of `create`. Variables have the value with which they are filled.
     """
+    import xarray as xr
+
     files = _memory(dict(metadata(layout, **contents)))
     dataset = xr.open_zarr(files, chunks=None, consolidated=True, decode_times=False)
     return dataset.assign_coords({name: values.load() for name, values in dataset.coords.items()})
@@ -152,6 +157,8 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     made larger is opened as it was before.
     Raises StoreError for a store that is missing, unfinished, damaged, or not ours.
     """
+    import xarray as xr
+
     location = settled(store)
     manifest = manifest_in_force(location)
     if not _is_finished(manifest) and not unfinished:
@@ -247,10 +254,26 @@ def _lazy(
     coordinate: xr.DataArray, location: Location, manifest: Manifest, described: Mapping[str, Any]
 ) -> xr.Variable:
     """A coordinate that is read with care when it is asked for."""
-    data = indexing.LazilyIndexedArray(
-        LazyCoordinate(location, manifest.files, str(coordinate.name), described, _decoded)
-    )
-    return xr.Variable(coordinate.dims, data, coordinate.attrs, coordinate.encoding)
+    from xarray import Variable
+
+    from storage.lazy import lazy
+
+    data = lazy(LazyCoordinate(location, manifest.files, str(coordinate.name), described, _decoded))
+    return Variable(coordinate.dims, data, coordinate.attrs, coordinate.encoding)
+
+
+def read_variable(store: LocationLike, name: str) -> NDArray[Any] | None:
+    """All of a variable of a store, finished or not, without xarray; None where the store has no such variable.
+
+    Raises StoreError for a store that is missing, damaged, or not ours.
+    """
+    location = settled(store)
+    manifest = manifest_in_force(location)
+    if name not in manifest.layout.variables:
+        return None
+    expected, finished = Expected.of(location, manifest), _is_finished(manifest)
+    array = CheckedArray(location, manifest.layout, name, expected, finished=finished)
+    return array.read((slice(None),) * len(array.shape))
 
 
 def _is_finished(manifest: Manifest) -> bool:
@@ -261,11 +284,15 @@ def _variables(
     dataset: xr.Dataset, location: Location, manifest: Manifest, expected: Expected
 ) -> dict[str, xr.Variable]:
     """The variables of a dataset, read with care."""
+    from xarray import Variable
+
+    from storage.lazy import lazy
+
     layout, finished = manifest.layout, _is_finished(manifest)
     return {
-        name: xr.Variable(
+        name: Variable(
             layout.variable(name).dims,
-            checked(location, layout, name, expected, finished=finished),
+            lazy(CheckedArray(location, layout, name, expected, finished=finished)),
             dataset[name].attrs,
             dataset[name].encoding,
         )

@@ -8,7 +8,6 @@ machine does not change.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import subprocess
 import sys
@@ -16,10 +15,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.processes import COMMAND, environment
 from tests.bad_inputs.rows import Row
 from tests.bad_inputs.test_bad_inputs import ROWS
 
-PROGRAM = (sys.executable, "-c", "from pipeline.cli import main; main()")
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0
 """Of processor time that a refusal may take, the start of Python included."""
@@ -63,9 +62,9 @@ def run(row: Row) -> tuple[float, list[str]]:
         before = _contents(folder)
         start = _processor_time()
         done = subprocess.run(
-            [*PROGRAM, *row.command],
+            [*COMMAND, *row.command],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=environment(PYTHONPATH=str(ROOT)),
             capture_output=True,
             text=True,
             check=False,
@@ -78,8 +77,7 @@ def run(row: Row) -> tuple[float, list[str]]:
 def _version_seconds() -> float:
     """Processor time of a command that reads nothing [s]."""
     start = _processor_time()
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    subprocess.run([*PROGRAM, "--version"], env=environment, capture_output=True, check=True)
+    subprocess.run([*COMMAND, "--version"], env=environment(PYTHONPATH=str(ROOT)), capture_output=True, check=True)
     return _processor_time() - start
 
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 
+_OF_WORKERS = "distributed."
+
 ANSWER_SECONDS = 10
 PROBE_SECONDS = 0.8
 """For a connection to the port of a scheduler, before Dask's client is asked to make one."""
@@ -54,7 +56,7 @@ def connect(config: Connectable | None = None) -> Iterator[Client | None]:
             yield client
         return
     _require(config)
-    with _settings(config):
+    with settings_in_force(config):
         if config.kind.family == "process":
             yield None
         elif config.kind.family == "running":
@@ -76,7 +78,7 @@ def preview(config: ClusterConfig) -> str:
 
 
 def _started_by(config: ClusterConfig) -> str:
-    with _settings(config):
+    with settings_in_force(config):
         if config.kind.family in ("process", "running"):
             return f"{config.kind.text}\n"
         arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
@@ -104,15 +106,22 @@ def _require(config: ClusterConfig, *, programs: bool = True) -> None:
 
 
 @contextmanager
-def _settings(config: ClusterConfig) -> Iterator[None]:
-    """Settings of Dask for a cluster: ours, those of the file, and what follows from them."""
-    import dask
-    import distributed  # noqa: F401  # its defaults must be there first, or leaving `set` would take them away
+def settings_in_force(config: ClusterConfig) -> Iterator[None]:
+    """Settings of Dask for a cluster: ours, those of the file, and what follows from them.
 
+    The defaults of a package that has some must be there first, or leaving `set` would take them away.
+    """
+    import dask
+
+    sections = [SETTINGS, patience(config), flat(config.settings), flat(from_environment())]
+    if config.kind.family == "process":  # without workers, and so small that importing what knows them would be noticed
+        sections = [{key: value for key, value in part.items() if not key.startswith(_OF_WORKERS)} for part in sections]
+    else:
+        importlib.import_module("distributed")
     if config.kind.maker[0]:
-        importlib.import_module(config.kind.maker[0])  # for its defaults too
+        importlib.import_module(config.kind.maker[0])
     with ExitStack() as stack:
-        for settings in (SETTINGS, patience(config), flat(config.settings), flat(from_environment())):
+        for settings in sections:
             stack.enter_context(dask.config.set(settings))
         stack.enter_context(dask.config.set(_following(config)))
         yield

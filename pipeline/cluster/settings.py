@@ -25,6 +25,8 @@ SETTINGS: Mapping[str, Any] = {
     "tokenize.ensure-deterministic": True,
     # A look at all threads every 10 ms takes more than scheduling does; py-spy looks from outside where that is wanted.
     "distributed.worker.profile.enabled": False,
+    # Each server measures so often how late its event loop is, and threads that compute make room for it.
+    "distributed.admin.tick.interval": "1s",
     # What the scheduler remembers of past tasks, so that its memory does not grow with the sweep.
     "distributed.scheduler.dashboard.tasks.task-stream-length": 1000,
     "distributed.admin.low-level-log-length": 100,

@@ -12,8 +12,6 @@ import click
 from pipeline.errors import RunCancelledError, RunStoppedError
 
 if TYPE_CHECKING:
-    from xarray import Dataset
-
     from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
@@ -76,10 +74,10 @@ def run(
     config = cluster_in(cluster)
     blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
-        given_up, results = run_sweep("run", parsed, place, config, granularity, again)
+        given_up = run_sweep("run", parsed, place, config, granularity, again)
         blocks += given_up
         cases += len(failed_cases(place))
-        nothing |= say_failed(results)
+        nothing |= say_failed(place)
         click.echo(f"results in {place}")
     end(whole, blocks, cases, again)
     if nothing:
@@ -131,14 +129,13 @@ def attach(store: str) -> None:
     from pipeline.monitor.follow import follow
     from pipeline.monitor.progress import progress
     from pipeline.monitor.status import failed_cases
-    from storage import open_results
 
     with progress() as show_progress:
         for event in follow(store):
             show_progress(event)
     if isinstance(event, Stopped):
         raise stopped(RunCancelledError(event.reason) if event.cancelled else RunStoppedError(event.reason))
-    nothing = say_failed(open_results(store, unfinished=True))
+    nothing = say_failed(store)
     end(store, event.failed_blocks if isinstance(event, Finished) else 0, len(failed_cases(store)), "the same command")
     if nothing:
         raise click.exceptions.Exit(1)
@@ -210,11 +207,15 @@ def end(store: str, blocks: int, cases: int, again: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def say_failed(results: Dataset) -> bool:
-    """Say how many samples failed, and why; whether all of them did."""
-    from pipeline.monitor.samples import failed_samples
+def say_failed(store: str) -> bool:
+    """Say how many samples of a store failed, and why; whether all of them did."""
+    from pipeline.monitor.samples import failed_samples, none_failed
 
-    failed = failed_samples(results)
+    if none_failed(store):
+        return False
+    from storage import open_results
+
+    failed = failed_samples(open_results(store, unfinished=True))
     for line in failed.lines():
         click.echo(line, err=True)
     return failed.all_failed
@@ -222,21 +223,23 @@ def say_failed(results: Dataset) -> bool:
 
 def run_sweep(
     what: str, sweep: Sweep, store: str, cluster: ClusterConfig | None, granularity: Granularity | None, again: str
-) -> tuple[int, Dataset]:
-    """Run or append with progress; the number of blocks that were given up, and the results."""
-    from pipeline.execution.run import run
+) -> int:
+    """Run or append with progress; the number of blocks that were given up."""
     from pipeline.monitor.events import Event, Finished
     from pipeline.monitor.progress import progress
-    from pipeline.stores.append import append
+
+    if what == "append":
+        from pipeline.stores.append import append_to as action
+    else:
+        from pipeline.execution.run import run_into as action
 
     last: deque[Event] = deque(maxlen=1)
     try:
         with progress() as show_progress:
             listeners = (show_progress, last.append)
-            action = append if what == "append" else run
-            results = action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
+            action(sweep=sweep, store=store, cluster=cluster, listeners=listeners, granularity=granularity)
     except KeyboardInterrupt as error:
         raise interrupted(error, again) from None
     except RunStoppedError as error:
         raise stopped(error, again) from None
-    return sum(event.failed_blocks for event in last if isinstance(event, Finished)), results
+    return sum(event.failed_blocks for event in last if isinstance(event, Finished))

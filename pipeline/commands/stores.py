@@ -43,8 +43,8 @@ def append(
         return
     again = shlex.join(["limbsweep", "append", store, str(sweep), *options(subset, cluster, granularity)])
     parsed = sweeps_in(sweep, subset)
-    blocks, results = run_sweep("append", _of_robot(parsed, store), store, cluster_in(cluster), granularity, again)
-    nothing = say_failed(results)
+    blocks = run_sweep("append", _of_robot(parsed, store), store, cluster_in(cluster), granularity, again)
+    nothing = say_failed(store)
     click.echo(f"results in {store}")
     end(store, blocks, len(failed_cases(store)), again)
     if nothing:

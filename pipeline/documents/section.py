@@ -23,4 +23,4 @@ Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,79}
 class Section(BaseModel):
     """A mapping in a file: unknown keys are refused, values are frozen; keys may be spelt with dashes by an alias."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -99,9 +99,10 @@ class InProcessExecutor:
     """One graph after another, through the scheduler of Dask that its settings name."""
 
     def __init__(self) -> None:
-        from dask.base import get_scheduler
+        import dask.config
+        from dask.base import named_schedulers  # to ask for the scheduler in force would import Dask's distributed
 
-        self._get = get_scheduler()
+        self._get: Callable[..., Any] = named_schedulers[dask.config.get("scheduler", "threads")]
         self._waiting: deque[KeyedGraph] = deque()
 
     @property

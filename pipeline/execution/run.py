@@ -110,6 +110,21 @@ def run(
     return task.complete()
 
 
+def run_into(
+    store: LocationLike,
+    sweep: Sweep,
+    cluster: ClusterLike = None,
+    listeners: Sequence[Listener] = (),
+    granularity: Granularity | None = None,
+) -> None:
+    """What `run` does into a store, without opening it: that needs Dask's arrays, whose import outlasts a small run.
+
+    Raises as `run` does.
+    """
+    _check_granularity(granularity)
+    _Task(Sweep.checked(sweep), store, as_cluster(cluster), tuple(listeners), granularity, DEFAULTS).into(store)
+
+
 def compute(
     sweep: Sweep,
     listeners: Sequence[Listener] = (),
@@ -205,12 +220,16 @@ class _Task:
     def _complete(self, stop: Callable[[], bool]) -> Dataset:
         if self.store is None:
             return self._in_memory(stop)
-        place = locate(self.store)
+        self.into(self.store, stop)
+        return with_conventions(open_results(self.store, unfinished=True), self.sweep)
+
+    def into(self, store: LocationLike, stop: Callable[[], bool] = lambda: False) -> None:
+        """Run to the end into a store, where it is not finished yet."""
+        place = locate(store)
         plan = plan_at(self.sweep, place)
         if not (place.exists() and is_finished(plan, place)):
             cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
             _Run(plan, place, cluster, self.listeners, self.granularity, self.timeouts, stop).complete()
-        return with_conventions(open_results(place, unfinished=True), self.sweep)
 
     def _in_memory(self, stop: Callable[[], bool]) -> Dataset:
         plan = plan_sweep(self.sweep)
@@ -322,6 +341,8 @@ class _Run:
         """See that workers and disk can do it. Raises InputError."""
         if client is not None:
             preflight(client, self.plan, self.cluster.source)
+            if not self.cluster.runs_already:
+                _prepare(client)
         if not self.place.exists():
             require_space(self.place, *stored_size(self.plan))
 
@@ -355,6 +376,13 @@ class _Run:
         if ledger.count == self.plan.blocks:
             ledger.sync()
             finish(self.place)
+
+
+def _prepare(client: Client) -> None:
+    """Make the workers of a cluster of our own ready, also those that come later."""
+    from pipeline.execution.processes.worker import WorkerSetup
+
+    client.register_plugin(WorkerSetup())
 
 
 def _dashboard(client: Client | None) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from robots.status import ADVICE, Status
 from storage.errors import StoreError
+from storage.places.location import LocationLike
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -68,6 +69,14 @@ class FailedSamples:
                 f"  {status.name}: {status.samples:,} samples in {status.cases:,} cases, first in {places}. "
                 f"{status.advice[:1].upper()}{status.advice[1:]}."
             )
+
+
+def none_failed(store: LocationLike) -> bool:
+    """Whether no sample of a store failed, as far as it is written; one variable is read, and xarray not needed."""
+    from storage.store import read_variable
+
+    counts = read_variable(store, FAILED)
+    return counts is None or not (counts > 0).any()
 
 
 def failed_samples(dataset: Dataset) -> FailedSamples:

@@ -21,7 +21,7 @@ from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import contents, plan_at
 from pipeline.execution.graph import Granularity
 from pipeline.execution.opening import with_conventions
-from pipeline.execution.run import run
+from pipeline.execution.run import run_into
 from pipeline.monitor.events import Listener
 from pipeline.plan.model import Plan
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
@@ -64,6 +64,18 @@ def append(
         3
     """
     sweep = Sweep.checked(sweep)
+    append_to(store, sweep, cluster, listeners, granularity)
+    return with_conventions(open_results(store), sweep)
+
+
+def append_to(
+    store: LocationLike,
+    sweep: Sweep,
+    cluster: ClusterLike = None,
+    listeners: Sequence[Listener] = (),
+    granularity: Granularity | None = None,
+) -> None:
+    """What `append` does, without opening the store. Raises as it does."""
     place = locate(store)
     with coordinator_lock(place):
         if is_growing(place) and Manifest.load(Growing(place)).state == "finished":
@@ -71,15 +83,14 @@ def append(
         if Manifest.load(place).fingerprint == sweep.fingerprint:
             if not is_growing(place):
                 clear(place)  # a commit that was killed at its very end leaves files that nobody reads
-            return with_conventions(open_results(place), sweep)
+            return
         if not is_growing(place):
             _begin(place, sweep)
         _require_same(place, sweep)
-    run(sweep, Growing(place), cluster, listeners, granularity)
+    run_into(Growing(place), sweep, cluster, listeners, granularity)
     if Manifest.load(Growing(place)).state == "finished":
         with coordinator_lock(place):
             commit(place)
-    return with_conventions(open_results(place), sweep)
 
 
 def drop(store: LocationLike) -> None:

@@ -36,7 +36,12 @@ WANTED = {
     ),
     "friction_sets": ("ratio",),
     "friction": ("delta_3rr2rrr, constant load", "hexapod_6rrrprr, reaction load"),
-    "small": ("1e5 samples in a new process", "again in the same process", "1,000 designs of a DataFrame, the plan"),
+    "small": (
+        "1e5 samples in a new process",
+        "limbsweep run of them into a store",
+        "again in the same process",
+        "1,000 designs of a DataFrame, the plan",
+    ),
     "busy": ("2 x 1 threads, limb tasks", "2 x 1 threads, block tasks"),
     "thousand": ("4 threads", "1000 cores, on paper", "sweep of 1e+09 samples, on paper"),
     "thousand_limbs": ("4 threads", "1000 cores, limb tasks, on paper"),

@@ -13,7 +13,6 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-import xarray as xr
 from click.testing import CliRunner, Result
 
 from pipeline.cli import cli
@@ -87,12 +86,9 @@ def fake_run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put another function in the place of `run`, for endings that a healthy run does not have."""
 
     def install(function: Callable[..., object]) -> None:
-        def run(*arguments: object, **options: object) -> xr.Dataset:
-            function(*arguments, **options)
-            return xr.Dataset()
-
-        # an attribute, not another module: what is imported meanwhile would keep that one
-        monkeypatch.setattr("pipeline.execution.run.run", run)
+        # attributes, not other modules: what is imported meanwhile would keep those
+        monkeypatch.setattr("pipeline.execution.run.run_into", function)
+        monkeypatch.setattr("pipeline.monitor.samples.none_failed", lambda store: True)
 
     return install
 
@@ -286,6 +282,17 @@ def test_run_then_info(tiny: Path) -> None:
     assert rows["state"] == "finished"
     assert "design 3" in rows["dims"]
     assert rows["peak_force"].startswith("(design, friction, trajectory, actuator) [N m]")
+
+
+def test_a_small_run_imports_neither_distributed_nor_xarray(tiny: Path) -> None:
+    """They take longer than it does."""
+    program = (
+        "import sys; from pipeline.cli import cli; cli(['run', 'tiny.yaml'], standalone_mode=False);"
+        "print(sorted({'dask.array', 'distributed', 'pandas', 'scipy', 'xarray'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=True, timeout=120)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_run_passes_store_and_cluster_on(tiny: Path, fake_run: Callable[..., None]) -> None:

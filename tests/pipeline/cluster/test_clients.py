@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,8 @@ from pipeline.cluster import clients
 from pipeline.cluster.clients import UserCluster, as_cluster, in_task
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError, RunCancelledError
+from pipeline.execution.processes.garbage import COLLECTED
+from pipeline.execution.processes.worker import WorkerSetup
 from pipeline.execution.run import SMALL_SECONDS, near, run, submit
 from pipeline.monitor.events import Event, Started
 from pipeline.plan.plan import plan
@@ -24,6 +28,7 @@ from pipeline.stores.verify import verify
 from tests.pipeline.clusters import by_hand
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, slowly, sweep, wrap_blocks
 
+ROOT = Path(__file__).parents[3]
 LISTENING = {"processes": False, "dashboard_address": "127.0.0.1:0"}
 
 
@@ -217,3 +222,21 @@ def test_workers_without_the_package_are_told_in_a_line(tmp_path: Path) -> None:
     assert line.startswith("the client worker tcp://127.0.0.1:")
     assert "No module named '" in line
     assert "expected limbsweep to be installed there. Install the same versions on all machines" in line
+
+
+def test_workers_are_set_up_where_the_cluster_is_our_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(Client, "register_plugin", lambda self, plugin: seen.append(plugin))
+    run(sweep(FEW), client=client)
+    assert seen == []
+    run(sweep(FEW), cluster=ClusterConfig.of("local"))
+    assert [type(plugin) for plugin in seen] == [WorkerSetup]
+
+
+def test_a_worker_that_is_set_up_has_what_tasks_need_and_looks_for_garbage_rarely() -> None:
+    program = (
+        "import gc, sys; from pipeline.execution.processes.worker import WorkerSetup; WorkerSetup().setup(None);"
+        "print(gc.get_threshold()[0], gc.get_freeze_count() > 0, 'tasks.blocks.compute' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == [str(COLLECTED), "True", "True"]

@@ -17,7 +17,7 @@ import pytest
 
 from pipeline.cluster.arguments import ARGUMENTS
 from pipeline.cluster.certificates import make_certificates
-from pipeline.cluster.connection import connect, preview
+from pipeline.cluster.connection import connect, preview, settings_in_force
 from pipeline.cluster.file import ClusterConfig, parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
@@ -53,8 +53,8 @@ def test_settings_of_the_file_come_after_ours_and_leave_with_the_cluster() -> No
     import distributed  # noqa: F401 - its settings
 
     before = dask.config.get("distributed.scheduler.worker-ttl")
-    text = section("kind: synchronous") + "\ndistributed: {scheduler: {allowed_failures: 7}}"
-    with connect(parse(text)):
+    text = section("kind: local") + "\ndistributed: {scheduler: {allowed_failures: 7}}"
+    with settings_in_force(parse(text)):
         assert dask.config.get("distributed.scheduler.allowed-failures") == 7
         assert dask.config.get("distributed.scheduler.worker-ttl") == "120s"
         assert dask.config.get("distributed.scheduler.no-workers-timeout") == "5 minutes"
@@ -69,10 +69,8 @@ def test_variables_of_the_environment_come_after_the_file(monkeypatch: pytest.Mo
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "7s")
     inherited = dask.config.serialize({"distributed": {"scheduler": {"locks": {"lease-timeout": "1s"}}}})
     monkeypatch.setenv("DASK_INTERNAL_INHERIT_CONFIG", inherited)
-    text = (
-        section("kind: synchronous") + "\ndistributed: {scheduler: {allowed-failures: 7, locks: {lease-timeout: 2s}}}"
-    )
-    with connect(parse(text)):
+    text = section("kind: local") + "\ndistributed: {scheduler: {allowed-failures: 7, locks: {lease-timeout: 2s}}}"
+    with settings_in_force(parse(text)):
         assert dask.config.get("distributed.scheduler.allowed-failures") == 9
         assert dask.config.get("distributed.scheduler.worker-ttl") == "7s"
         assert dask.config.get("distributed.scheduler.locks.lease-timeout") == "2s"

@@ -1,0 +1,38 @@
+"""Arrays of a store as xarray asks for them: nothing is read before it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from xarray.backends import BackendArray
+from xarray.core import indexing
+
+from storage.reading import Indices
+
+
+class Readable(Protocol):
+    """An array that is read in parts. Small to pickle, as a part of a Dask graph has to be."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def read(self, key: Indices) -> NDArray[Any]:
+        """The numbers at the product of places along each dim; a dim with one place that is no range is dropped."""
+
+
+class _OnDemand(BackendArray):
+    """Reads what xarray asks for."""
+
+    def __init__(self, array: Readable) -> None:
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> NDArray[Any]:
+        """Part of the array. Raises StoreError that names a damaged, missing or other file."""
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self.array.read)
+
+
+def lazy(array: Readable) -> indexing.LazilyIndexedArray:
+    """The data of a variable that is read when it is asked for."""
+    return indexing.LazilyIndexedArray(_OnDemand(array))

@@ -45,6 +45,7 @@ CASES: dict[str, Case] = {
         Case("run", "whole runs with metrics only, against the kernels", "runs.pipeline:efficiency"),
         Case("blocks", "whole runs in blocks of several lengths, against the kernels", "runs.blocks:blocks"),
         Case("series", "a whole run that stores full time series, against plain Zarr", "runs.series:series"),
+        Case("series_large", "ten times as much as fits: speed and memory", "runs.series:series_large"),
         Case(
             "inertia_counts",
             "operations of the inertia matrix by four methods, beside published ones",

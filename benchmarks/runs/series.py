@@ -17,16 +17,22 @@ import xarray as xr
 
 from benchmarks.figures import Figure, Size, best, require, surroundings
 from benchmarks.runs import sweeps
+from benchmarks.runs.footprint import footprint
 from benchmarks.runs.sweeps import SERIES, Stopwatch, text
 from benchmarks.storage import plain_array
+from pipeline.execution.graph import block_of
 from pipeline.execution.run import run
+from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.layout import Layout
+from tasks.blocks import compute
 
 ROUNDS = 3
 """Runs, and repeats of plain Zarr: each has its best, because the first to use some memory of a machine pays for it."""
+TIMES = 10
+"""How much more a large run stores."""
 
 
 def series(size: Size) -> Iterator[Figure]:
@@ -62,9 +68,45 @@ def series(size: Size) -> Iterator[Figure]:
         yield Figure(name, speed, "MB/s", f"computed and stored, {megabytes:.0f} MB, limb tasks, on the disk")
         yield Figure(f"{name}, of plain Zarr", 100.0 * speed / plain, "%")
         yield Figure(f"{name}, of plain Zarr with fsync", 100.0 * speed / synced, "%")
+    computing = _computing(plan(sweep)) * megabytes / plan(sweep).samples
+    yield Figure("computing alone", computing, "MB/s", "blocks in a thread for each core, nothing stored")
+    both = 1.0 / (1.0 / computing + 1.0 / synced)
+    yield Figure("computing, then plain Zarr with fsync", both, "MB/s", "the bound where both need all cores")
     checked, unchecked = (megabytes / each for each in reading)
     yield Figure("reading", checked, "MB/s", "a dataset, all numbers held against receipts; time of the processor")
     yield Figure("reading, of plain Zarr", 100.0 * checked / unchecked, "%", "the same store as a dataset of Zarr")
+
+
+def series_large(size: Size) -> Iterator[Figure]:
+    """Ten times as much, which fits into no memory: how fast, and how much memory; plain Zarr ten times."""
+    arms, *others = (20, 20, 10_001) if size.full else (1, 4, 1001)
+    few, many = (text(count * arms, *others, series=True) for count in (1, TIMES))
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+        results, layout = run(Sweep.from_text(few)), plan(Sweep.from_text(few)).layout
+        arrays = {name: results[name].values for name in SERIES}
+        megabytes = TIMES * sum(each.nbytes for each in arrays.values()) * 1e-6
+        synced = sum(_plain_kept(Path(folder) / str(k), layout, arrays) for k in range(TIMES))
+    yield Figure(
+        "plain Zarr, then fsync", megabytes / synced, "MB/s", f"{TIMES} times the same {megabytes / TIMES:.0f} MB"
+    )
+    del results, arrays
+    for granularity in ("limb", "block"):
+        small, large = (footprint(each, granularity) for each in (few, many))
+        speed, what = megabytes / large["seconds"], f"computed and stored, {megabytes:.0f} MB"
+        yield Figure(f"{granularity} tasks", speed, "MB/s", what)
+        yield Figure("  of plain Zarr with fsync", 100.0 * speed * synced / megabytes, "%")
+        for who in ("worker", "coordinator"):
+            what = f"peak, resident; {small[who] / 2**20:.0f} MiB with a tenth of the data"
+            yield Figure(f"  {who}", large[who] / 2**20, "MiB", what)
+
+
+def _computing(made: Plan) -> float:
+    """Samples a second of all cores that compute blocks and store nothing."""
+    cores = surroundings()["cores"]
+    blocks = [block_of(made, index) for index in range(min(made.blocks, 2 * cores))]
+    with ThreadPoolExecutor(cores) as pool:
+        seconds = best(lambda: list(pool.map(compute.computed, blocks)), ROUNDS)
+    return sum(block.samples for block in blocks) / seconds
 
 
 def _plain_seconds(
@@ -91,6 +133,16 @@ def _plain(folder: Path, layout: Layout, name: str, values: np.ndarray, synced: 
         require(bool(np.array_equal(array[...], values)), f"plain Zarr has not stored {name}")
     shutil.rmtree(folder)
     return min(times)
+
+
+def _plain_kept(folder: Path, layout: Layout, arrays: dict[str, np.ndarray]) -> float:
+    """Time of plain Zarr to write all arrays shard by shard and to force them to the disk [s]; they stay there."""
+    seconds = 0.0
+    for name, values in arrays.items():
+        shards = [layout.region(index, name) for index in range(layout.blocks) if layout.owns(index, name)]
+        array = plain_array(folder / name, layout, name)
+        seconds += best(partial(_write, array, values, shards), 1) + best(partial(_sync, folder / name), 1)
+    return seconds
 
 
 def _reading(read: Callable[[Path], xr.Dataset], store: Path) -> float:

@@ -313,10 +313,12 @@ def _write(file: Path, parts: Iterable[bytes]) -> None:
 
 
 def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
-    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow."""
-    if len(expected) < len(piece):
-        return stream.read(len(expected)) == expected
-    return stream.readinto(piece) == len(piece) and piece == expected
+    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow.
+
+    A bytearray compares as memory; bytes would leave it to the memoryview, which looks at one number after the other.
+    """
+    found = piece if len(expected) == len(piece) else bytearray(len(expected))
+    return stream.readinto(found) == len(found) and found == expected
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, inverse_dynamics
 from tasks.arrays.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
+from tasks.kernels import strips
 from tasks.kernels.cache import kernel
 from tasks.kernels.kernel import LANES, Kernel
 from tasks.kernels.keys import Indexed, Values
@@ -36,7 +37,10 @@ from tasks.programs.stages import Request, Stage, stages
 Arrays = Mapping[str, np.ndarray]
 
 STATES = 4096
-"""States that one call of a kernel does: enough to hide the call, in whole groups of lanes."""
+"""States that one call of a kernel does, in whole groups of lanes. Calls are a third of a small job and more."""
+
+STRIPS = 16
+"""Strips that the same states are cut into where all kernels are called at once, as blocks of metrics do."""
 
 CHECKED = 8
 """States at which results are compared with the Newton-Euler system, which takes milliseconds for one."""
@@ -67,12 +71,14 @@ class Job:
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
         self.limbs = [instance.limb for instance in robot.mechanism.instances]
-        self.programs: list[Program] = []
+        self.stages = list(stages(Request(robot.family, ("joint_reaction",) if statics else ())))
+        self.programs = [stage.program for stage in self.stages]
         self._steps: list[Callable[[], object]] = []
         self.values: Values = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
         self.values |= {"held": np.zeros((1, 0, self.states)), **even_weights(robot.family)}
         self.values |= {Indexed("mount", k): mount for k, mount in enumerate(self.mounts)}
-        for stage in stages(Request(robot.family, ("joint_reaction",) if statics else ())):
+        self.given = dict(self.values)
+        for stage in self.stages:
             self._add(stage)
         self.reactions = [self.values[Indexed("joint_reaction", k)] for k in range(len(self.limbs) if statics else 0)]
 
@@ -81,11 +87,25 @@ class Job:
         for step in self._steps:
             step()
 
+    def in_strips(self) -> Callable[[], None]:
+        """What computes all states in strips by one call, from arrays of its own between the kernels."""
+        width = self.states // STRIPS
+        kernels = partial(kernel, single=self.single)
+        buffers = [kernels(stage.program).allocate(1, width) for stage in self.stages]
+
+        def strip(way: Callable[[Program], Any], k: int) -> None:
+            part = slice(k * width, (k + 1) * width)
+            values = self.given | {name: self.given[name][..., part] for name in ("motion", "held")}
+            for stage, out in zip(self.stages, buffers, strict=True):
+                way(stage.program)(stage.inputs(values), width, out, filled=True)
+                values |= {stage.gives(name): array for name, array in out.items()}
+
+        return strips.prepared(strip, kernels, STRIPS)
+
     def _add(self, stage: Stage) -> None:
         """One more kernel to run, and where its results will be."""
         run, inputs = kernel(stage.program, single=self.single), stage.inputs(self.values)
         out = run.allocate(1, self.states)
-        self.programs.append(stage.program)
         self._steps.append(lambda: run(inputs, self.states, out, filled=True))
         self.values |= {stage.gives(name): array for name, array in out.items()}
 
@@ -134,6 +154,14 @@ def _figures(job: Job, passes: np.ndarray, repeats: int) -> Iterator[Figure]:
     yield Figure(f"{name}, operations", count, "operations", "loops as often as they ran; a fused one counts once")
     remark = f"{count / seconds * 1e-9:.3g} of {limit * 1e-9:.3g} Gop/s, what fused multiply-adds come to just after"
     yield Figure(f"{name}, of the peak", 100.0 * count / seconds / limit, "%", remark)
+    if job.states % (STRIPS * LANES) == 0:
+        alone, limit = best(job.in_strips(), repeats) / job.states, peak(4 * repeats)
+        yield Figure(
+            f"{name}, kernels in one call", alone * 1e6, UNIT, f"in {STRIPS} strips, without Python between them"
+        )
+        yield Figure(
+            f"{name}, kernels in one call, of the peak", 100.0 * count / alone / limit, "%", "the same operations"
+        )
     traced, compiled = _preparation(job)
     remark = f"one type of limb: tracing {traced:.2g} s, LLVM {compiled:.2g} s; the target: below {COMPILE_TARGET:g} s"
     yield Figure(f"{name}, compile", traced + compiled, "s", remark)

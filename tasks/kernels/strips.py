@@ -40,10 +40,17 @@ class Notes:
         return out
 
 
-def run(
-    strip: Callable[[Callable[[Program], Any], int], None], kernel: Callable[[Program], Kernel], count: int
-) -> None:
-    """Do the strips `0 .. count - 1`, at least `FEWEST`; `strip(kernel, k)` does one, and nothing but call kernels.
+Strip = Callable[[Callable[[Program], Any], int], None]
+"""Does strip `k` by what gives a kernel for a program, and nothing but call kernels."""
+
+
+def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
+    """Do the strips `0 .. count - 1`, at least `FEWEST`. Raises as `prepared` does."""
+    prepared(strip, kernel, count)()
+
+
+def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
+    """What does these strips, each time that it is called; meanwhile it keeps their arrays.
 
     Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
     """
@@ -57,7 +64,12 @@ def run(
     calls = seen[0].calls
     strides = np.array([number for call in calls for number in call.strides], dtype=np.int64)
     functions, sizes = [call.machine.address for call in calls], [call.sizes for call in calls]
-    Round.of(functions, sizes, [len(call.pointers) for call in calls], moves).run(count, first, strides)
+    turn = Round.of(functions, sizes, [len(call.pointers) for call in calls], moves)
+
+    def work(_keeps: list[Notes] = seen) -> None:
+        turn.run(count, first.copy(), strides)
+
+    return work
 
 
 def _pointers(notes: Notes) -> NDArray[np.int64]:

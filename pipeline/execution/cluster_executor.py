@@ -217,11 +217,17 @@ def make_executor(
 
 
 def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
-    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy."""
+    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy.
+
+    Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
+    long as one task does that has it in its cache.
+    """
     if not plan.by_limb:
         return "block"
     if client is None:
         return "limb"
+    if plan.memory.request.peaks_alone:
+        return "block"
     return "limb" if threads_of(client) <= plan.work.limb_threads else "block"
 
 

@@ -66,7 +66,7 @@ class Memory:
 
     @property
     def reacts(self) -> bool:
-        """Whether reactions are computed, in tasks of their own."""
+        """Whether reactions are computed; where limbs are tasks, in tasks of their own."""
         return bool(self.request.reactions)
 
     @cached_property
@@ -155,7 +155,8 @@ class Memory:
         tasks = len(self.request.structure.mechanism.instances) if by_limb else 1
         limbs = cases * width * self.limbs if by_limb else 0
         strip = min(designs, max(1, STRIP // width)) * width * (self.strip + (0 if by_limb else self.limbs))
-        per_set, once = self.loads
+        at_once = not by_limb and self.request.peaks_alone
+        per_set, once = (0, 0) if at_once else self.loads
         loads = cases * width * (lengths.sets * per_set + once)
         results = stored - reacting
         reduced = min(results, 2 * DOUBLE * cases * lengths.sets * len(self.request.structure.mechanism.actuators))
@@ -165,7 +166,7 @@ class Memory:
             shared + limbs + mounts + strip + results + reduced + loads,
             shared + (0 if self.reacts else limbs) + loads + stored + reacting + writing,
         ]
-        if self.reacts:
+        if self.reacts and not at_once:
             steps.append(shared + loads + stored + tasks * (mounts + designs * width * self.reactions))
         return OVERHEAD + max(steps)
 

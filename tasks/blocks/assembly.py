@@ -17,6 +17,7 @@ from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
 from tasks.blocks.linear import Linear
+from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.shares import Kernels, OnDemand, Precomputed, Share
 from tasks.friction.joints import LOAD_PARTS
 from tasks.kernels import strips
@@ -29,12 +30,15 @@ from tasks.programs.actuation import OUTCOME
 SHORT = 1 << 13
 """Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
 
+MANY_ROWS = 1 << 11
+"""The same with reactions, which take hundreds of numbers of a sample from limbs."""
+
 PER_CASE = ("design", FRICTION, "trajectory")
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """Variables of a block in the dims of the dataset; and where reactions are wanted, what limbs need for theirs.
+    """Variables of a block in the dims of the dataset; and where reactions are to follow, what limbs need for theirs.
 
     loads (set, trajectory, design, component, padded time), by key among the values of stages: `status`, the forces
     that joints feel, `redundant` of each limb, and where passive joints have friction `passive_friction` of each;
@@ -61,18 +65,20 @@ class Assembly:
         self.shares = list(self._shares(limbs))
         self.assembly = stages.assembly(self.request)
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
-        self.balance = stages.balance(self.request) if self.request.reactions else None
+        at_once = limbs is None and PeakReactions.suffice(block)
+        self.balance = stages.balance(self.request) if self.request.reactions and not at_once else None
         self.linear = Linear(block) if self.request.of("linear") else None
         self.sets = max(1, self.STRIP // self.width)
-        self.step = self._step()
+        self.step = self._step(MANY_ROWS if at_once else SHORT)
+        self.peaks = PeakReactions(block, min(self.step, block.designs)) if at_once else None
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
         self.out = self._allocate()
         self.loads = self._allocate_loads()
 
-    def _step(self) -> int:
-        """Designs of a strip: few where many strips are one call."""
-        short = max(1, min(self.STRIP, SHORT) // self.width)
+    def _step(self, samples: int) -> int:
+        """Designs of a strip: few, of so many `samples`, where many strips are one call."""
+        short = max(1, min(self.STRIP, samples) // self.width)
         many = self.block.designs >= strips.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
@@ -150,7 +156,8 @@ class Assembly:
                 strips.run(strip, block.kernel, in_one_call)
             for k in range(in_one_call, -(-block.designs // self.step)):
                 strip(block.kernel, k)
-        return Assembled(self._finished(), self.loads)
+        peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}
+        return Assembled(self._finished() | peaks, self.loads)
 
     @property
     def _kernels_alone(self) -> bool:
@@ -183,6 +190,8 @@ class Assembly:
                 self.loads[key][0, j, designs] = values[key]
             if not self.loads_by_set:
                 self._keep_loads(0, j, designs, values)
+        if self.peaks is not None:
+            self.peaks.strip(kernel, j, designs, values)
         if self.actuation is not None:
             self._friction(kernel, j, designs, values, series)
 

@@ -109,7 +109,7 @@ def _in_order(block: Block) -> Arrays:
     """What a block computes, its designs as they follow each other."""
     root = motions(block)
     assembled = _assembled(block, root, None)
-    limbs = range(len(block.family.reference.instances)) if block.request.reactions else ()
+    limbs = range(len(block.family.reference.instances)) if assembled.loads else ()
     return assembled.arrays | gathered([reactions(block, root, assembled.loads, k) for k in limbs])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.quantities import QUANTITIES, SPACE
 from robots.status import Status
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
+from tasks.blocks.shares import Kernels
 from tasks.kernels.keys import Indexed, Values
 from tasks.programs import stages
 
@@ -38,6 +40,41 @@ def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:
             out["peak_reaction"][:, f, j][failed.any(axis=1)] = np.nan
     # friction of actuators alone changes no reaction: then there is no axis of sets
     return out if any(request.passive) else {name: array[:, 0] for name, array in out.items()}
+
+
+class PeakReactions:
+    """Peaks of the reactions of all limbs, strip by strip as the assembly goes, where nothing else is wanted of them.
+
+    What limbs, balance and reactions hand to each other stays in the cache then, and no loads of a block are kept.
+    """
+
+    def __init__(self, block: Block, most: int) -> None:
+        """`most`: designs of the longest strip."""
+        mechanism, self._samples = block.family.reference, len(block.times)
+        self._balance = stages.balance(block.request)
+        self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]
+        self._buffers = block.kernel(self._balance.program).allocate(most, self._samples)
+        lead = (block.designs, len(block.trajectories))
+        joints = (len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
+        self._peaks = [empty((*lead, count)) for count in joints]
+
+    @staticmethod
+    def suffice(block: Block) -> bool:
+        """Whether they are all that is wanted of reactions, of a block that says which cases failed."""
+        return block.request.peaks_alone and "failed_samples" in block.request.of("assembly")
+
+    def strip(self, kernel: Kernels, j: int, designs: slice, values: Values) -> None:
+        """Those of a strip of designs on trajectory j, from the `values` of the stages before."""
+        out = {name: array[: designs.stop - designs.start] for name, array in self._buffers.items()}
+        values = {**values, **self._balance.run(kernel, values, self._samples, out, filled=True)}
+        for stage, peaks in zip(self._stages, self._peaks, strict=True):
+            stage.run(kernel, values, self._samples, {"peak_reaction": peaks[designs, j]})
+
+    def arrays(self, failed: NDArray[np.bool_]) -> Arrays:
+        """All of them in the dims of the dataset; NaN where a sample of a case failed (design, trajectory)."""
+        for peaks in self._peaks:
+            peaks[failed] = np.nan
+        return gathered([{"peak_reaction": peaks} for peaks in self._peaks])
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:

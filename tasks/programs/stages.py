@@ -180,6 +180,11 @@ class Request:
         """What is wanted of the joints' reactions."""
         return tuple(name for name in names("reactions") if name in self.wanted)
 
+    @property
+    def peaks_alone(self) -> bool:
+        """Whether peaks are all that is wanted of reactions, and the same for all friction sets."""
+        return self.reactions == ("peak_reaction",) and not any(self.passive)
+
     @functools.cached_property
     def friction(self) -> tuple[LimbFriction, ...]:
         """What friction asks of each limb; nothing where nobody asks for what it changes."""

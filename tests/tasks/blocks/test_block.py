@@ -122,6 +122,26 @@ def test_strips_of_metrics_are_one_call(
         assert seen == counts, f"strips that store {series} are not only kernels"
 
 
+@pytest.mark.parametrize("strip", [1, 2, 5, 100])
+@pytest.mark.parametrize("friction", [np.array([[0.0, 0.0], [0.3, 0.1]]), np.zeros((0, 2))])
+def test_peaks_of_reactions_follow_strip_by_strip(
+    strip: int, friction: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups = (GROUP,) if len(friction) else ()
+    given = block(designs=11, series=(), metrics=(*OF_POSES, "peak_reaction"), groups=groups, friction=friction)
+    parameters, names = given.parameters.copy(), [p.name for p in FAMILY.parameters]
+    parameters[4, names.index("rod_length")] = 0.1  # cannot be reached
+    given = replace(given, parameters=parameters)
+    root = compute.motions(given)
+    made = compute.assembled(given, root, [compute.limb(given, root, k) for k in range(3)])
+    peaks = compute.gathered([compute.reactions(given, root, made.loads, k) for k in range(3)])
+    monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(19))
+    got = computed(given)
+    assert_same_bits_of_all(got, made.arrays | peaks)
+    assert np.isnan(got["peak_reaction"][4]).all()
+    assert np.isfinite(got["peak_reaction"][[0, 1, 2, 3, *range(5, 11)]]).all()
+
+
 def assert_same_bits_of_all(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
     for kind in (np.float64, np.int8, np.int32):
         assert_same_bits(

@@ -223,10 +223,12 @@ def _serve(role: str, *words: str) -> None:
 
     import dask
 
+    from pipeline.cluster.settings import SETTINGS
+
     # Each worker has several connections.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with dask.config.set({"distributed.worker.profile.enabled": False}):
+    with dask.config.set(dict(SETTINGS)):  # those of a cluster that a run starts
         if role == "scheduler":
             _schedule()
         else:

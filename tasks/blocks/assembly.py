@@ -18,7 +18,7 @@ from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
-from tasks.blocks.shares import Kernels, OnDemand, Precomputed, Share
+from tasks.blocks.shares import Kernels, OnDemand, Precomputed, Share, parts
 from tasks.friction.joints import LOAD_PARTS
 from tasks.kernels import strips
 from tasks.kernels.kernel import has_compiler, padded
@@ -30,7 +30,7 @@ from tasks.programs.actuation import OUTCOME
 SHORT = 1 << 13
 """Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
 
-MANY_ROWS = 1 << 11
+MANY_ROWS = 1 << 10
 """The same with reactions, which take hundreds of numbers of a sample from limbs."""
 
 PER_CASE = ("design", FRICTION, "trajectory")
@@ -70,9 +70,10 @@ class Assembly:
         self.linear = Linear(block) if self.request.of("linear") else None
         self.sets = max(1, self.STRIP // self.width)
         self.step = self._step(MANY_ROWS if at_once else SHORT)
-        self.peaks = PeakReactions(block, min(self.step, block.designs)) if at_once else None
+        self.peaks = self._peaks() if at_once else None
         self.case_metrics = tuple(name for name in self.request.of("assembly") if QUANTITIES[name].reduction)
         self.loads_by_set = self.balance is not None and any(self.request.passive)
+        self.scratch: Values = {}
         self.out = self._allocate()
         self.loads = self._allocate_loads()
 
@@ -81,6 +82,11 @@ class Assembly:
         short = max(1, min(self.STRIP, samples) // self.width)
         many = self.block.designs >= strips.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
+
+    def _peaks(self) -> PeakReactions:
+        """Peaks of reactions, in parts of trajectories that are much longer than what the cache likes."""
+        most = self.samples if self.samples <= 2 * MANY_ROWS else MANY_ROWS
+        return PeakReactions(self.block, min(self.step, self.block.designs), parts(self.samples, most))
 
     def _weights(self) -> np.ndarray:
         """Weights of the samples in integrals over time (1, 1, padded time)."""
@@ -172,8 +178,11 @@ class Assembly:
         designs = slice(k * self.step, min((k + 1) * self.step, self.block.designs))
         values = {key: array[designs] if len(array) > 1 else array for key, array in self.values.items()}
         values |= motion
-        for share in self.shares:
-            values |= share.strip(kernel, j, designs, values)
+        if self.peaks is not None and len(self.peaks.parts) > 1:
+            values |= self._in_parts(self.peaks, kernel, j, designs, values)
+        else:
+            for share in self.shares:
+                values |= share.strip(kernel, j, designs, values)
         out = {name: array[: designs.stop - designs.start] for name, array in buffers.items()}
         out |= {name: self.out[name][designs, j, None] for name in self.case_metrics}
         values |= self.assembly.run(kernel, values, self.samples, out)
@@ -190,10 +199,30 @@ class Assembly:
                 self.loads[key][0, j, designs] = values[key]
             if not self.loads_by_set:
                 self._keep_loads(0, j, designs, values)
-        if self.peaks is not None:
+        if self.peaks is not None and len(self.peaks.parts) == 1:
             self.peaks.strip(kernel, j, designs, values)
         if self.actuation is not None:
             self._friction(kernel, j, designs, values, series)
+
+    def _in_parts(self, peaks: PeakReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
+        """Peaks of reactions part by part of trajectory j; what the limbs have left for the whole of it.
+
+        The assembly is done for each part, for the forces, and for the whole once more, for metrics over it.
+        """
+        if not self.scratch:
+            most = min(self.step, self.block.designs)
+            self.scratch = self.block.kernel(self.assembly.program).allocate(most, peaks.parts[0].samples)
+        shares = [share for share in self.shares if isinstance(share, OnDemand)]  # all: limbs are no tasks here
+        for number, part in enumerate(peaks.parts):
+            inside = part.of(values)
+            for share in shares:
+                inside |= share.part(kernel, j, designs, values, part)
+            out = part._replace(start=0).of(
+                {name: a[: designs.stop - designs.start] for name, a in self.scratch.items()}
+            )
+            inside |= self.assembly.run(kernel, inside, part.samples, out)
+            peaks.strip(kernel, j, designs, inside, number)
+        return {key: array for share in shares for key, array in share.kept(designs).items()}
 
     def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
         """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""

@@ -12,7 +12,7 @@ from robots.status import Status
 from tasks.blocks.block import Arrays, Block, time_first
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
-from tasks.blocks.shares import Kernels
+from tasks.blocks.shares import Kernels, Part
 from tasks.kernels.keys import Indexed, Values
 from tasks.programs import stages
 
@@ -48,13 +48,13 @@ class PeakReactions:
     What limbs, balance and reactions hand to each other stays in the cache then, and no loads of a block are kept.
     """
 
-    def __init__(self, block: Block, most: int) -> None:
-        """`most`: designs of the longest strip."""
-        mechanism, self._samples = block.family.reference, len(block.times)
+    def __init__(self, block: Block, most: int, parts: Sequence[Part]) -> None:
+        """`most`: designs of the longest strip; `parts` of trajectories, one or more."""
+        mechanism, self.parts = block.family.reference, parts
         self._balance = stages.balance(block.request)
         self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]
-        self._buffers = block.kernel(self._balance.program).allocate(most, self._samples)
-        lead = (block.designs, len(block.trajectories))
+        self._buffers = block.kernel(self._balance.program).allocate(most, parts[0].samples)
+        lead = (block.designs, len(block.trajectories), len(parts))
         joints = (len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
         self._peaks = [empty((*lead, count)) for count in joints]
 
@@ -63,18 +63,20 @@ class PeakReactions:
         """Whether they are all that is wanted of reactions, of a block that says which cases failed."""
         return block.request.peaks_alone and "failed_samples" in block.request.of("assembly")
 
-    def strip(self, kernel: Kernels, j: int, designs: slice, values: Values) -> None:
-        """Those of a strip of designs on trajectory j, from the `values` of the stages before."""
-        out = {name: array[: designs.stop - designs.start] for name, array in self._buffers.items()}
-        values = {**values, **self._balance.run(kernel, values, self._samples, out, filled=True)}
+    def strip(self, kernel: Kernels, j: int, designs: slice, values: Values, number: int = 0) -> None:
+        """Those of a part of a strip of designs on trajectory j, from the `values` of the stages before."""
+        part, count = self.parts[number]._replace(start=0), designs.stop - designs.start
+        out = part.of({name: array[:count] for name, array in self._buffers.items()})
+        values = {**values, **self._balance.run(kernel, values, part.samples, out, filled=True)}
         for stage, peaks in zip(self._stages, self._peaks, strict=True):
-            stage.run(kernel, values, self._samples, {"peak_reaction": peaks[designs, j]})
+            stage.run(kernel, values, part.samples, {"peak_reaction": peaks[designs, j, number]})
 
     def arrays(self, failed: NDArray[np.bool_]) -> Arrays:
         """All of them in the dims of the dataset; NaN where a sample of a case failed (design, trajectory)."""
-        for peaks in self._peaks:
+        whole = [peaks.max(axis=2) for peaks in self._peaks]
+        for peaks in whole:
             peaks[failed] = np.nan
-        return gathered([{"peak_reaction": peaks} for peaks in self._peaks])
+        return gathered([{"peak_reaction": peaks} for peaks in whole])
 
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:

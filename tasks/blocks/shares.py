@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from tasks.blocks.block import Arrays, Block
 from tasks.blocks.buffers import empty
 from tasks.blocks.commanded import Motions
 from tasks.kernels.expression import CASE
-from tasks.kernels.kernel import empty_rows
+from tasks.kernels.kernel import empty_rows, padded
 from tasks.kernels.keys import Key, Values
 from tasks.kernels.program import Program
 from tasks.programs import stages
@@ -21,6 +21,12 @@ from tasks.programs.stages import Rows, Runner, Stage
 
 Kernels = Callable[[Program], Runner]
 """What runs a program, in the precision of a block."""
+
+TIMED = 3
+"""Dims of values that change with time: case, component, time."""
+
+PASSING = frozenset({"joint_state"})
+"""Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""
 
 
 def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
@@ -138,6 +144,25 @@ def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
     return columns
 
 
+class Part(NamedTuple):
+    """A part of a trajectory, in whole groups of lanes: where it begins, how wide it lies, how many samples it has."""
+
+    start: int
+    width: int
+    samples: int
+
+    def of(self, values: Values) -> Values:
+        """The same values for this part alone: of what has an axis of time, its samples."""
+        columns = slice(self.start, self.start + self.width)
+        return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
+
+
+def parts(samples: int, most: int) -> list[Part]:
+    """The parts of a trajectory, none of more samples than `most`."""
+    bounds = [(start, min(start + most, samples)) for start in range(0, samples, most)]
+    return [Part(start, padded(end - start), end - start) for start, end in bounds]
+
+
 class Share(Protocol):
     """What a stage gives to those after it, a strip of designs on one trajectory at a time."""
 
@@ -169,6 +194,7 @@ class OnDemand:
         """`known`: values of the block that are constant in time."""
         self._once = OncePerInput(stage, known, block.designs)
         self._program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
+        self._gives = stage.gives
         self._buffers: Values = {}
         self._trajectory: int | None = None
         self._given: Values = {}
@@ -181,14 +207,32 @@ class OnDemand:
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
         """Compute a strip; once for a trajectory where designs are alike: what varies in time is the same for all."""
         count = designs.stop - designs.start
-        if not self._buffers:
-            cases = 1 if self._once.alike else count
-            self._buffers = self._kernel(self._program).allocate(cases, self._samples)
         if not self._once.alike:
-            out = {name: array[:count] for name, array in self._buffers.items()}
-            return self._once.run(kernel, values, self._samples, out, filled=True)
+            return self._once.run(kernel, values, self._samples, self._rows(count), filled=True)
         if self._trajectory != trajectory:
             first = {key: array[:1] for key, array in values.items()}
-            self._given = self._once.run(self._kernel, first, self._samples, self._buffers, filled=True)
+            self._given = self._once.run(self._kernel, first, self._samples, self._rows(1), filled=True)
             self._trajectory = trajectory
         return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
+
+    def part(self, kernel: Kernels, trajectory: int, designs: slice, values: Values, part: Part) -> Values:
+        """Compute a part of a strip; what is PASSING goes where it went for the part before."""
+        if self._once.alike:
+            return part.of(self.strip(kernel, trajectory, designs, values))
+        rows = self._rows(designs.stop - designs.start)
+        first = part._replace(start=0)
+        passing, others = ({name: rows[name] for name in rows if (name in PASSING) == which} for which in (True, False))
+        return self._once.run(kernel, part.of(values), part.samples, first.of(passing) | part.of(others), filled=True)
+
+    def kept(self, designs: slice) -> Values:
+        """What the parts of a strip have left: all but what is PASSING, for the whole trajectory."""
+        count = designs.stop - designs.start
+        if self._once.alike:
+            return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
+        return {self._gives(name): array for name, array in self._rows(count).items() if name not in PASSING}
+
+    def _rows(self, count: int) -> Values:
+        """Memory for the results of so many designs; the first strip is the longest."""
+        if not self._buffers:
+            self._buffers = self._kernel(self._program).allocate(count, self._samples)
+        return {name: array[:count] for name, array in self._buffers.items()}

@@ -17,7 +17,7 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import assembly, compute, shares
 from tasks.blocks.block import Block
 from tasks.kernels import strips
-from tasks.kernels.kernel import padded
+from tasks.kernels.kernel import LANES, padded
 from tasks.metrics import actuators
 from tasks.programs import stages
 from tests.tasks.bits import assert_same_bits
@@ -40,10 +40,10 @@ CIRCLE = {"centre": (0.0, 0.0, 0.0), "normal": (0.0, 0.0, 1.0), "radius": 0.1, "
 HOP = {"start": (0.0, 0.0, 0.0), "end": (0.1, 0.05, 0.02), "duration": 0.8}
 
 
-def block(designs: int = 5, times: int = 19, **changes: Any) -> Block:
+def block(designs: int = 5, times: int = 19, varied: str = "upper_arm", **changes: Any) -> Block:
     parameters = np.array([[float(p.default) for p in FAMILY.parameters]] * designs)  # type: ignore[arg-type]
     names = [p.name for p in FAMILY.parameters]
-    parameters[:, names.index("upper_arm")] = np.linspace(0.22, 0.3, designs)
+    parameters[:, names.index(varied)] = np.linspace(0.22, 0.3, designs)
     values: dict[str, Any] = {
         "index": 0,
         "robot": FAMILY.name,
@@ -122,20 +122,25 @@ def test_strips_of_metrics_are_one_call(
         assert seen == counts, f"strips that store {series} are not only kernels"
 
 
+@pytest.mark.parametrize("varied", ["upper_arm", "payload_mass"])
+@pytest.mark.parametrize("part", [LANES, 2 * LANES, 100])
 @pytest.mark.parametrize("strip", [1, 2, 5, 100])
 @pytest.mark.parametrize("friction", [np.array([[0.0, 0.0], [0.3, 0.1]]), np.zeros((0, 2))])
 def test_peaks_of_reactions_follow_strip_by_strip(
-    strip: int, friction: np.ndarray, monkeypatch: pytest.MonkeyPatch
+    strip: int, part: int, varied: str, friction: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups = (GROUP,) if len(friction) else ()
-    given = block(designs=11, series=(), metrics=(*OF_POSES, "peak_reaction"), groups=groups, friction=friction)
+    metrics = (*OF_ACTUATORS, *OF_POSES) if len(friction) else OF_POSES
+    metrics = (*metrics, "peak_reaction")
+    given = block(designs=11, times=37, series=(), metrics=metrics, groups=groups, friction=friction, varied=varied)
     parameters, names = given.parameters.copy(), [p.name for p in FAMILY.parameters]
     parameters[4, names.index("rod_length")] = 0.1  # cannot be reached
     given = replace(given, parameters=parameters)
     root = compute.motions(given)
     made = compute.assembled(given, root, [compute.limb(given, root, k) for k in range(3)])
     peaks = compute.gathered([compute.reactions(given, root, made.loads, k) for k in range(3)])
-    monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(19))
+    monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(37))
+    monkeypatch.setattr(assembly, "MANY_ROWS", part)
     got = computed(given)
     assert_same_bits_of_all(got, made.arrays | peaks)
     assert np.isnan(got["peak_reaction"][4]).all()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -163,23 +164,25 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     manifest = manifest_in_force(location)
     if not _is_finished(manifest) and not unfinished:
         raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
-    require_metadata(location, manifest)
     ledger = None if _is_finished(manifest) else Ledger.read(location, manifest.layout.blocks)
     expected = Expected.of(location, manifest)
-    with refusals(location):
-        location.zarr_store()  # refuses links in the place of folders
-    try:
-        described = _coordinates(location, manifest)
-        long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
-        lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
-        files = dict(read_checked(location, manifest.files, [METADATA]))
-        for name in described.keys() - lazy:
-            files |= read_chunks(location, manifest.files, name, described[name])
+    described, lazy, files = _described(location, manifest)
+    with _told(location):
         dataset = xr.open_zarr(_memory(files), chunks=None, consolidated=True, decode_times=False)
         _check_attributes(dataset.attrs)
         dataset = dataset.assign(_variables(dataset, location, manifest, expected))
         dataset = dataset.assign({name: _lazy(dataset[name], location, manifest, described[name]) for name in lazy})
         coordinates = {name: values.load() for name, values in dataset.coords.items() if values.size <= LOADED}
+    dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
+    dataset = dataset.assign_coords(coordinates)
+    return dataset if ledger is None else _mask(dataset, ledger.done, manifest.layout)
+
+
+@contextmanager
+def _told(location: Location) -> Iterator[None]:
+    """Tell of damage as a StoreError, whatever it makes others raise."""
+    try:
+        yield
     except StoreError:
         raise
     except (
@@ -188,9 +191,24 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
         raise StoreError(
             f"{location}: its metadata or a coordinate is damaged ({error!r}); limbsweep verify says which file"
         ) from error
-    dataset = dataset.chunk({dim: manifest.layout.block.get(str(dim), -1) for dim in dataset.dims})
-    dataset = dataset.assign_coords(coordinates)
-    return dataset if ledger is None else _mask(dataset, ledger.done, manifest.layout)
+
+
+def _described(location: Location, manifest: Manifest) -> tuple[dict[str, Any], set[str], dict[str, bytes]]:
+    """Metadata of the coordinates, names of those that stay on the disk, and the files of all else but results.
+
+    Raises StoreError where one is damaged, or not what the manifest says.
+    """
+    require_metadata(location, manifest)
+    with refusals(location):
+        location.zarr_store()  # refuses links in the place of folders
+    with _told(location):
+        described = _coordinates(location, manifest)
+        long = (name for name, array in described.items() if math.prod(array["shape"]) > LOADED)
+        lazy = {name for name in long if name not in manifest.layout.sizes}  # an index needs those of dims in memory
+        files = dict(read_checked(location, manifest.files, [METADATA]))
+        for name in described.keys() - lazy:
+            files |= read_chunks(location, manifest.files, name, described[name])
+    return described, lazy, files
 
 
 def _check_attributes(attributes: Mapping[str, Any]) -> None:
@@ -265,10 +283,11 @@ def _lazy(
 def read_variable(store: LocationLike, name: str) -> NDArray[Any] | None:
     """All of a variable of a store, finished or not, without xarray; None where the store has no such variable.
 
-    Raises StoreError for a store that is missing, damaged, or not ours.
+    Raises StoreError for a store that is missing, damaged, or not ours, as `open_results` does.
     """
     location = settled(store)
     manifest = manifest_in_force(location)
+    _described(location, manifest)
     if name not in manifest.layout.variables:
         return None
     expected, finished = Expected.of(location, manifest), _is_finished(manifest)

@@ -48,6 +48,9 @@ SHAPES = ((2, 1), (1, 4), (8, 1), (8, 4), (64, 1), (1, 64))
 LARGE = (100, 10)
 """A cluster of 1000 threads."""
 
+FEW_WORKERS = (10, 100)
+"""The same for limb tasks, which hand results on: a hundred workers of one process would have thousands of connections."""
+
 LENGTHS = ((5.0, 16), (0.5, 160))
 """Seconds of a block, and blocks for each thread, on the large cluster."""
 
@@ -140,8 +143,9 @@ def _large(
 
     blocks: seconds of one, how many for each thread, and what tasks they are.
     """
-    (workers, threads), (seconds, rounds, granularity) = LARGE if size.full else (2, 2), blocks
+    seconds, rounds, granularity = blocks
     whole = granularity == "block"
+    workers, threads = (LARGE if whole else FEW_WORKERS) if size.full else (2, 2)
     together = batch(workers * threads, seconds, workers * threads * rounds) if whole else 1
     run = _simulated(parts.scaled(seconds, limbs), workers, threads, rounds, granularity)
     tasks = run.tasks if whole else run.blocks * (limbs + 2)

@@ -201,6 +201,8 @@ class Plan:
     @property
     def _limb_bound(self) -> str:
         """Up to how many threads a run takes limb tasks, in words; nothing where it always does."""
+        if self.memory.request.peaks_alone:
+            return "; on a cluster one task a block, for peaks of reactions alone"
         threads = self.work.limb_threads
         return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
 

@@ -49,7 +49,7 @@ LARGE = (100, 10)
 """A cluster of 1000 threads."""
 
 FEW_WORKERS = (10, 100)
-"""The same for limb tasks, which hand results on: a hundred workers of one process would have thousands of connections."""
+"""The same for limb tasks, which hand results on: a hundred workers in one process need too many connections."""
 
 LENGTHS = ((5.0, 16), (0.5, 160))
 """Seconds of a block, and blocks for each thread, on the large cluster."""

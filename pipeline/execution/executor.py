@@ -102,7 +102,7 @@ class InProcessExecutor:
         import dask.config
         from dask.base import named_schedulers  # to ask for the scheduler in force would import Dask's distributed
 
-        self._get: Callable[..., Any] = named_schedulers[dask.config.get("scheduler", "threads")]
+        self._get: Callable[..., Any] = named_schedulers[dask.config.get("scheduler", None) or "threads"]
         self._waiting: deque[KeyedGraph] = deque()
 
     @property

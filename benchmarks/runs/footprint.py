@@ -45,6 +45,7 @@ def _measure(file: Path, granularity: Granularity) -> dict[str, float]:
 
     watch = Stopwatch()
     run(Sweep.from_yaml(file), file.with_suffix(".zarr"), None, [watch], granularity)
+    watch.require_undisturbed()
     worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * KILOBYTE
     return {"coordinator": _own_peak(), "worker": worker, "seconds": watch.finished - watch.started}
 

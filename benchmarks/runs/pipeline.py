@@ -103,6 +103,7 @@ def metrics_run(sweep: Sweep, setting: Setting) -> Stopwatch:
     with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
         config = ClusterConfig.of(setting.kind)
         results = run(sweep, Path(folder) / "run.zarr", config, [watch], setting.granularity).load()
+    watch.require_undisturbed()
     require(int(results["failed_samples"].sum()) == 0, "some samples of the run have failed")
     forces = sweeps.alone(sweep)
     peak = np.abs(forces).max(axis=0)

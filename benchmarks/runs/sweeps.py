@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import delta
-from pipeline.monitor.events import BlockDone, Event, Finished, Started
+from benchmarks.figures import require
+from pipeline.monitor.events import BlockDone, BlockRetried, Event, Finished, Started
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog
@@ -66,6 +67,8 @@ class Stopwatch:
     finished: float = 0.0
     busy: float = 0.0
     done: list[tuple[float, int]] = field(default_factory=list)
+    retried: list[str] = field(default_factory=list)
+    """Why blocks were tried again, as where a worker died: such a run says nothing of speed."""
 
     def __call__(self, event: Event) -> None:
         """Note the time of an event."""
@@ -74,9 +77,15 @@ class Stopwatch:
             self.started, self.busy = now, -time.process_time()
         elif isinstance(event, BlockDone):
             self.done.append((now, event.samples))
+        elif isinstance(event, BlockRetried):
+            self.retried.append(event.reason)
         elif isinstance(event, Finished):
             self.finished = now
             self.busy += time.process_time()
+
+    def require_undisturbed(self) -> None:
+        """Raises CheckError where a block was tried again."""
+        require(not self.retried, f"{len(self.retried)} blocks were tried again: {', '.join(self.retried[:1])}")
 
     @property
     def whole(self) -> float:

@@ -51,7 +51,7 @@ def import_robot(
     numbers.
     """
     name = os.fspath(path)
-    data, name, warnings = _read(name)
+    data, warnings = _read(name)
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
@@ -62,16 +62,13 @@ def import_robot(
 
 def tree_of(path: str | os.PathLike[str], base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
     """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
-    data, name, _ = _read(os.fspath(path))
-    return parse_tree(data, name, base, inertias)
+    data, _ = _read(os.fspath(path))
+    return parse_tree(data, os.fspath(path), base, inertias)
 
 
-def _read(name: str) -> tuple[bytes, str, tuple[Problem, ...]]:
-    """What a parser of XML can read of a file, what messages call that, and warnings. Raises InputError."""
-    data, warnings = _xml(read_bytes(name, MAX_XML), name)
-    if (expanded := _expanded(data, name)) is not data:
-        return expanded, f"{name} expanded", warnings  # whose lines messages tell
-    return data, name, warnings
+def _read(name: str) -> tuple[bytes, tuple[Problem, ...]]:
+    """Read the bytes of an XML file as a parser can take them, and warnings. Raises InputError."""
+    return _xml(read_bytes(name, MAX_XML), name)
 
 
 def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
@@ -87,25 +84,6 @@ def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias 
         return urdf.read_tree(data, base, inertias)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
-
-
-def _expanded(data: bytes, name: str) -> bytes:
-    """The same with its macros expanded by xacro, where there are any and xacro is installed. Raises InputError."""
-    if b"xacro" not in data or not re.search(rb"<xacro:|[$][{(]", data):
-        return data
-    try:
-        import xacro
-    except ImportError:
-        return data  # whose reader says what to do
-    try:
-        expanded: bytes = xacro.process_file(name).toprettyxml(indent="  ", encoding="utf-8")
-    except Exception as error:  # it raises what Python's expressions raise
-        said = " ".join(str(error).split())[:160]
-        hint = "Files and packages that it names have to be where it says. Expand it first: xacro x.xacro > x.urdf."
-        raise InputError(
-            [Problem(name, 0, 0, "", f"macros that xacro does not expand ({said})", "a file that it does", hint)]
-        ) from None
-    return expanded
 
 
 def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:

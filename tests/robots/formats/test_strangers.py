@@ -289,14 +289,11 @@ XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
 """
 
 
-def test_macros_are_expanded_by_xacro(tmp_path: Path) -> None:
-    pytest.importorskip("xacro")
-    path = tmp_path / "r.xacro"
-    path.write_text(XACRO)
-    imported = import_robot(path)
-    robot = Robot.of(imported.description.family, {})
-    assert robot.mechanism.freedoms == ("upper_joint", "lower_joint")
-    assert robot.values["lower_offset_x" if "lower_offset_x" in robot.values else "lower_joint_offset_x"] == 0.2
-    path.write_text(XACRO.replace("${2 * length}", "${2 * width}"))
-    with pytest.raises(InputError, match="macros that xacro does not expand"):
+def test_expressions_of_macros_run_nothing(tmp_path: Path) -> None:
+    path, trace = tmp_path / "r.urdf", tmp_path / "ran"
+    walk = "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
+    call = f"{walk}.__init__.__globals__['system']('touch {trace}')"
+    path.write_text(XACRO.replace("${2 * length}", "${" + call.replace('"', "&quot;") + "}"))
+    with pytest.raises(InputError, match="macro"):
         import_robot(path)
+    assert not trace.exists()

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _SLIDING = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
 _CELLS = {"max": "time: maximum", "min": "time: minimum"}
 
+_LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", "filters", "serializer"}
+"""Encodings of variables that say how the bytes of a store lie, which those of another store need not do."""
+
 
 def open(store: LocationLike, *, unfinished: bool = False) -> Dataset:
     """Open a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
@@ -52,7 +55,8 @@ def open(store: LocationLike, *, unfinished: bool = False) -> Dataset:
 def with_conventions(dataset: Dataset, sweep: Sweep | None) -> Dataset:
     """A dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
 
-    Without a sweep, a unit that depends on the kind of a joint is left out and stays in `component_units`.
+    Without a sweep, a unit that depends on the kind of a joint is left out and stays in `component_units`. How the
+    store is cut into chunks is left out too: who cuts the dataset in another way and writes it would be refused.
     """
     import pandas
 
@@ -61,6 +65,7 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None) -> Dataset:
         dataset = dataset.assign_coords(design=pandas.RangeIndex(dataset.sizes["design"]))  # which takes no memory
     for name, variable in dataset.variables.items():
         variable.attrs = _described(str(name), variable.attrs, units.get(str(name), variable.attrs.get("units")))
+        variable.encoding = {key: value for key, value in variable.encoding.items() if key not in _LAYOUT}
     if "design" in dataset.coords:
         dataset["design"].attrs = {"long_name": "number of the design, from 0"}
     return dataset.assign_attrs({name: _portable(value) for name, value in dataset.attrs.items()})

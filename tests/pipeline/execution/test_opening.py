@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 import xarray
 
 from pipeline.execution.opening import open, structure
-from pipeline.execution.run import run
+from pipeline.execution.run import compute, run
+from pipeline.execution.without_store import lazy
 from pipeline.stores.export import export
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
-from tests.pipeline.runs import SYNCHRONOUS
+from tests.pipeline.runs import FEW, SYNCHRONOUS, sweep
 
 SWEEPS = {
     "delta": """\
@@ -179,3 +182,22 @@ def test_a_sweep_that_cannot_be_read_any_more_leaves_no_unit_that_is_two(
         assert " or " not in variable.attrs.get("units", "")
     name = "motors_viscous" if store.stem == "delta" else "motors_stribeck_velocity"
     assert " or " in open(store)[name].attrs["component_units"]
+
+
+@pytest.mark.parametrize("made", [compute, lazy, run], ids=["compute", "lazy", "run"])
+@pytest.mark.parametrize("chunks", [{"design": 2}, {"time": 3}, {"design": 5, "time": 2}], ids=str)
+@pytest.mark.parametrize("form", [2, 3])
+def test_what_is_cut_anew_is_written_and_the_same(
+    made: Callable[[Sweep], xarray.Dataset], chunks: dict[str, int], form: Literal[2, 3], tmp_path: Path
+) -> None:
+    whole = made(sweep(FEW))
+    whole.chunk(chunks).to_zarr(tmp_path / "again.zarr", zarr_format=form, consolidated=False)
+    again = xarray.open_zarr(tmp_path / "again.zarr", consolidated=False, chunks=None)
+    for name in (*whole.data_vars, *(name for name in whole.coords if name != "design")):
+        np.testing.assert_array_equal(again[name].values, whole[name].values, err_msg=str(name))
+
+
+def test_a_store_that_is_cut_anew_is_written_and_the_same(store: Path, tmp_path: Path) -> None:
+    open(store).chunk({"design": 1, "time": 4}).to_zarr(tmp_path / "again.zarr", zarr_format=3, consolidated=False)
+    again = xarray.open_zarr(tmp_path / "again.zarr", consolidated=False, chunks=None)
+    xarray.testing.assert_equal(again["actuator_force"].load(), open(store)["actuator_force"].load())

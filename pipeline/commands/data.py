@@ -319,7 +319,12 @@ def excite(sweep: Path, output: Path, cluster: Path | None, spheres: Path | None
 @click.option("--format", "form", required=True, help="parquet, netcdf, hdf5, mat, mat_designs, npz or csv.")
 @click.option("--output", type=click.Path(path_type=Path), help="The folder; default: STORE with the format's name.")
 def export(store: str, form: str, output: Path | None) -> None:
-    """Write STORE as files of another format."""
+    """Write STORE as files of another format.
+
+    Tables (parquet, csv) are a file with a row for each sample, and metrics.csv or metrics.parquet with a row for each
+    design, friction set and trajectory, and a column for each metric and component. npz and mat_designs are a file for
+    each design, the others one file with everything. All have designs.csv, friction.csv and trajectories.csv beside.
+    """
     from pipeline.stores.export import export as write
 
     folder = output or Path(f"{store.rstrip('/').removesuffix('.zarr')}-{form}")

@@ -2,9 +2,10 @@
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
 `pipeline.sweep.measurement.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with the
-part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Every export
-has `designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set,
-and `trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
+part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Beside tables
+stands one of all metrics, see `pipeline.stores.metric_rows`; a store without series has that alone. Every export has
+`designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
+`trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pipeline.documents.cells import CellWriter
 from pipeline.documents.units import size
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
+from pipeline.stores.metric_rows import CASE, Table, component_columns, metric_rows
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.measurement import PARTED, PARTS, case_part, part_name
 from robots.quantities import GAINS, STATE
@@ -34,14 +36,12 @@ from storage.places.location import LocationLike, refusals
 if TYPE_CHECKING:
     from xarray import Dataset
 
-Table = dict[str, np.ndarray]
-
-CASE = ("friction", "trajectory", GAINS, STATE)
-"""Dims along which a design has cases, the last two of simulations."""
-
 VARIED = {GAINS: "gains.csv", STATE: "states.csv"}
 WHOLE = "all"
 """Part of a design where there is no split."""
+
+METRICS = "metrics"
+"""Name of the table of metrics, which no part may have."""
 
 MAT_BYTES = 1 << 31
 """Bytes of the largest variable of a MAT file, whose sizes are numbers of 32 bits."""
@@ -49,6 +49,7 @@ MAT_BYTES = 1 << 31
 MAT_NAME = 63
 """Letters of a name in MATLAB."""
 
+_NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
@@ -84,10 +85,10 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
 def _check_parts(data: Dataset, store: LocationLike) -> None:
     """Refuses parts of designs that are no names of files: a store from elsewhere may name any path."""
     for part in dict.fromkeys(map(str, _parts(data))):
-        if not _PART.fullmatch(part):
+        if not _PART.fullmatch(part) or part in (METRICS, *_NAMED):
             raise StoreError(
                 f"{store}: design_part is {part!r:.120}; expected at most 80 letters, digits, '_' and '-', "
-                "because files are named after it"
+                f"none of {', '.join((METRICS, *_NAMED))}, because files are named after it"
             )
 
 
@@ -128,13 +129,8 @@ def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
         table["time"] = times
         for name, series in case.data_vars.items():
             if series.dims[:1] == ("time",):
-                table |= _columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
+                table |= component_columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
         yield str(parts[named[: parts.ndim]]), table
-
-
-def _columns(name: str, values: np.ndarray, labels: list[np.ndarray]) -> Table:
-    places = np.ndindex(values.shape[1:])
-    return {"_".join([name, *(str(labels[k][i]) for k, i in enumerate(at))]): values[:, *at] for at in places}
 
 
 def _write_along(data: Dataset, dim: str, path: Path) -> None:
@@ -176,16 +172,24 @@ def _write_designs(data: Dataset, path: Path) -> None:
             table.writerows([index] for index in range(data.sizes["design"]))
 
 
+def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
+    """Names of files and parts of their tables: of the samples of each part, then of all metrics."""
+    if any("design" in x.dims and "time" in x.dims for x in data.data_vars.values()):
+        for index, part, design in designs(data):
+            yield from rows(index, part, design)
+    for table in metric_rows(data):
+        yield METRICS, table
+
+
 def _csv(data: Dataset, folder: Path) -> None:
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
-        for index, part, design in designs(data):
-            for case, table in rows(index, part, design):
-                if case not in writers:
-                    file = open_files.enter_context((folder / f"{case}.csv").open("x", newline="", encoding="utf-8"))
-                    writers[case] = CellWriter(file)
-                    writers[case].writerow(table)
-                writers[case].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+        for name, table in _tables(data):
+            if name not in writers:
+                file = open_files.enter_context((folder / f"{name}.csv").open("x", newline="", encoding="utf-8"))
+                writers[name] = CellWriter(file)
+                writers[name].writerow(table)
+            writers[name].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
 
 
 def _parquet(data: Dataset, folder: Path) -> None:
@@ -197,13 +201,12 @@ def _parquet(data: Dataset, folder: Path) -> None:
     units = {name: unit for name, unit in _units(data).items() if name in data.data_vars}
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
-        for index, part, design in designs(data):
-            for case, columns in rows(index, part, design):
-                table = arrow.table(columns).replace_schema_metadata(units)
-                if case not in writers:
-                    path = folder / f"{case}.parquet"
-                    writers[case] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
-                writers[case].write_table(table)
+        for name, columns in _tables(data):
+            table = arrow.table(columns).replace_schema_metadata(units)
+            if name not in writers:
+                path = folder / f"{name}.parquet"
+                writers[name] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
+            writers[name].write_table(table)
 
 
 def arrays(design: Dataset) -> dict[str, np.ndarray]:

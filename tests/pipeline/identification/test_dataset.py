@@ -198,7 +198,7 @@ def test_the_part_of_a_case_is_the_last_of_both() -> None:
 def test_parquet_is_read_back(tree: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     files = export(tree, tmp_path / "parquet", "parquet")
-    tables = [parquet.read_table(each) for each in files if each.suffix == ".parquet"]
+    tables = [parquet.read_table(each) for each in files if each.suffix == ".parquet" and each.stem != "metrics"]
     assert sum(table.num_rows for table in tables) == 4 * 2 * 4 * 401
     data = open_results(tree).load()
     wanted = [

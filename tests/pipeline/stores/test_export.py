@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 
+import numpy as np
+import pandas
 import pytest
+import xarray
 from click.testing import CliRunner
 
 from pipeline.cli import cli
-from pipeline.stores.export import FORMATS
+from pipeline.execution.run import run
+from pipeline.stores import metric_rows
+from pipeline.stores.export import FORMATS, export
+from pipeline.sweep.model import Sweep
+from robots.quantities import GAINS
 from storage.schema import Coordinate
 from storage.store import create
+from tests.pipeline.runs import SYNCHRONOUS
 from tests.storage.cases import ATTRIBUTES, FEW, fill
 
 
@@ -28,7 +37,9 @@ def exported(form: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("part", ["../x", "/tmp/limbsweep_no_such_file", "a/b", "..", "", "x\n", "x\0", "p" * 81])
+@pytest.mark.parametrize(
+    "part", ["metrics", "designs", "../x", "/tmp/limbsweep_no_such_file", "a/b", "..", "", "x\n", "x\0", "p" * 81]
+)
 def test_a_part_that_is_no_name_of_a_file_is_refused(
     form: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,6 +61,7 @@ def test_a_part_that_is_a_name_is_written(tmp_path: Path, monkeypatch: pytest.Mo
         "designs.csv",
         "friction.csv",
         "hold-out_2.csv",
+        "metrics.csv",
         "test.csv",
         "train.csv",
         "trajectories.csv",
@@ -74,3 +86,55 @@ def test_names_in_a_store_are_no_formulas_in_its_tables(tmp_path: Path, monkeypa
         rows = list(csv.reader(file))
     assert [row[rows[0].index("name")] for row in rows[1:]] == [f"'=cmd|{k}" for k in range(len(numbers))]
     assert [float(row[rows[0].index("upper_arm")]) for row in rows[1:]] == list(numbers)
+
+
+SWEEPS = {
+    "friction": """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.53, 0.56]}}
+friction: {law: viscous, joints: all, grid: {viscous: [0.0, 0.1]}}
+trajectories:
+  c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}
+  d: {kind: circle, radius: 0.04, normal: [0, 1, 0]}
+time: {stop: 1, step: 0.1}
+metrics: [peak_force, condition, peak_reaction, failed_samples]
+""",
+    "simulation": """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.53]}}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+simulation:
+  step: 0.005
+  controller: {kind: pd, space: actuator, parameters: {kd: 4.0}}
+  gains: {grid: {kp: [50, 90, 120]}}
+time: {stop: 0.2, step: 0.1}
+outputs: [actuator_force]
+metrics: [peak_force, rms_position_error]
+""",
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_tables_have_all_metrics(name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metric_rows, "DESIGNS", 2)  # several parts
+    data = run(Sweep.from_text(SWEEPS[name]), tmp_path / "s.zarr", SYNCHRONOUS).load()
+    files = [path.name for path in export(tmp_path / "s.zarr", tmp_path / "tables", form)]
+    assert (f"all.{form}" in files) == (name == "simulation")
+    path = tmp_path / "tables" / f"metrics.{form}"
+    table = pandas.read_csv(path) if form == "csv" else pandas.read_parquet(path)
+    numbered = {dim: range(data.sizes[dim]) for dim in ("design", "friction", "trajectory", GAINS) if dim in data.sizes}
+    cases = [dim for dim in numbered if any(dim in data[metric].dims for metric in metric_rows.metric_names(data))]
+    assert len(table) == math.prod(data.sizes[dim] for dim in cases)
+    assert not table.duplicated(cases).any()
+    for metric in metric_rows.metric_names(data):
+        numbers = data[metric].assign_coords({dim: numbered[dim] for dim in cases if dim in data[metric].dims})
+        others = [dim for dim in numbers.dims if dim not in cases]
+        for at in np.ndindex(*(numbers.sizes[dim] for dim in others)):
+            labels = [str(data[dim].values[k]) for dim, k in zip(others, at, strict=True)]
+            one = numbers.isel(dict(zip(others, at, strict=True)))
+            own = [dim for dim in cases if dim in one.dims]
+            expected = one.sel({dim: xarray.DataArray(table[dim], dims="row") for dim in own}).values
+            np.testing.assert_array_equal(table["_".join([metric, *labels])].to_numpy(), expected)

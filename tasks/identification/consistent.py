@@ -87,12 +87,15 @@ def consistent(
     bodies: Sequence[int],
     pull: float = PULL,
     free: Sequence[int] = (),
+    unknown: Sequence[int] = (),
 ) -> Consistent:
     """Parameters of all columns of a regressor, those of bodies consistent, the others (drives, friction) not negative.
 
     matrix (rows, column), also of incomplete rank; nominal (column,): what they are pulled to; bodies: first column of
-    each body; free: columns, such as offsets, that may have any sign. A body has at least the mass LEAST, and THIN as
-    radius of gyration in every direction. Raises ValueError for nominal values that are not consistent.
+    each body; free: columns, such as offsets, that may have any sign; unknown: first columns of bodies, such as
+    payloads, whose nominal values say nothing of their size: it is that of the largest other body. A body has at least
+    the mass LEAST, and THIN as radius of gyration in every direction. Raises ValueError for nominal values
+    that are not consistent.
     """
     matrix, forces, nominal = (np.asarray(x, dtype=float) for x in (matrix, forces, nominal))
     for start in bodies:
@@ -101,7 +104,7 @@ def consistent(
                 f"nominal: got body parameters {nominal[start : start + SIZE].tolist()}, whose pseudo-inertia is not "
                 "positive definite; expected a body with extent in all directions"
             )
-    sizes = _sizes(matrix, forces, nominal, bodies)
+    sizes = _sizes(matrix, forces, nominal, bodies, unknown)
     # R of both sides: the program then does not depend on the number of rows
     reduced = np.asarray(qr(np.column_stack([matrix * sizes, forces]), mode="economic")[1])
     reduced = reduced / max(float(np.abs(reduced[:, -1]).max()), np.finfo(float).tiny)
@@ -116,15 +119,19 @@ def consistent(
     return Consistent(values, good, float(np.std(forces - matrix @ values)), status, iterations)
 
 
-def _sizes(matrix: np.ndarray, forces: np.ndarray, nominal: np.ndarray, bodies: Sequence[int]) -> np.ndarray:
+def _sizes(
+    matrix: np.ndarray, forces: np.ndarray, nominal: np.ndarray, bodies: Sequence[int], unknown: Sequence[int]
+) -> np.ndarray:
     """Sizes (column,) of parameters: of bodies from nominal mass and extent, others from what forces say."""
+    largest = max((start for start in bodies if start not in unknown), key=lambda start: nominal[start], default=None)
     lengths, force = np.linalg.norm(matrix, axis=0), float(np.linalg.norm(forces))
     moved = lengths > 1e-9 * lengths.max(initial=0.0)
     sizes = np.where(moved & (force > 0), force / np.where(moved, lengths, 1.0), 1.0)
     sizes = np.maximum(sizes, np.abs(nominal))
     for start in bodies:
-        mass = nominal[start]
-        length = max(float(np.sqrt(np.trace(pseudo_inertia(nominal[start : start + SIZE])[:3, :3]) / mass)), SHORTEST)
+        like = largest if start in unknown and largest is not None else start
+        mass = nominal[like]
+        length = max(float(np.sqrt(np.trace(pseudo_inertia(nominal[like : like + SIZE])[:3, :3]) / mass)), SHORTEST)
         sizes[start : start + SIZE] = mass * np.array([1.0, *([length] * 3), *([length**2] * 6)])
     return sizes
 

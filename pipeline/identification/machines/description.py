@@ -29,11 +29,11 @@ from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
 from robots.parameters import nearest
-from tasks.identification.columns import BODY, body_parameters, shared_columns
+from tasks.identification.columns import body_parameters
 from tasks.identification.machines.checks.findings import KINDS
 from tasks.identification.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
 from tasks.identification.machines.fitting import METHODS
-from tasks.identification.machines.machine import Payload
+from tasks.identification.machines.machine import Payload, payload_bodies
 from tasks.identification.machines.model import FADING, MachineModel, OwnColumn, actuator_kinds
 from tasks.identification.machines.preparation import Preparation
 from tasks.identification.machines.residuals import COVARIANCES, LARGEST
@@ -287,7 +287,7 @@ class _DescriptionReader:
         sections = [section.payload for section in self.file.recordings]
         if not any(sections):
             return ()
-        known = dict.fromkeys(column.owner for column in shared_columns(robot.family)[0] if column.parameter in BODY)
+        known = payload_bodies(robot)
         payloads: list[Payload | None] = []
         for k, section in enumerate(sections):
             path: KeyPath = ("recordings", k, "payload")
@@ -295,9 +295,8 @@ class _DescriptionReader:
                 payloads.append(None)
                 continue
             if section.body not in known:
-                self.report(
-                    (*path, "body"), section.body, "a body with inertia", sentence(nearest(section.body, known))
-                )
+                expected = "a body with inertia, of which there are no copies"
+                self.report((*path, "body"), section.body, expected, sentence(nearest(section.body, known)))
             if (section.mass is None) == (section.unknown is None):
                 self.report(path, Got("both or none of mass and unknown"), "mass of a known payload, or unknown: NAME")
             if len(section.moments) not in (3, 6):

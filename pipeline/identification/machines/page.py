@@ -125,9 +125,8 @@ def _friction(result: MachineIdentification) -> str:
     units = dict.fromkeys(JOINT_KINDS[kind].units.rate for kind in actuator_kinds(result.machine.robot))
     figure, rows = _figure([f"{name}\n[{unit}]" for name, unit in labels], f"speed [{' or '.join(units)}]", share=False)
     runs = [run for run in fit.runs if run.recording.role == "train"]
-    beside = result.machine.model.beside(result.machine.robot, runs[0].motion).shape[2]
     mask = np.zeros(len(fit.columns))
-    mask[len(fit.columns) - beside :] = 1.0
+    mask[result.machine.beside] = 1.0
     # base parameters whose own column is one of those; groupings of friction columns stay among them
     own = np.array([mask[k] for k in fit.base.independent]) * fit.all_values
     for k, axes in enumerate(rows):

@@ -63,16 +63,17 @@ class Controller:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Forces of a machine with its parameters, along whole motions."""
+    """Forces of a machine with its parameters and the payload of a recording, along whole motions."""
 
     machine: RecordedMachine
     values: np.ndarray
+    recording: Prepared
 
     def forces(self, motion: ActuatorMotion) -> np.ndarray:
         position, velocity, acceleration = motion
         moving: Moving = {"q": position, "qd": velocity, "qdd": acceleration}
-        matrix = self.machine.model.matrix(self.machine.robot, moving, motion)
-        return np.asarray(self.machine.base.reduced(matrix) @ self.values)
+        matrix, remainder = self.machine.rows_of(self.recording)(moving, motion)
+        return np.asarray(self.machine.base.reduced(matrix) @ self.values + remainder)
 
     def linearised(self, motion: ActuatorMotion) -> tuple[np.ndarray, list[np.ndarray]]:
         """Forces (samples, actuator) and their derivatives by q, qd and qdd, each (samples, actuator, actuator).
@@ -113,7 +114,7 @@ def simulated(
     for first, widths in (*beginnings, (along_reference(machine.robot, recording), WIDTHS)):
         motion: ActuatorMotion = (first.position, first.velocity, first.acceleration)
         for width in widths:
-            motion, change = loop.settled(_Equations(smooth(machine, width), values), motion)
+            motion, change = loop.settled(_Equations(smooth(machine, width), values, recording), motion)
         if change < SETTLED:
             break
     if not change < SETTLED:

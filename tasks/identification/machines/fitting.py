@@ -14,7 +14,7 @@ from tasks.identification.columns import Column
 from tasks.identification.machines import residuals as statistics
 from tasks.identification.machines.coupled import FRICTION, STEPS, settled
 from tasks.identification.machines.machine import TRAIN, RecordedMachine
-from tasks.identification.machines.model import finite, nominal
+from tasks.identification.machines.model import finite
 from tasks.identification.machines.motion import robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.residuals import FitRows, LackOfFit, Whiteness
@@ -95,7 +95,7 @@ def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") ->
     """
     if machine.model.coupled(machine.robot) is None:
         return machine
-    start = np.array(machine.point or machine.base.of(nominal(machine.robot, machine.model)))
+    start = np.array(machine.point or machine.base.of(machine.nominal))
 
     def estimate(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fit = fit_machine(machine if point is start else machine.at(point), method)

@@ -16,7 +16,7 @@ from scipy.linalg import null_space
 from tasks.identification.columns import ARMATURE, BODY, SPIN
 from tasks.identification.machines.fitting import MachineFit, fit_machine, unexplained, weighted_rows
 from tasks.identification.machines.machine import RecordedMachine
-from tasks.identification.machines.model import OFFSET, nominal
+from tasks.identification.machines.model import OFFSET
 from tasks.identification.machines.preparation import advanced
 from tasks.identification.machines.residuals import Extension, FitRows, LackOfFit, independent_columns, lack_of_fit
 from tasks.identification.machines.rows import Run
@@ -106,7 +106,7 @@ def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]
     """
     other = machine.unshared
     assert other is not None, "asked for where limbs are copies"
-    values = nominal(other.robot, other.model)
+    values = other.nominal
     instances = machine.robot.mechanism.instances
     limbs = [instance.limb for instance in instances]
     parts = np.zeros((len(values), 0))

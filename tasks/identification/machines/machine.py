@@ -11,7 +11,7 @@ from scipy.linalg import block_diag
 
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
-from tasks.arrays.inputs import Moving
+from tasks.arrays.inputs import GRAVITY, Moving
 from tasks.identification.base import BaseParameters, from_matrix
 from tasks.identification.columns import BODY, Column, shared_columns
 from tasks.identification.machines.coupled import CoupledFriction
@@ -53,13 +53,24 @@ class Payload:
         return numbers
 
 
+def payload_bodies(robot: Robot) -> tuple[str, ...]:
+    """Return the bodies that a payload can be fixed to: those with inertia that no copy of a limb has as well."""
+    columns, places = shared_columns(robot.family)
+    single = {k for k in places if places.count(k) == 1}
+    return tuple(dict.fromkeys(c.owner for k, c in enumerate(columns) if k in single and c.parameter in BODY))
+
+
 def base_with_payloads(
-    base: BaseParameters, robot: Robot, payloads: Sequence[Payload], columns: Sequence[Column]
+    base: BaseParameters,
+    robot: Robot,
+    payloads: Sequence[Payload],
+    columns: Sequence[Column],
+    gravity: tuple[float, float, float] = GRAVITY,
 ) -> BaseParameters:
     """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
     moving = random_motion(robot, 4 * SIZE)
     own = shared_columns(robot.family)[0]
-    whole = regressor(robot, shared=True, **moving)
+    whole = regressor(robot, shared=True, gravity=gravity, **moving)
     groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
     for payload in payloads:
         rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)
@@ -95,6 +106,24 @@ class RecordedMachine:
     def _own_columns(self) -> tuple[Column, ...]:
         return self.model.columns(self.robot)
 
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """Values (column,) of the robot's own parameters; zero for friction that it does not have and for payloads."""
+        values = nominal(self.robot, self.model)
+        return np.concatenate([values, np.zeros(len(self.columns) - len(values))])
+
+    @cached_property
+    def beside(self) -> slice:
+        """Places of the columns beside those of bodies: friction, offsets, drives and a user's own."""
+        rest = np.zeros((1, len(self.robot.mechanism.actuators)))
+        count = self.model.beside(self.robot, (rest, rest, rest)).shape[2]
+        return slice(len(self._own_columns) - count, len(self._own_columns))
+
+    @property
+    def payload_columns(self) -> slice:
+        """Places of the columns of unknown payloads."""
+        return slice(len(self._own_columns), None)
+
     @property
     def _unknown(self) -> list[Payload]:
         """Unknown payloads, each once."""
@@ -114,7 +143,9 @@ class RecordedMachine:
     def base(self) -> BaseParameters:
         """Base parameters at random states, of unknown payloads those that their body's motion tells."""
         base = base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
-        return base_with_payloads(base, self.robot, self._unknown, self.columns) if self._unknown else base
+        if not self._unknown:
+            return base
+        return base_with_payloads(base, self.robot, self._unknown, self.columns, self.model.gravity)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:

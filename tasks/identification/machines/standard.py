@@ -12,7 +12,7 @@ from tasks.identification.consistent import SIZE, consistent, near_consistent
 from tasks.identification.machines.fitting import MachineFit
 from tasks.identification.machines.inertia import with_inertia
 from tasks.identification.machines.machine import TRAIN, RecordedMachine
-from tasks.identification.machines.model import FADING, OFFSET, nominal
+from tasks.identification.machines.model import FADING, OFFSET
 
 FIRST = next(iter(BODY))
 SIGNED = (OFFSET, FADING)
@@ -35,8 +35,7 @@ class Standard:
 def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
     """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
-    known = nominal(machine.robot, machine.model)
-    known = np.concatenate([known, np.zeros(len(names) - len(known))])  # payloads
+    known = machine.nominal.copy()
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
     for k in bodies:
         known[k : k + SIZE] = near_consistent(known[k : k + SIZE])
@@ -47,7 +46,8 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
     rows = np.concatenate([run.matrix[run.good] * w[:, None] for run, w in zip(runs, weights, strict=True)])
     forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
     options = {} if pull is None else {"pull": pull}
-    found = consistent(rows, forces, known, bodies, free=free, **options)
+    payloads = [k for k in bodies if k >= machine.payload_columns.start]
+    found = consistent(rows, forces, known, bodies, free=free, unknown=payloads, **options)
     deviations = np.full(len(names), np.nan)
     for place, k in enumerate(fit.kept):
         if np.count_nonzero(fit.base.groups[k]) == 1:

@@ -28,7 +28,6 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
     fit = fit_machine(machine, method)
     speeds = np.max([np.abs(run.motion[1]).max(axis=0) for run in training], axis=0)
     velocities = 0.05 * speeds
-    count = len(machine.columns) - training[0].beside(machine.robot, machine.model).shape[2]
     weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in training]
     forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(training, weights, strict=True)])
 
@@ -36,7 +35,8 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
         model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in trial))
         parts = []
         for run, w in zip(training, weights, strict=True):
-            matrix = np.concatenate([run.matrix[:, :, :count], run.beside(machine.robot, model)], axis=2)
+            matrix = run.matrix.copy()
+            matrix[:, :, machine.beside] = run.beside(machine.robot, model)
             parts.append(machine.base.reduced(matrix)[run.good] * w[:, None])
         rows = np.concatenate(parts)
         sizes = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)

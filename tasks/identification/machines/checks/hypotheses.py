@@ -23,7 +23,7 @@ from tasks.arrays.inverse import inverse_dynamics
 from tasks.identification.columns import BODY
 from tasks.identification.machines.checks.findings import RecordingFinding
 from tasks.identification.machines.machine import RecordedMachine
-from tasks.identification.machines.model import actuator_kinds, finite, nominal
+from tasks.identification.machines.model import actuator_kinds, finite
 from tasks.identification.machines.motion import is_direct, robot_motion
 from tasks.identification.machines.preparation import Prepared
 from tasks.identification.machines.rows import Run
@@ -64,9 +64,9 @@ def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     if machine.model.coupled(machine.robot) is not None:
         return
     names = machine.robot.mechanism.actuators
-    known = nominal(machine.robot, machine.model)
     is_body = np.array([column.parameter in BODY for column in machine.columns])
-    bodies = run.matrix[:, :, : len(known)] @ np.where(is_body[: len(known)], known, 0.0)
+    is_body[machine.payload_columns] = False
+    bodies = run.matrix @ np.where(is_body, machine.nominal, 0.0)
     factors: dict[str, float] = {}
     for k, name in enumerate(names):
         good = run.good[:, k]
@@ -105,48 +105,49 @@ def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float
 
 @dataclass(frozen=True)
 class _Trial:
-    """Rows of a recording at some samples, each actuator's over the size of its forces."""
+    """Rows of a recording at some samples, each actuator's over the size of its forces; what known loads take."""
 
     matrix: np.ndarray
     forces: np.ndarray
+    remainder: np.ndarray
 
     @property
     def unexplained(self) -> float:
         """Residuals of least squares over the forces; of the smaller sizes that columns may have."""
-        good = finite(self.matrix) & finite(self.forces)
+        good = finite(self.matrix) & finite(self.forces) & finite(self.remainder)
         rows, forces = self.matrix[good], self.forces[good]
         sizes = np.maximum(np.sqrt(np.mean(forces**2, axis=0)), np.finfo(float).tiny)
         matrix = (rows / sizes[:, None]).reshape(-1, rows.shape[2])
-        wanted = (forces / sizes).ravel()
+        wanted = ((forces - self.remainder[good]) / sizes).ravel()
         lengths = np.linalg.norm(matrix, axis=0)
         matrix = matrix[:, lengths > 1e-9 * lengths.max(initial=0.0)]
         basis, singular, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
         basis = basis[:, singular > 1e-6 * singular[0]]
-        return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(wanted))
+        return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(forces / sizes))
 
 
 def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     """What happened to a recording, if trying it explains far more of the forces than the recording as it is."""
     names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
     chosen = _spread(run)
-    whole = machine.base.reduced(run.matrix)[chosen]
+    whole, remainder = machine.base.reduced(run.matrix)[chosen], run.remainder[chosen]
     forces = np.where(run.good, run.forces, np.nan)[chosen]
     # rows of actuators at rest are none; their samples go with them, as long as enough are left
     if np.isfinite(forces).all(axis=1).sum() < 3 * whole.shape[2] / count:
         forces = run.forces[chosen]
-    before = _Trial(whole, forces).unexplained
+    before = _Trial(whole, forces, remainder).unexplained
     if before < UNEXPLAINED:
         return
     trials: list[tuple[float, str, str, str]] = []
     for k in range(count):
         signs = np.where(np.arange(count) == k, -1.0, 1.0)
         text = f"force and motion have opposite signs; {ALONG}"
-        trials.append((_Trial(whole, forces * signs).unexplained, "sign", names[k], text))
+        trials.append((_Trial(whole, forces * signs, remainder).unexplained, "sign", names[k], text))
     for i, j in itertools.combinations(range(count), 2):
         order = np.arange(count)
         order[[i, j]] = j, i
         text = f"exchanged with {names[j]}, in forces or in positions; expected the order of the actuators"
-        trials.append((_Trial(whole, forces[:, order]).unexplained, "swapped", names[i], text))
+        trials.append((_Trial(whole, forces[:, order], remainder).unexplained, "swapped", names[i], text))
     trials += _motions(machine, run, chosen, forces, before)
     best = min(trials, default=None)
     if best is not None and best[0] < BETTER * before:
@@ -158,7 +159,7 @@ def _motions(
     machine: RecordedMachine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
 ) -> Iterator[tuple[float, str, str, str]]:
     """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
-    robot, model = machine.robot, machine.model
+    robot, rows = machine.robot, machine.rows_of(run.recording)
     if not is_direct(robot):
         return
     names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
@@ -167,7 +168,8 @@ def _motions(
     def trial(change: Callable[[np.ndarray], np.ndarray]) -> float:
         motion = change(position), change(velocity), change(acceleration)
         moving: Moving = {"q": motion[0], "qd": motion[1], "qdd": motion[2]}
-        return _Trial(machine.base.reduced(model.matrix(robot, moving, motion)), forces).unexplained
+        matrix, remainder = rows(moving, motion)
+        return _Trial(machine.base.reduced(matrix), forces, remainder).unexplained
 
     # without the filter on the columns, which these motions cannot have: so is what they are compared with
     plain = trial(lambda values: values)
@@ -192,13 +194,13 @@ def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]
     names = machine.robot.mechanism.actuators
     chosen = _spread(run, 60)
     own_inertia = _inertia_columns(machine, run, chosen)
-    beside = slice(run.matrix.shape[2] - machine.model.beside(machine.robot, run.motion).shape[2], None)
     for k, name in enumerate(names):
-        rows, forces = run.matrix[run.good[:, k], k], run.forces[run.good[:, k], k]
+        rows, forces = run.matrix[run.good[:, k], k], run.linear_forces[run.good[:, k], k]
         if len(forces) < 10:
             continue
         power = np.zeros(rows.shape[1])
-        power[beside] = np.mean(run.motion[1][run.good[:, k], k, None] * rows[:, beside], axis=0)
+        friction = rows[:, machine.beside]
+        power[machine.beside] = np.mean(run.motion[1][run.good[:, k], k, None] * friction, axis=0)
         power[_offsets(machine)] = 0.0
         for what, functional in (("inertia", own_inertia[k]), ("friction", power)):
             value, deviation = _functional(rows, forces, functional)
@@ -242,7 +244,8 @@ def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> 
     if not robot.mechanism.is_chain and "rotation" in pose:
         state["rotation"] = pose["rotation"]
     zero = np.zeros_like(still.position)
-    resting = machine.model.matrix(robot, state, (still.position, zero, zero))
+    rows = machine.rows_of(run.recording)
+    resting = rows(state, (still.position, zero, zero))[0]
     jacobian = np.nan_to_num(inverse_dynamics(robot, full=True, **state).jacobian)
     result = []
     for k in range(count):
@@ -250,7 +253,7 @@ def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> 
         unit = zero.copy()
         unit[:, k] = 1.0
         moved = _accelerated(robot, state, rates)
-        columns = machine.model.matrix(robot, moved, (still.position, zero, unit))[:, k] - resting[:, k]
+        columns = rows(moved, (still.position, zero, unit))[0][:, k] - resting[:, k]
         good = finite(columns)
         result.append(columns[good].mean(axis=0) if good.any() else np.zeros(columns.shape[1]))
     return np.stack(result)

@@ -37,6 +37,7 @@ def actuation_program(
     series: tuple[Key, ...],
     metrics: tuple[str, ...],
     switched: bool = False,
+    given: bool = False,
 ) -> Program:
     """Series and metrics of all actuators for one friction set; with passive friction, those of joints too.
 
@@ -47,7 +48,8 @@ def actuation_program(
     (3 actuator) and `motor_capacity` (3 actuator) for what needs limits; sample inputs `force`, `velocity` (actuator),
     `status` (1), `weight` (1), and what `coupled_friction.inputs` lists; and where friction of passive joints is shared
     by more actuators than freedoms `weights`, a case input, or where actuators are off for a time (`switched`) a sample
-    input.
+    input. With `given`, `force` is that of the actuators, friction included, and friction of all joints is the sample
+    input `history`, see `coupled_friction.given_solution`.
     """
     kinds, structure, actuators = joint_kinds(family), structure_of(family), len(family.reference.actuators)
     wanted = (*series, *metrics)
@@ -67,7 +69,8 @@ def actuation_program(
     ) -> dict[Any, Numbers]:
         joints = joint_friction.of_groups(groups, kinds, friction)
         apart = not PARTS.isdisjoint(series)
-        solution = coupled_friction.solve(family, groups, joints, force, velocity, shares, apart)
+        solve = coupled_friction.given_solution if given else coupled_friction.solve
+        solution = solve(family, groups, joints, force, velocity, shares, apart)
         bad = where(status[0] > 0.5, np.nan, 0.0) + where(solution.unsettled > 0.5, np.nan, 0.0)
         outcome = where(status[0] > 0.5, status[0], solution.unsettled * solution.status)
         motors = symbolic(structure, parameters).motors if electric else [UNKNOWN] * actuators
@@ -76,7 +79,9 @@ def actuation_program(
         capacities = [Capacity(*row, *fed) for row, fed in zip(numbers, supply, strict=True)]
         samples = [
             Sample(u + bad, v + bad, (u + bad) * (v + bad), weight[0], u - free + bad, motor, capacity)
-            for u, v, free, motor, capacity in zip(solution.forces, velocity, force, motors, capacities, strict=True)
+            for u, v, free, motor, capacity in zip(
+                solution.forces, velocity, solution.free, motors, capacities, strict=True
+            )
         ]
         available: dict[Any, Numbers] = {
             "joint_friction": [tau + bad for tau in solution.friction],
@@ -95,7 +100,7 @@ def actuation_program(
         available |= {name: METRICS[name].rows(samples) for name in metrics if name in METRICS}
         return {key: available[key] for key in (*series, *metrics)}
 
-    shares = coupled_friction.inputs(family, groups)
+    shares = coupled_friction.inputs(family, groups, given=given)
     sample = {"force": (actuators,), "velocity": (actuators,), "status": (1,), "weight": (1,), **shares}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     (sample if switched else case).update(

@@ -65,7 +65,8 @@ def assembly_program(
     `weights` (actuator,), see `even_weights`, and with a `sharing` that says so `preload` (actuator,), see
     `robots.limits.ActuatorSharing`, which are sample inputs where actuators are off for a time; for criteria of design
     `test_load` or `capsules`, see `tasks.programs.criteria`. With fewer actuators than freedoms, a motion that none of
-    their forces makes has the status PLATFORM_SINGULAR; `at_states`, where a motion says no accelerations, it has not.
+    their forces makes has the status PLATFORM_SINGULAR; `at_states`, where a motion does not decide forces, it has not,
+    and a limit is no status.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
@@ -136,7 +137,7 @@ def assembly_program(
             solved = where(solved > 0.5, solved, where(none, float(Status.PLATFORM_SINGULAR), float(Status.OK)))
         shares = {name: [share[0] for share in others[name].values()] for name in MARGINS if name in others}
         least_margins = {name: least(values) for name, values in shares.items()}
-        outcome = assembly.limited_status(solved, least_margins.get("margin"))
+        outcome = solved if at_states else assembly.limited_status(solved, least_margins.get("margin"))
         regular = 1.0 if home is None else assembly.regularity(rows, home)
         least_margins |= {"solved": solved, "regularity": regular, "constraint_regularity": held}
         equation = poses.Equation(rows, speed, terms.summed(wanted, others))

@@ -35,15 +35,16 @@ from tasks.programs import reactions as reaction_programs
 class FrictionSolution:
     """What friction does to a robot.
 
-    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; friction: of
-    every joint in the order of the groups; passive: of the passive joints of each limb; residual: how far friction is
-    from settled [N m and N]; unsettled: 1 where that is too far, or where there are several solutions; status: that of
-    such a sample. Where they are asked for:
-    load_parts, friction_parts, of every joint in the order of the groups, see `tasks.friction.joints.JointFriction`.
+    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; free: without
+    any friction; friction: of every joint in the order of the groups; passive: of the passive joints of each limb;
+    residual: how far friction is from settled [N m and N]; unsettled: 1 where that is too far, or where there are
+    several solutions; status: that of such a sample. Where they are asked for: load_parts, friction_parts, of every
+    joint in the order of the groups, see `tasks.friction.joints.JointFriction`.
     """
 
     forces: Sequence[Scalar]
     net: Scalars
+    free: Scalars
     friction: Sequence[Scalar]
     passive: Sequence[Array]
     residual: Scalar
@@ -64,8 +65,11 @@ def statics(limbs: Sequence[LimbFriction]) -> bool:
     return any(limb.statics for limb in limbs)
 
 
-def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[Any, Shape]:
-    """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load."""
+def inputs(family: Family, groups: Sequence[FrictionGroup], *, given: bool = False) -> dict[Any, Shape]:
+    """Sample inputs beside those of the actuators; none where only actuators have friction, of constant load.
+
+    given: friction of all joints is an input, see `given_solution`.
+    """
     structure, limbs = structure_of(family), wanted(family, groups)
     result: dict[Any, Shape] = {}
     passive, loaded = any(limb.passive for limb in limbs), statics(limbs)
@@ -75,8 +79,14 @@ def inputs(family: Family, groups: Sequence[FrictionGroup]) -> dict[Any, Shape]:
         shapes |= {"jacobian": (driven, structure.freedoms)} if passive else {}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if loaded else {}
         result |= indexed(k, shapes)
-    result |= {"history": (len(remembering(groups)),)} if remembering(groups) else {}
+    known = places(groups) if given else remembering(groups)
+    result |= {"history": (len(known),)} if known else {}
     return result | ({"held": (structure.held,)} if loaded else {})
+
+
+def places(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
+    """List the joints of all groups in their order."""
+    return [place for group in groups for place in group.places]
 
 
 def remembering(groups: Sequence[FrictionGroup]) -> list[JointPlace]:
@@ -137,11 +147,55 @@ def solve(
             at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
             forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
     friction = [at[joint.place] for joint in joints]
-    solution = FrictionSolution(forces, net, friction, [tau[own] for own in robot.slices], residual, unsettled, status)
-    if not parts:
-        return solution
-    loads = [joint.load_parts(carried(joint, tau)) for joint in joints]
-    shown = [joint.parts(rates[joint.place], load, at[joint.place]) for joint, load in zip(joints, loads, strict=True)]
+    passive_tau = [tau[own] for own in robot.slices]
+    solution = FrictionSolution(forces, net, force, friction, passive_tau, residual, unsettled, status)
+    return with_parts(solution, robot, joints, velocity, tau) if parts else solution
+
+
+def given_solution(
+    family: Family,
+    groups: Sequence[FrictionGroup],
+    joints: Sequence[JointFriction],
+    force: Array,
+    velocity: Array,
+    shares: Mapping[str, Any],
+    parts: bool = False,
+) -> FrictionSolution:
+    """Return the solution where actuator forces and friction of all joints are known, as of a simulated motion.
+
+    force: of the actuators, friction included; `shares` as `inputs` lists them, with the friction of all joints as
+    `history`. What friction adds to the forces is that of the actuators and A tau of the passive joints.
+    """
+    at = dict(zip(places(groups), shares.get("history", ()), strict=True))
+    limbs = wanted(family, groups)
+    none: Scalar = 0.0
+    net = array([u - at[place] if place in at else u for u, place in zip(force, _drives(force, groups), strict=True)])
+    robot = PassiveFriction(family, limbs, net, shares)
+    tau = array([at[place] for place in robot.places])
+    free = net - robot.influence @ tau if len(tau) else net
+    passive = [tau[own] for own in robot.slices]
+    friction = [at[joint.place] for joint in joints]
+    solution = FrictionSolution(list(force), net, free, friction, passive, none, none, none)
+    robot = PassiveFriction(family, limbs, free, shares)
+    return with_parts(solution, robot, joints, velocity, tau) if parts else solution
+
+
+def _drives(force: Array, groups: Sequence[FrictionGroup]) -> list[JointPlace | None]:
+    """Return the place with friction of each actuator; None of one without."""
+    found = {place.actuator: place for place in places(groups) if place.actuator >= 0}
+    return [found.get(number) for number in range(len(force))]
+
+
+def with_parts(
+    solution: FrictionSolution, robot: PassiveFriction, joints: Sequence[JointFriction], velocity: Array, tau: Array
+) -> FrictionSolution:
+    """Add what normal loads and friction of all joints are made of."""
+    loads = [
+        joint.load_parts(robot.carried(joint.place, tau) if joint.group.load == "reaction" else None)
+        for joint in joints
+    ]
+    pairs = zip(joints, loads, solution.friction, strict=True)
+    shown = [joint.parts(robot.rate(joint.place, velocity), load, whole) for joint, load, whole in pairs]
     return replace(solution, load_parts=loads, friction_parts=shown)
 
 

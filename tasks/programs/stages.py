@@ -40,6 +40,10 @@ from tasks.programs.reactions import balance_program, balance_shapes, reaction_p
 
 LOAD_PART = "normal_load_part"
 
+GIVEN: Mapping[Key, Key] = {"force": "given_force", "history": "given_friction", "status": "given_status"}
+"""Names of the values that a motion comes with where forces are given, by the inputs of the actuation stage: forces of
+the actuators with friction, friction of all joints in the order of the groups, status."""
+
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: what they hand on stays in the cache."""
 
@@ -149,6 +153,9 @@ class Request:
     """Whether a posture decides freedoms of a redundant chain, of which `motion` gives the others."""
     at_states: bool = False
     """Whether motions are states alone, whose accelerations say nothing, see `assembly_program`."""
+    given: bool = False
+    """Whether actuator forces, friction of all joints and status are values beside the motion, as of a simulation:
+    GIVEN names them. Then forces are not solved for; what limits say of a sample is a margin and no status."""
 
     @functools.cached_property
     def criteria(self) -> RobotCriteria:
@@ -158,7 +165,12 @@ class Request:
     @property
     def terms(self) -> tuple[str, ...]:
         """Terms of the equations of motion that limbs and platform give."""
-        return terms.balanced(self.family.reference, self.wanted, at_states=self.at_states)
+        return terms.balanced(self.family.reference, self.wanted, at_states=self.unsolved)
+
+    @property
+    def unsolved(self) -> bool:
+        """Return whether the motion does not decide the actuator forces."""
+        return self.at_states or self.given
 
     @property
     def structure(self) -> Structure:
@@ -210,8 +222,8 @@ class Request:
         series: tuple[Key, ...] = tuple(name for name in self.of("actuation", "series"))
         metrics = tuple(name for name in self.of("actuation") if QUANTITIES[name].reduction)
         passive = tuple(Indexed("passive_friction", k) for k, joints in enumerate(self.passive) if joints)
-        loads = ("net_force", *passive) if passive and self.reactions else ()
-        outcome = (OUTCOME,) if loads or "status" in self.of("actuation") else ()
+        loads = ("net_force", *passive) if (passive or self.given) and self.reactions else ()
+        outcome = (OUTCOME,) if (loads and not self.given) or "status" in self.of("actuation") else ()
         return (*series, *outcome, *loads), metrics
 
     @property
@@ -229,7 +241,7 @@ class Request:
     @property
     def force(self) -> str:
         """The actuator forces that joints feel: their own friction is inside the drive."""
-        return "net_force" if any(self.passive) else "force"
+        return "net_force" if any(self.passive) or self.given else "force"
 
 
 def stages(request: Request) -> Iterator[Stage]:
@@ -295,7 +307,7 @@ def assembly(request: Request) -> Stage:
             series,
             request.criteria,
             request.sharing,
-            at_states=request.at_states,
+            at_states=request.unsolved,
         ),
         {**request.motion},
     )
@@ -311,9 +323,15 @@ def actuation(request: Request) -> Stage:
         "actuation",
         {key: sizes[key] for key in series if key in sizes},
         functools.partial(
-            actuation_program, request.family, request.groups, series, metrics, switched=request.sharing.switched
+            actuation_program,
+            request.family,
+            request.groups,
+            series,
+            metrics,
+            switched=request.sharing.switched,
+            given=request.given,
         ),
-        {"velocity": VELOCITY},
+        {"velocity": VELOCITY, **(GIVEN if request.given else {})},
     )
 
 

@@ -23,7 +23,7 @@ from pipeline.report import style  # noqa: E402
 from pipeline.report.data import motion  # noqa: E402
 from pipeline.report.data.case import compute  # noqa: E402
 from pipeline.report.figures.animation import view_axes  # noqa: E402
-from pipeline.sweep.several import read_sweeps  # noqa: E402
+from pipeline.sweep.doors import read_sweeps  # noqa: E402
 
 PAGE, PICTURES = HERE / "gallery.md", HERE / "pictures" / "gallery"
 SIZE, COLOURS = (240, 180), 64

@@ -59,9 +59,8 @@ if TYPE_CHECKING:
     from pipeline.stores.append import append
     from pipeline.stores.export import export
     from pipeline.stores.verify import verify
+    from pipeline.sweep.doors import read_sweeps, sweep
     from pipeline.sweep.model import Sweep
-    from pipeline.sweep.objects.sweep import sweep
-    from pipeline.sweep.several import read_sweeps
     from pipeline.sweep.user_metrics import UserMetric
     from robots.model import Robot
     from robots.parameters import ParameterError
@@ -159,14 +158,14 @@ _HOMES = {
     "Sweep": "pipeline.sweep.model",
     "UserMetric": "pipeline.sweep.user_metrics",
     "plan": "pipeline.plan.plan",
-    "read_sweeps": "pipeline.sweep.several",
+    "read_sweeps": "pipeline.sweep.doors",
     "compute": "limbsweep.runs",
     "lazy": "limbsweep.runs",
     "run": "limbsweep.runs",
     "schema": "pipeline.commands.schemas",
     "status": "pipeline.monitor.status",
     "submit": "limbsweep.runs",
-    "sweep": "pipeline.sweep.objects.sweep",
+    "sweep": "pipeline.sweep.doors",
     # stores and what is done with results
     "append": "pipeline.stores.append",
     "export": "pipeline.stores.export",

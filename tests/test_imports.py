@@ -126,7 +126,7 @@ PLANNING = (
     "pipeline.documents.files",
     "pipeline.sweep.axes.kinds",
     "pipeline.sweep.reader",
-    "pipeline.sweep.several",
+    "pipeline.sweep.doors",
     "pipeline.plan.plan",
     "pipeline.monitor.events",
     "pipeline.monitor.progress",

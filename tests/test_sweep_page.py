@@ -12,7 +12,7 @@ import pytest
 from pipeline.documents.section import Section
 from pipeline.sweep import sections
 from pipeline.sweep.criteria import sections as criteria
-from pipeline.sweep.several import read_sweeps
+from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.tolerances import sections as tolerances
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
 from robots.friction.laws import LAWS

@@ -67,7 +67,7 @@ def _million(designs: int) -> Iterator[Figure]:
     import pandas as pd
 
     from pipeline.plan.plan import plan
-    from pipeline.sweep.objects.sweep import sweep
+    from pipeline.sweep.doors import sweep
 
     rng = np.random.default_rng(1)
     columns = {"upper_arm": rng.uniform(0.2, 0.3, designs), "base_radius": rng.uniform(0.12, 0.18, designs)}

@@ -53,7 +53,7 @@ def search(
 
     Of a file with several robots the robot is a category, and --store a folder with a store for each.
     """
-    from pipeline.sweep.several import read_sweeps
+    from pipeline.sweep.doors import read_sweeps
 
     check_place(store, "--store")
     sweeps = read_sweeps(sweep)

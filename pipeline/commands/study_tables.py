@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.study.columns import Objective
-    from pipeline.sweep.question.reader import StudyQuestion
+    from pipeline.sweep.question.question import StudyQuestion
 
 TableRows = list[Sequence[str]]
 

@@ -135,7 +135,7 @@ def stopped(error: RunStoppedError, again: str = "") -> Refused:
 
 def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
     """Read the sweeps in a file, one for each of its robots; their warnings go to standard error."""
-    from pipeline.sweep.several import read_sweeps
+    from pipeline.sweep.doors import read_sweeps
 
     sweeps = read_sweeps(path, subset)
     for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):

@@ -18,7 +18,7 @@ from pipeline.execution.graph import block_of
 from pipeline.monitor.samples import FAILED, WORST, FailedSamples, count_failed
 from pipeline.plan.plan import plan
 from pipeline.sweep.axes.kinds import Axis, ExplicitValues, Listed
-from pipeline.sweep.friction import NO_FRICTION
+from pipeline.sweep.friction_sets import NO_FRICTION
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
@@ -69,17 +69,13 @@ def trial(sweep: Sweep) -> Trial:
         return _simulated(sweep, sweep.simulation)
     designs, trajectories = _chosen(sweep)
     small = replace(
-        sweep,
+        sweep.with_sections(friction=NO_FRICTION, measurement=None, split=None, selection=EVERYTHING),
         design=_part(sweep.design, designs),
-        friction=NO_FRICTION,
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=_shortened(sweep, len(designs) * len(trajectories)),
         outputs=("actuator_force",),
         metrics=(),
-        measurement=None,
-        split=None,
         user_metrics=(),
-        selection=EVERYTHING,
     )
     sizes = (len(designs), 1, len(trajectories))
     counts, worst = np.zeros(sizes, np.int64), np.zeros(sizes, np.int64)
@@ -101,18 +97,15 @@ def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:
     designs, trajectories = _places(sweep.design.size, SIMULATED), _places(len(sweep.trajectories), SIMULATED)
     gains, states = (_places(axis.size, SIMULATED) for axis in (axes.gains, axes.state))
     friction = replace(sweep.friction, axis=_part(sweep.friction.axis, np.zeros(1, dtype=np.int64)))
+    simulation = replace(axes, gains=_part(axes.gains, gains), state=_part(axes.state, states))
     small = replace(
-        sweep,
+        sweep.with_sections(friction=friction, split=None, selection=EVERYTHING, simulation=simulation),
         design=_part(sweep.design, designs),
-        friction=friction,
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=replace(sweep.grid, samples=min(sweep.grid.samples, 2 + INSTANTS // axes.simulation.every)),
         outputs=(),
         metrics=("peak_force",),
-        split=None,
         user_metrics=(),
-        selection=EVERYTHING,
-        simulation=replace(axes, gains=_part(axes.gains, gains), state=_part(axes.state, states)),
     )
     small_plan = plan(small)
     sizes = tuple(small_plan.layout.variable(FAILED).dims)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.sweep.measurement import PARTS, case_part, part_name
+from pipeline.sweep.dataset_split import PARTS, case_part, part_name
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike

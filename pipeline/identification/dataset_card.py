@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.documents.units import size
 from pipeline.execution.true_parameters import PREFIX
-from pipeline.sweep.measurement import PARTED, part_name
+from pipeline.sweep.dataset_split import PARTED, part_name
 from robots.quantities import GAINS, STATE
 from storage.places.access import locate
 from storage.places.location import LocationLike

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipeline.identification.recordings import PLACE, MotionSource, recordings
-from pipeline.sweep.measurement import PARTED, part_name
+from pipeline.sweep.dataset_split import PARTED, part_name
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import stored_files
 from robots.model import Robot

@@ -8,8 +8,8 @@ from typing import Any
 
 from pipeline.plan.model import Plan
 from pipeline.sweep.axes.columns import LABEL, PartColumn, columns
-from pipeline.sweep.measurement import part_name
-from pipeline.sweep.robot import gravity_parameters
+from pipeline.sweep.dataset_split import part_name
+from pipeline.sweep.gravity import gravity_parameters
 from pipeline.sweep.trajectories.swept import COORDINATE
 from robots.criteria.selection import deviation_names
 from robots.quantities import FREEDOMS, GAINS, PLACED, STATE

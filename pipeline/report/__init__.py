@@ -53,7 +53,7 @@ def write_report(
     from pipeline.report.data.results import results_of
     from pipeline.report.data.runs import compared
     from pipeline.report.page import page
-    from pipeline.sweep.question.reader import StudyQuestion
+    from pipeline.sweep.question.question import StudyQuestion
 
     path = Path(output)
     page.check(path, force=force)

@@ -28,7 +28,7 @@ from pipeline.errors import InputError
 from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import CASE, Table, component_columns, metric_rows
 from pipeline.stores.recompute import stored_sweep
-from pipeline.sweep.measurement import PARTED, PARTS, case_part, part_name
+from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike, refusals

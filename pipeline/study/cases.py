@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE, LABEL, STORED
-from pipeline.sweep.question.reader import DIMS
+from pipeline.sweep.question.question import DIMS
 from robots.parameters import nearest
 
 INCOMPLETE = "designs_without_all_cases"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE, LABEL
-from pipeline.sweep.question.reader import WEIGHTED, split_objective, split_tolerances
+from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.loads.tolerances import SUFFIX
 from robots.parameters import nearest

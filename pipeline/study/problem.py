@@ -13,9 +13,9 @@ from pipeline.documents.report import sentence
 from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
 from pipeline.study.columns import JOINTS, LARGE_IS_GOOD, Array, Objective, base_of, joints_there, reduced, refuse
+from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import DIMS
-from pipeline.sweep.robot import GRAVITY, gravity_parameters
+from pipeline.sweep.question.question import DIMS
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
 from robots.quantities import names as names_of_stage

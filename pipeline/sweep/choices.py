@@ -13,8 +13,8 @@ from pipeline.documents.report import Report, sentence
 from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.conditions import RuleReader
-from pipeline.sweep.friction import FrictionAxis
-from pipeline.sweep.robot import DesignAxis
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.sections import RobotSection, SelectionSection, SubsetSection, SweepFile
 from robots.parameters import nearest
 from robots.trajectories.trajectory import Trajectory

@@ -6,14 +6,15 @@ name in front: `motors_viscous`. What is swept and what is fixed may be of any g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
+from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import FrictionGroupSection as Section
 from pipeline.sweep.sections import FrictionSection as Friction
 from pipeline.sweep.side_files import SideFiles
@@ -23,42 +24,26 @@ from robots.joint_places import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 
-PATH = ("friction",)
+KEY = "friction"
+PATH = (KEY,)
 
 
-@dataclass(frozen=True)
-class FrictionAxis:
-    """Friction sets: groups of joints, the axis of swept parameters, the others as `fixed` (defaults included).
+class FrictionContent(SectionContent[FrictionAxis]):
+    """Friction sets: laws, joints, and the axis of what is swept."""
 
-    `joints` says how the file names the joints of each group; `defaults` are all parameters of all groups, in order.
-    """
+    key = KEY
 
-    groups: tuple[FrictionGroup, ...] = ()
-    joints: tuple[tuple[str, ...], ...] = ()
-    axis: Axis = NOTHING
-    fixed: Mapping[str, float] = field(default_factory=dict)
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        """Number of friction sets."""
-        return self.axis.size
-
-    def values(self, start: int, stop: int) -> dict[str, Array]:
-        """Every parameter of all groups in order, (stop - start,)."""
-        order = {name: self.fixed.get(name, 0.0) for name in self.parameters}
-        return complete(self.axis, order, start, stop)
+    @classmethod
+    def read(cls, reading: Reading) -> Self | None:
+        """Read the friction sets; None where the section has a wrong key."""
+        file = reading.file
+        if KEY not in file.model_fields_set:
+            return None
+        return cls(read_friction(reading.report, file.friction, reading.mechanism, file.seed, reading.files))
 
     def describe(self) -> dict[str, Any]:
-        """What defines the sets, in types of JSON."""
-        groups = [
-            {"name": group.name, "law": group.law, "load": group.load, "joints": list(joints)}
-            for group, joints in zip(self.groups, self.joints, strict=True)
-        ]
-        return {"groups": groups, "parameters": dict(self.fixed)} | self.axis.describe()
-
-
-NO_FRICTION = FrictionAxis()
+        """Describe the sets, also where there is no friction."""
+        return {KEY: self.value.describe()}
 
 
 @dataclass(frozen=True)

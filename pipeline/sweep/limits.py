@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, SweepFile
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
@@ -32,6 +33,25 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
 """The part of the section, and its keys, that give quantities the limits that they need."""
 
 Selected = TypeVar("Selected")
+
+
+class LimitsContent(SectionContent[Limits]):
+    """Limits of joints and actuators, for samples that are not usable and for margins."""
+
+    key = KEY
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the limits of the robot; refuse metrics of limits that are not set."""
+        family = reading.family
+        section, path = section_of(reading.file, family.name if family else None)
+        limits = read_limits(reading.report, section, reading.mechanism, path)
+        check_metrics(reading.report, reading.file.metrics, section)
+        return cls(limits)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe limits that there are."""
+        return {KEY: describe_limits(self.value)} if self.value != NO_LIMITS else {}
 
 
 def section_of(file: SweepFile, robot: str | None) -> tuple[LimitSection | None, KeyPath]:

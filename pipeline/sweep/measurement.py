@@ -2,35 +2,49 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.dataset_split import DatasetSplit
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import SplitSection, SweepFile
 from pipeline.sweep.time import TimeGrid
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
 from robots.parameters import nearest
 
-PARTS = ("train", "validation", "test")
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+class MeasurementContent(SectionContent[Sensors | None]):
+    """Sensors of positions and forces, for outputs that are measured."""
+
+    key = "measurement"
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self | None:
+        """Read the sensors; None without a time grid."""
+        mechanism, grid = reading.mechanism, reading.grid
+        if grid is None:
+            return None
+        actuators = len(mechanism.actuators) if mechanism else None
+        return cls(read_measurement(reading.report, reading.file, grid, actuators))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe sensors that there are."""
+        return {self.key: describe_sensors(self.value)} if self.value else {}
 
 
-PARTED = ("design", "trajectory", "state")
-"""Dims that may be split into parts; initial states where robots are released from them, which decides the motion."""
+class SplitContent(SectionContent[DatasetSplit | None]):
+    """Parts of a dataset, by designs and by trajectories."""
 
+    key = "split"
 
-def case_part(*parts: str) -> str:
-    """The part of a case from those of its design and its motion: the last of PARTS that one of them is in.
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the shares."""
+        return cls(read_split(reading.report, reading.file.split))
 
-    So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
-    """
-    return max(parts, key=PARTS.index)
-
-
-def part_name(dim: str) -> str:
-    """The coordinate that says which parts the places along a dim are in."""
-    return f"{dim}_part"
+    def describe(self) -> dict[str, Any]:
+        """Describe shares that there are."""
+        return {self.key: self.value.describe()} if self.value else {}
 
 
 def describe_sensors(sensors: Sensors) -> dict[str, Any]:
@@ -38,31 +52,6 @@ def describe_sensors(sensors: Sensors) -> dict[str, Any]:
     defaults = {parameter.name: parameter.default for parameter in MEASUREMENT if parameter.name in LATER}
     values = {name: value for name, value in sensors.values.items() if value != defaults.get(name)}
     return {"values": values, "seed": sensors.seed}
-
-
-@dataclass(frozen=True)
-class DatasetSplit:
-    """Shares of designs and trajectories for validation and for tests; the rest is for training."""
-
-    validation: float
-    test: float
-
-    def describe(self) -> dict[str, Any]:
-        """The same in types of JSON."""
-        return {"validation": self.validation, "test": self.test}
-
-    def of(self, start: int, stop: int) -> list[str]:
-        """Assign a part to each design or trajectory from number `start` up to before `stop`.
-
-        Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
-        is made longer keeps the parts that it has.
-        """
-        return [self._part((index + 0.5) * GOLDEN % 1.0) for index in range(start, stop)]
-
-    def _part(self, x: float) -> str:
-        if x < self.test:
-            return "test"
-        return "validation" if x < self.test + self.validation else "train"
 
 
 def read_measurement(report: Report, file: SweepFile, grid: TimeGrid, actuators: int | None) -> Sensors | None:

@@ -1,45 +1,39 @@
 """Read a sweep file section by section, and report all its problems together.
 
-Keys and types are in `pipeline.sweep.sections`; the robot and its designs are read by `pipeline.sweep.robot`, axes by
-`pipeline.sweep.axes.reader`, trajectories by `pipeline.sweep.trajectories.reader`. Imports neither Dask nor xarray, so
-that a file is checked at once.
+The robot, its designs, times and trajectories are read first, then the sections of `pipeline.sweep.section_table`. Keys
+and types are in `pipeline.sweep.sections`. Imports neither Dask nor xarray, so that a file is checked at once.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
 from pipeline.errors import Problem
-from pipeline.sweep.actuators import motors
-from pipeline.sweep.actuators.sharing import read_sharing
+from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
-from pipeline.sweep.criteria.reader import check_metrics as check_criteria
-from pipeline.sweep.criteria.reader import read_criteria
-from pipeline.sweep.friction import read_friction
-from pipeline.sweep.limits import check_metrics, read_limits, section_of
-from pipeline.sweep.loads import reader as loads
-from pipeline.sweep.measurement import read_measurement, read_split
-from pipeline.sweep.outputs.selection import read_selection
-from pipeline.sweep.question.reader import read_question
-from pipeline.sweep.robot import check_labels, families, inline, read_description, read_designs
-from pipeline.sweep.sections import FORMAT, SweepFile, TimeSection
+from pipeline.sweep.content import FORMAT
+from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.reader import swept_beside_designs
+from pipeline.sweep.reading import Reading
+from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
+from pipeline.sweep.section_table import SECTIONS
+from pipeline.sweep.sections import SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
-from pipeline.sweep.simulated.reader import SimulationReader, check_quantities, model_of
+from pipeline.sweep.simulated.reader import SimulationContent, check_quantities, model_of
 from pipeline.sweep.time import TimeGrid
-from pipeline.sweep.tolerances.reader import read_tolerances, spread_of, tolerances_of
-from pipeline.sweep.tolerances.warming import read_warming
 from pipeline.sweep.trajectories import expansions
-from pipeline.sweep.trajectories.base import check_standing, read_base
+from pipeline.sweep.trajectories.base import BaseContent
 from pipeline.sweep.trajectories.cycles import check_cycles
-from pipeline.sweep.trajectories.reader import Mover, PointsReader, TrajectoryReader, check_points
+from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_points
 from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspaces
-from robots.formats.description import Description
+from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.quantities import QUANTITIES, SIMULATED, Need, Quantity, needs
@@ -49,142 +43,95 @@ MAX_TIMES = 10**7
 """Points of the time grid: a trajectory is never cut along time, so a block holds all of them."""
 
 
-def read_parts(document: Document, source: FileSource) -> dict[str, Any]:
-    """Read the fields of a `Sweep` from its file. Raises InputError with all problems.
+def read_sections(document: Document, source: FileSource) -> Sweep:
+    """Read a sweep from its file. Raises InputError with all problems.
 
-    Reads section by section; a section with a wrong key does not hide the problems of the others.
+    A section with a wrong key does not hide the problems of the others.
     """
+    reading = _begin(document, source)
+    _read_core(reading)
+    for section in SECTIONS:
+        if content := section.read(reading):
+            reading.contents[section.key] = content
+    _check_together(reading)
+    report, friction = reading.report, reading.value(FrictionContent)
+    part = take_subset(report, reading.file, Swept(reading.design, friction, reading.trajectories))
+    text = inline(report, reading.description)
+    report.raise_if_any()
+    sweep = _sweep(reading, part, text)
+    _check_size(report, sweep.sizes, simulated=sweep.simulation is not None)
+    return sweep
+
+
+def _begin(document: Document, source: FileSource) -> Reading:
+    """Validate the keys of a file, and read its robot with the parameters that sections add to it."""
     report = Report(document)
     _require_format(report)
     file, problems = validate_keys(model_of(document), document)
     report.take(problems)
-    sound = file.model_fields_set
     description, robot = read_description(report, file, source.root)
-    files = SideFiles(source)
-    description = _extended(report, file, description, robot, "tolerances")
-    description = _extended(report, file, description, robot, "motors")
-    description = _extended(report, file, description, robot, "warming")
-    description = _with_loads(report, file, description, robot, files)
-    design = read_designs(report, file, robot, families(description), files)
-    mechanism = design.family.reference if design else None
+    reading = Reading(report, file, SideFiles(source), robot, description)
+    for section in SECTIONS:
+        reading.description = section.extend(reading) or reading.description
+    return reading
+
+
+def _read_core(reading: Reading) -> None:
+    """Read designs, outputs, times and trajectories, which all other sections stand on."""
+    report, file = reading.report, reading.file
+    sound = file.model_fields_set
+    reading.design = read_designs(report, file, reading.robot, reading.families, reading.files)
+    mechanism = reading.mechanism
     _check_names(report, file)
     _check_outputs(report, file, mechanism)
-    selection = read_selection(report, file, mechanism)
     if file.simulation is None:
         _check_drives(report, file, mechanism)
     else:
         check_quantities(report, file, mechanism)
-    section, path = section_of(file, design.family.name if design else None)
-    limits = read_limits(report, section, mechanism, path)
-    check_metrics(report, file.metrics, section)
-    motors.check_supply(report, file.metrics, file.motors, limits.actuators.values())
-    parameters = read_criteria(report, file.criteria, design.family if design else None)
-    check_criteria(report, file.metrics, file.criteria, mechanism)
-    friction = read_friction(report, file.friction, mechanism, file.seed, files) if "friction" in sound else None
-    grid = _read_time(report, file.time) if "time" in sound else None
-    trajectories = tuple[Trajectory, ...]()
+    grid = reading.grid = _read_time(report, file.time) if "time" in sound else None
     if "trajectories" in sound:
-        trajectories = _read_trajectories(report, file.trajectories, files, mechanism, grid)
-        check_points(report, trajectories, grid.duration if grid else 0.0)
+        trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
+        check_points(report, trajectories, reading.duration)
         check_workspaces(report, trajectories, grid.samples if grid else None)
         check_volumes(report, () if file.simulation else file.metrics, trajectories, mechanism)
-    duration = grid.duration if grid else 0.0
-    base = read_base(report, file.base, files, duration)
-    if file.base is not None:
-        _check_base(report, file)
-    sharing = read_sharing(report, file, mechanism, friction)
-    family = design.family if design else None
-    check_cycles(report, file.metrics, family, trajectories, sharing, based=base is not None)
-    loads.check_tables(report, file.loads, description, duration)
-    simulation = None
-    if file.simulation is not None:
-        simulated = SimulationReader(report, file, mechanism, grid, files, limits)
-        trajectories = simulated.trajectories(trajectories)
-        simulation = simulated.axes(friction)
-    split = read_split(report, file.split)
-    further = () if friction is None else friction.axis.names
-    further += tuple(row.coordinate for trajectory in trajectories for row in trajectory.swept)
-    check_labels(report, design, (*further, *(simulation.names if simulation else ())))
-    names = design.axis.names if design else None
-    question = read_question(report, file.study, names, file.metrics, further, tolerances_of(file.tolerances))
-    measurement = (
-        read_measurement(report, file, grid, len(mechanism.actuators) if mechanism else None) if grid else None
-    )
-    part = take_subset(report, file, Swept(design, friction, trajectories))
-    text = inline(report, description)
-    report.raise_if_any()
+        reading.trajectories = trajectories
+
+
+def _check_together(reading: Reading) -> None:
+    """Refuse what several sections make impossible together."""
+    report, sharing = reading.report, reading.value(SharingContent) or EVEN_SHARING
+    based = reading.value(BaseContent) is not None
+    check_cycles(report, reading.file.metrics, reading.family, reading.trajectories, sharing, based=based)
+    simulation = reading.value(SimulationContent)
+    names = (*swept_beside_designs(reading), *(simulation.names if simulation else ()))
+    check_labels(report, reading.design, names)
+
+
+def _sweep(reading: Reading, part: Swept, text: str) -> Sweep:
+    """Make the sweep of a file without problems, or of the subset of it that it names."""
+    file, grid = reading.file, reading.grid
     assert part.design is not None  # without one of these three, a problem was reported
     assert part.friction is not None
     assert grid is not None
-    sizes = {"design": part.design.axis.size, "friction": part.friction.size, "trajectory": len(part.trajectories)}
-    sizes |= (simulation.sizes if simulation else {}) | {"time": grid.samples}
-    _check_size(report, sizes, simulated=simulation is not None)
-    return {
-        "title": file.title,
-        "robot": part.design.family.name,
-        "description": description,
-        "fixed": part.design.fixed,
-        "design": part.design.axis,
-        "friction": part.friction,
-        "trajectories": part.trajectories,
-        "sources": files.contents,
-        "grid": grid,
-        "gravity": file.gravity,
-        "base": base,
-        "sharing": sharing,
-        "tolerances": spread_of(file.tolerances),
-        "precision": file.precision,
-        "outputs": tuple(map(str, file.outputs)),
-        "selection": selection,
-        "metrics": file.metrics,
-        "limits": limits,
-        "criteria": parameters,
-        "measurement": measurement,
-        "split": split,
-        "question": question,
-        "simulation": simulation,
-        "text": text,
-        "name": document.name,
-        "warnings": tuple(_warnings(document, file)),
-    }
-
-
-def _extended(
-    report: Report,
-    file: SweepFile,
-    description: Description | None,
-    robot: str | None,
-    key: Literal["tolerances", "motors", "warming"],
-) -> Description | None:
-    """Read the robot with the further parameters of a section, where the file has it."""
-    section = getattr(file, key)
-    if section is not None and file.robots is not None:
-        report((key,), Got(f"{key} beside several robots"), "one robot", "Make a sweep of its own for it.", key=True)
-        return description
-    family = families(description).get(robot or "")
-    if key == "motors":
-        return motors.read_motors(report, file.motors, family) or description
-    if key == "warming":
-        return read_warming(report, file.warming, family) or description
-    return read_tolerances(report, file.tolerances, family) or description
-
-
-def _with_loads(
-    report: Report, file: SweepFile, description: Description | None, robot: str | None, files: SideFiles
-) -> Description | None:
-    """Read the robot with its loads, where the file has some."""
-    if file.loads and file.robots is not None:
-        hint = "Make a sweep of its own for it."
-        report((loads.KEY,), Got("loads beside several robots"), "one robot", hint, key=True)
-        return description
-    family = families(description).get(robot or "")
-    return loads.read_loads(report, file.loads, family, PointsReader(report, files)) or description
-
-
-def _check_base(report: Report, file: SweepFile) -> None:
-    """Refuse what needs a base that stands."""
-    for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
-        check_standing(report, section, names)
+    x, y, z = file.gravity
+    return Sweep(
+        title=file.title,
+        robot=part.design.family.name,
+        description=reading.description,
+        fixed=part.design.fixed,
+        design=part.design.axis,
+        trajectories=part.trajectories,
+        grid=grid,
+        gravity=(x, y, z),
+        precision=file.precision,
+        outputs=tuple(map(str, file.outputs)),
+        metrics=file.metrics,
+        sections=reading.contents | {FrictionContent.key: FrictionContent(part.friction)},
+        sources=reading.files.contents,
+        text=text,
+        name=reading.report.document.name,
+        warnings=tuple(_warnings(reading.report.document, file)),
+    )
 
 
 def _check_names(report: Report, file: SweepFile) -> None:

@@ -7,7 +7,6 @@ that text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.documents.report import Got, Report, sentence
@@ -15,9 +14,9 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError
 from pipeline.robot_files.names import is_file, read_robot_beside
 from pipeline.robot_files.reader import describe
-from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
-from pipeline.sweep.sections import GRAVITY as LARGEST_GRAVITY
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.sections import AxesSection, BranchSection, RobotSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
@@ -25,21 +24,7 @@ from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.description import Description
 from robots.model import Family, Robot
-from robots.parameters import Parameter, nearest
-
-
-@dataclass(frozen=True)
-class DesignAxis:
-    """The designs of a robot: the axis of its swept parameters, and those that the file sets."""
-
-    family: Family
-    fixed: Mapping[str, float]
-    axis: Axis
-
-    @property
-    def parameters(self) -> dict[str, Parameter]:
-        """All parameters of the robot by name."""
-        return {parameter.name: parameter for parameter in self.family.parameters}
+from robots.parameters import nearest
 
 
 def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
@@ -100,24 +85,6 @@ def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description |
     return description, description.name
 
 
-def families(description: Description | None) -> Mapping[str, Family]:
-    """Families by the names that a sweep with this description may use."""
-    return FAMILIES if description is None else {description.name: description.family}
-
-
-GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
-"""What the components of gravity are called as parameters of designs."""
-
-
-def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:
-    """The components of gravity as parameters, which designs may sweep: how a robot is mounted, or where it stands."""
-    rows = zip(GRAVITY, gravity, "xyz", strict=True)
-    return {
-        name: Parameter(name, "m/s^2", float(value), -LARGEST_GRAVITY, LARGEST_GRAVITY, f"gravity along {axis}")
-        for name, value, axis in rows
-    }
-
-
 def read_designs(
     report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family], files: SideFiles | None = None
 ) -> DesignAxis | None:
@@ -173,7 +140,7 @@ def _choose_robot(
             if "robot" not in report.missing:
                 report((), Got("no key 'robot'"), "'robot', which is required", "Add it.")
         elif len(robots) > 1:
-            hint = "Read it with pipeline.sweep.several, or choose one with the key robot."
+            hint = "Read it with limbsweep.read_sweeps, or choose one with the key robot."
             report(("robots",), Got(f"{len(robots)} robots"), "one, because this is to be one sweep", hint)
         robot = next(iter(robots or ()), None)
         return robot, (robots or {}).get(str(robot)) or RobotSection()

@@ -9,18 +9,14 @@ from pydantic_core import PydanticCustomError
 
 from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
 from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
+from pipeline.sweep.content import FORMAT
 from pipeline.sweep.criteria.sections import CriteriaSection
+from pipeline.sweep.gravity import LARGEST
 from pipeline.sweep.loads.sections import LoadSection
 from pipeline.sweep.question.sections import StudySection
 from pipeline.sweep.tolerances.sections import TolerancesSection, WarmingSection
 
-FORMAT = 1
-"""Version of the file format that this program reads."""
-
 GroupName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
-GRAVITY = 1e6
-"""Size of a component of gravity [m/s^2]."""
-
 LONGEST, SHORTEST = 1e9, 1e-9
 """Seconds of a sweep, and between two of its samples: powers of times appear in motions."""
 
@@ -311,7 +307,7 @@ class SimulationSection(Section):
     )
 
 
-Acceleration = Annotated[Number, Field(ge=-GRAVITY, le=GRAVITY)]
+Acceleration = Annotated[Number, Field(ge=-LARGEST, le=LARGEST)]
 Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
 

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from pipeline import Sweep, run
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.plan.plan import plan
-from pipeline.sweep.several import read_sweeps
+from pipeline.sweep.doors import read_sweeps
 from robots import catalog
 from robots.status import Status
 from tasks.kernels import cache, kernel

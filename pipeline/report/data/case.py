@@ -20,7 +20,7 @@ from pipeline.errors import InputError, Problem
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from pipeline.sweep.friction import NO_FRICTION, FrictionAxis
+from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import FileSource
 from pipeline.sweep.simulated.axes import SimulationAxes
@@ -151,21 +151,17 @@ def compute(sweep: Sweep, designs: Sequence[int], friction: int) -> Iterator[Des
 def _computed(sweep: Sweep, designs: tuple[int, ...], friction: int) -> Iterator[DesignCase]:
     chains = sweep.family.reference.is_chain
     part = replace(
-        sweep,
+        sweep.with_sections(friction=_set_of(sweep, friction), measurement=None, split=None, selection=EVERYTHING),
         design=_taken(sweep.design, designs),
-        friction=_set_of(sweep, friction),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         grid=TimeGrid(sweep.grid.step * stride(sweep), len(times(sweep))),
         outputs=(*ACTUATORS, *JOINTS, *(() if chains else PLATFORM)),
         metrics=(),
-        measurement=None,
-        split=None,
-        selection=EVERYTHING,
     )
     results = _run(part).assign_coords(time=times(sweep))
     force = None
     if any(LAWS[group.law].parameters for group in sweep.friction.groups):
-        force = _run(replace(part, friction=NO_FRICTION, outputs=("actuator_force",)))["actuator_force"]
+        force = _run(replace(part.with_sections(friction=NO_FRICTION), outputs=("actuator_force",)))["actuator_force"]
     for place, design in enumerate(designs):
         case_results, without = results.isel(design=place), None if force is None else force.isel(design=place)
         yield DesignCase(design, case_results, stride(sweep), _robot(sweep, design), without, part.trajectories)
@@ -177,21 +173,17 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
     sizes = [axis.size for axis in swept.values()]
     places = {number: tuple(int(k) for k in np.unravel_index(number, sizes)) for number in designs}
     one = replace(
-        sweep,
-        friction=_set_of(sweep, friction),
+        sweep.with_sections(friction=_set_of(sweep, friction), measurement=None, split=None, selection=EVERYTHING),
         trajectories=sweep.trajectories[:MOST_TRAJECTORIES],
         outputs=(*SIMULATED, *(() if sweep.family.reference.is_chain else PLATFORM)),
         metrics=(),
-        measurement=None,
-        split=None,
         user_metrics=(),
-        selection=EVERYTHING,
     )
     for numbers in min((_alike_but_for(axis, places) for axis in range(len(swept))), key=len):
         chosen = [sorted({places[number][axis] for number in numbers}) for axis in range(len(swept))]
         taken = {dim: _taken(axis, sets) for (dim, axis), sets in zip(swept.items(), chosen, strict=True)}
         simulation = replace(axes, gains=taken[GAINS], state=taken[STATE])
-        results = _run(replace(one, design=taken["design"], simulation=simulation))
+        results = _run(replace(one.with_sections(simulation=simulation), design=taken["design"]))
         results = results.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride(sweep)))
         for number in numbers:
             place = {dim: sets.index(k) for dim, sets, k in zip(swept, chosen, places[number], strict=True)}

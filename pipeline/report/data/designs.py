@@ -21,7 +21,7 @@ from pipeline.study.columns import LARGE_IS_GOOD, Objective, feasible, objective
 from pipeline.study.pareto import front
 from pipeline.study.sensitivity import PER_BIN, Explained, from_samples
 from pipeline.sweep.axes.columns import CASE, STORED
-from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion
+from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset

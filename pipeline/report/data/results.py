@@ -20,7 +20,8 @@ from pipeline.report.data.designs import DesignColumn, Designs, designs
 from pipeline.report.data.display import quantity
 from pipeline.study.axes import by_design
 from pipeline.study.cases import INCOMPLETE, by_cases
-from pipeline.sweep.question.reader import NO_QUESTION, StudyQuestion, stored_question
+from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.side_files import FileSource, stored_files
 
 if TYPE_CHECKING:

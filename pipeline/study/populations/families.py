@@ -18,7 +18,7 @@ from pipeline.execution.contents import variable_units
 from pipeline.study.columns import Array, base_of, condition, objective, refuse
 from pipeline.study.populations.space import Choice, PointSpace, SearchSpace
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import WEIGHTED, StudyQuestion
+from pipeline.sweep.question.question import WEIGHTED, StudyQuestion
 from robots.quantities import QUANTITIES
 
 ROBOT = "robot"

@@ -30,7 +30,7 @@ from pipeline.study.columns import Array
 from pipeline.study.populations.space import SearchSpace
 from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import StudyQuestion
+from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.side_files import Folder, MemoryFiles
 from storage.errors import StoreError

@@ -26,7 +26,7 @@ from pipeline.study.populations.methods import AskTell, SearchSettings, ask_and_
 from pipeline.study.populations.space import PointSpace
 from pipeline.study.populations.values import costs_and_violations
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import StudyQuestion
+from pipeline.sweep.question.question import StudyQuestion
 
 MAX_GENERATIONS = 100_000
 

@@ -18,8 +18,8 @@ from pipeline.study.workspaces import shapes
 from pipeline.study.workspaces.cells import CellTree, boundary, refined
 from pipeline.study.workspaces.largest import LargestShape, largest, polished
 from pipeline.study.workspaces.poses import FORCE, RestPoses, conditions
+from pipeline.sweep.doors import RobotLike, sweep
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.objects.sweep import RobotLike, sweep
 from robots.types import TWIST
 
 Kind = Literal["ball", "box", "cylinder"]

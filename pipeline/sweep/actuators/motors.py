@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Self
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
+from pipeline.sweep.limits import LimitsContent
+from pipeline.sweep.reading import Reading, SectionContent
 from robots.formats.description import Description
 from robots.limits import Capacity
 from robots.loads.motors import (
@@ -35,6 +38,27 @@ KEYS = {
     CURRENT: "current",
 }
 """Keys of the section by the names of the parameters."""
+
+
+class MotorsContent(SectionContent[None]):
+    """Temperature and supply of motors: parameters of the robot."""
+
+    key = KEY
+    after = (LimitsContent,)
+
+    @classmethod
+    def extend(cls, reading: Reading) -> Description | None:
+        """Return the robot with parameters for temperature and supply."""
+        section = reading.file.motors
+        return None if section is None else read_motors(reading.report, section, reading.extended_family(KEY))
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Refuse metrics of a supply that nothing limits."""
+        limits = reading.value(LimitsContent)
+        capacities = limits.actuators.values() if limits else ()
+        check_supply(reading.report, reading.file.metrics, reading.file.motors, capacities)
+        return cls(None)
 
 
 def read_motors(report: Report, section: MotorsSection | None, family: Family | None) -> Description | None:

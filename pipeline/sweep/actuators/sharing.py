@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.friction import FrictionAxis
+from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.friction_sets import FrictionAxis
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import SweepFile
 from robots.limits import (
     EVEN_SHARING,
@@ -21,6 +23,23 @@ from robots.model import Mechanism
 from robots.parameters import ParameterError
 
 KEY = "sharing"
+
+
+class SharingContent(SectionContent[ActuatorSharing]):
+    """Rule by which more actuators than freedoms share forces."""
+
+    key = KEY
+    after = (FrictionContent,)
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the rule of the robot's actuators."""
+        friction = reading.value(FrictionContent)
+        return cls(read_sharing(reading.report, reading.file, reading.mechanism, friction))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe a rule other than least squares of all forces."""
+        return {KEY: describe_sharing(self.value)} if self.value != EVEN_SHARING else {}
 
 
 def read_sharing(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pipeline.sweep.axes.kinds import Array, Axis
 
 if TYPE_CHECKING:
-    from pipeline.sweep.measurement import DatasetSplit
+    from pipeline.sweep.dataset_split import DatasetSplit
 
 
 class LazyColumn(Sequence[Any]):

@@ -34,7 +34,7 @@ from pipeline.sweep.axes.kinds import (
     repeated_rows,
 )
 from pipeline.sweep.axes.samples import SamplingMethod
-from pipeline.sweep.measurement import part_name
+from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.parameters import LARGEST, Parameter, nearest

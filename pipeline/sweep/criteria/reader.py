@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
@@ -19,6 +19,7 @@ from pipeline.sweep.criteria.sections import (
     LinkMaterialSection,
     StiffnessSection,
 )
+from pipeline.sweep.reading import Reading, SectionContent
 from robots.criteria.capsules import Capsule, Capsules
 from robots.criteria.clearances import Clearances, JointClearance
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
@@ -44,6 +45,24 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "bending": ("across",),
     "matrix": (),
 }
+
+
+class CriteriaContent(SectionContent[CriteriaParameters]):
+    """Elasticity and sizes of parts, for criteria of design."""
+
+    key = KEY
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the criteria of the robot; refuse metrics that the section lacks something for."""
+        report, file = reading.report, reading.file
+        parameters = read_criteria(report, file.criteria, reading.family)
+        check_metrics(report, file.metrics, file.criteria, reading.mechanism)
+        return cls(parameters)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe criteria that there are."""
+        return {KEY: describe_criteria(self.value)} if self.value != NO_CRITERIA else {}
 
 
 def read_criteria(report: Report, section: CriteriaSection | None, family: Family | None) -> CriteriaParameters:

@@ -9,7 +9,7 @@ All numbers are parameters of the robot that the sweep is of, `balancer_stiffnes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, LoadSection
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
 from robots.formats.description import Description
@@ -34,6 +35,25 @@ from robots.loads.family import LoadedDescription, loaded
 from robots.model import Family
 
 KEY = "loads"
+
+
+class LoadsContent(SectionContent[None]):
+    """Loads on links and platform: parameters and signals of the robot."""
+
+    key = KEY
+
+    @classmethod
+    def extend(cls, reading: Reading) -> Description | None:
+        """Return the robot with its loads."""
+        sections, report = reading.file.loads, reading.report
+        family = reading.extended_family(KEY) if sections else None
+        return read_loads(report, sections, family, PointsReader(report, reading.files))
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Refuse tables over time that end before the sweep does."""
+        check_tables(reading.report, reading.file.loads, reading.description, reading.duration)
+        return cls(None)
 
 
 def read_loads(

@@ -15,9 +15,10 @@ from pipeline.documents.writing import yaml_text
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.names import is_file
 from pipeline.robot_files.reader import read_robot
+from pipeline.sweep.content import FORMAT
 from pipeline.sweep.objects.columns import columns_of, is_table
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
-from pipeline.sweep.sections import FORMAT, AxesSection
+from pipeline.sweep.sections import AxesSection
 from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import SelectedOutput, SweepFile
 from robots.criteria.selection import (
     SeriesSelection,
@@ -20,6 +23,29 @@ from robots.quantities import PLACED, QUANTITIES
 NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names, "freedom": freedom_names}
 WORDS = {"deviation": "freedom"}
 """What is selected, where that is not called as its dim."""
+
+
+class SelectionContent(SectionContent[SeriesSelection]):
+    """Joints, links and freedoms of which some outputs are stored."""
+
+    key = "selection"
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the entries of outputs that select."""
+        return cls(read_selection(reading.report, reading.file, reading.mechanism))
+
+    def describe(self) -> dict[str, Any]:
+        """Describe a selection that there is by names."""
+        selection = self.value
+        if not selection.series:
+            return {}
+        parts = {"joints": [name for name, _ in selection.joints], "outputs": list(selection.series)}
+        parts |= {"links": [name for name, _ in selection.links]}
+        rows = [name for name, _ in selection.deviations]
+        freedoms = [name for name, _ in selection.freedoms]
+        parts |= {"deviations": rows} if rows else {}
+        return {self.key: parts | ({"freedoms": freedoms} if freedoms else {})}
 
 
 def read_selection(report: Report, file: SweepFile, mechanism: Mechanism | None) -> SeriesSelection:

@@ -9,73 +9,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Self
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
+from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.question.question import (
+    DIMS,
+    NO_QUESTION,
+    WEIGHTED,
+    StudyQuestion,
+    split_objective,
+    split_tolerances,
+)
 from pipeline.sweep.question.sections import StudySection
+from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.simulated.reader import SimulationContent
+from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
 from robots.loads.tolerances import SUFFIX
 from robots.parameters import nearest
 
 KEY = "study"
-OVER = re.compile(
-    r"(?P<objective>.*),\s*(?P<how>worst|max|min|quantile\s+\d*\.?\d+|(?:mean|sum)(?:\s+weighted\s+by\s+.+)?)"
-    r"\s+over\s+cases\s*",
-    re.DOTALL,
-)
-OVER_TOLERANCES = re.compile(
-    r"(?P<objective>.*),\s*(?P<how>worst|max|min|mean|deviation|quantile\s+\d*\.?\d+)\s+over\s+tolerances\s*", re.DOTALL
-)
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
 
 
-@dataclass(frozen=True)
-class StudyQuestion:
-    """What results are asked: a title, objectives and conditions as texts, names of parameters that are cases."""
+class QuestionContent(SectionContent[StudyQuestion]):
+    """Question that reports and studies answer; not part of what is computed, so not of the fingerprint."""
 
-    title: str = ""
-    objectives: tuple[str, ...] = ()
-    where: tuple[str, ...] = ()
-    cases: tuple[str, ...] = ()
-    tolerances: tuple[str, ...] = ()
-    """Those of the cases that are deviations within tolerances."""
+    key = KEY
+    after = (FrictionContent, SimulationContent, TolerancesContent)
 
-    def with_options(
-        self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
-    ) -> StudyQuestion:
-        """The question with what a user asks instead: objectives or cases replace those of the file, as conditions do.
-
-        Conditions of the file stay where only objectives are given anew, and deviations are cases whatever else is.
-        """
-        named = (*(name for name in cases if name not in self.tolerances), *self.tolerances) if cases else self.cases
-        asked = tuple(objectives) or self.objectives, tuple(where) or self.where
-        return StudyQuestion(self.title, *asked, named, self.tolerances)
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the question, about metrics and parameters that the sweep has."""
+        file, names = reading.file, reading.design.axis.names if reading.design else None
+        drawn = tolerances_of(file.tolerances)
+        further = swept_beside_designs(reading)
+        return cls(read_question(reading.report, file.study, names, file.metrics, further, drawn))
 
 
-NO_QUESTION = StudyQuestion()
-
-DIMS = ("friction", "trajectory")
-"""Dims of a dataset that may be operating cases."""
-
-WEIGHTED = " weighted by "
-"""Between what is taken over cases, `mean` or `sum`, and the expression that weighs them."""
-
-
-def split_tolerances(text: str) -> tuple[str, str]:
-    """The text of an objective without what is taken over tolerances, and that; empty where nothing is said."""
-    over = OVER_TOLERANCES.fullmatch(text)
-    return (over["objective"], " ".join(over["how"].split())) if over else (text, "")
-
-
-def split_objective(text: str) -> tuple[str, str, str]:
-    """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
-    over = OVER.fullmatch(text)
-    body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
-    first, _, after = body.partition(" ")
-    named = first in ("min", "max") and not after.lstrip().startswith(("+", "-", "*", "/", "("))
-    return (first, after.strip(), how) if named else ("", body, how)
+def swept_beside_designs(reading: Reading) -> tuple[str, ...]:
+    """Return the names of what friction and trajectories sweep."""
+    friction = reading.value(FrictionContent)
+    of_friction = () if friction is None else friction.axis.names
+    return (*of_friction, *(row.coordinate for each in reading.trajectories for row in each.swept))
 
 
 def read_question(

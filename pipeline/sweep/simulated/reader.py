@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +15,10 @@ from pipeline.documents.yaml import Document, KeyPath
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.criteria.reader import of_platforms
-from pipeline.sweep.friction import FrictionAxis
+from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.friction_sets import FrictionAxis
+from pipeline.sweep.limits import LimitsContent
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.simulated.axes import SimulationAxes
@@ -55,6 +59,30 @@ def model_of(document: Document) -> type[SweepFile]:
     """The model of a file: where its simulation has no controller, trajectories are not asked for."""
     section = document.data.get("simulation")
     return UndrivenFile if isinstance(section, dict) and not section.get("controller") else SweepFile
+
+
+class SimulationContent(SectionContent[SimulationAxes | None]):
+    """Simulation of the cases, with the axes of gains and initial states; None where forces follow from motions."""
+
+    key = "simulation"
+    after = (LimitsContent, FrictionContent)
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self | None:
+        """Read the simulation, and replace trajectories by those that it has."""
+        if reading.file.simulation is None:
+            return cls(None)
+        limits, friction = reading.value(LimitsContent), reading.value(FrictionContent)
+        reader = SimulationReader(
+            *(reading.report, reading.file, reading.mechanism, reading.grid, reading.files, limits or NO_LIMITS)
+        )
+        reading.trajectories = reader.trajectories(reading.trajectories)
+        axes = reader.axes(friction)
+        return None if axes is None else cls(axes)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe a simulation that there is."""
+        return {self.key: self.value.describe()} if self.value else {}
 
 
 class SimulationReader:

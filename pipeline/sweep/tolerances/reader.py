@@ -12,15 +12,17 @@ designs. They have the streams of an axis of their own.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.axes import samples
 from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Listed
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.tolerances.sections import ToleranceSection, TolerancesSection
 from robots.formats.description import Description
 from robots.loads.tolerances import SUFFIX, toleranced
@@ -31,6 +33,23 @@ KEY = "tolerances"
 DIGITS = 12
 """Significant digits of a deviation: what a library rounds in the last ones changes nothing."""
 LEAST_UNIT = 2.0**-53
+
+
+class TolerancesContent(SectionContent[Mapping[str, float]]):
+    """Standard deviations of parameters by name. Deviations themselves are parameters, and part of the designs."""
+
+    key = KEY
+
+    @classmethod
+    def extend(cls, reading: Reading) -> Description | None:
+        """Return the robot with deviations as parameters."""
+        section = reading.file.tolerances
+        return None if section is None else read_tolerances(reading.report, section, reading.extended_family(KEY))
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Return the standard deviations."""
+        return cls(spread_of(reading.file.tolerances))
 
 
 @dataclass(frozen=True)

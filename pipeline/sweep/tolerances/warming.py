@@ -5,7 +5,10 @@ warming: {expansion: {arm: 23.0e-6, 'rod_*': 1.0e-6, base: 12.0e-6}}
 
 from __future__ import annotations
 
+from typing import Self
+
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.tolerances.sections import WarmingSection
 from robots.formats.description import Description
 from robots.loads.warming import warmed
@@ -13,6 +16,23 @@ from robots.model import Family
 from robots.parameters import ParameterError
 
 KEY = "warming"
+
+
+class WarmingContent(SectionContent[None]):
+    """Growth of links with temperature: a parameter of the robot."""
+
+    key = KEY
+
+    @classmethod
+    def extend(cls, reading: Reading) -> Description | None:
+        """Return the robot with the temperature of its links as a parameter."""
+        section = reading.file.warming
+        return None if section is None else read_warming(reading.report, section, reading.extended_family(KEY))
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Nothing is left to read."""
+        return cls(None)
 
 
 def read_warming(report: Report, section: WarmingSection | None, family: Family | None) -> Description | None:

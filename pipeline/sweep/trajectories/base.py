@@ -6,11 +6,13 @@ base: {kind: line_sine, amplitude: [0, 0, 0.5], period: 8, turn: {kind: harmonic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from pipeline.documents.report import Got, Report
+from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
+from pipeline.sweep.trajectories.description import describe_trajectory
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader, check_reach
 from robots.quantities import QUANTITIES, Need
 from robots.trajectories.kinds import is_grid
@@ -32,6 +34,26 @@ STANDING: tuple[Need, ...] = (
 """Needs of quantities that are those of a robot on a base that stands."""
 RELATIVE = ("kinetic_energy",)
 """Quantities beside these that would be told of the motion relative to the base alone."""
+
+
+class BaseContent(SectionContent[Trajectory | None]):
+    """Motion of the base in the world; None where it stands."""
+
+    key = KEY
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self:
+        """Read the motion of the base; refuse what needs a base that stands."""
+        report, file = reading.report, reading.file
+        base = read_base(report, file.base, reading.files, reading.duration)
+        if file.base is not None:
+            check_standing(report, "outputs", file.outputs)
+            check_standing(report, "metrics", file.metrics)
+        return cls(base)
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the motion of a base that moves."""
+        return {KEY: describe_trajectory(self.value)} if self.value else {}
 
 
 def read_base(

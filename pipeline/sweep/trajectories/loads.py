@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
@@ -65,11 +64,6 @@ def read_load(
         report((*path, "file"), Got(f"a load from {first:g} s to {last:g} s"), rule, hint)
         return None
     return PlatformLoad(over_time, axes)
-
-
-def describe(load: PlatformLoad) -> dict[str, Any]:
-    """What defines the load, in types of JSON; points by their hash."""
-    return {"axes": load.axes, "points": hashlib.sha256(load.points.astype("<f8").tobytes()).hexdigest()}
 
 
 def _vector(report: Report, value: object, path: KeyPath) -> tuple[float, float, float]:

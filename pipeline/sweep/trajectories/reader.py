@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,27 +19,13 @@ from pipeline.errors import InputError, Problem, show
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.mobility import check_held
-from pipeline.sweep.trajectories.turns import TIMES, describe, read_turn
+from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion, Turn
 from robots.trajectories.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
-
-
-def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:
-    """What defines a motion, in types of JSON; points by their hash."""
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in trajectory.values.items()}
-    points, turn = trajectory.points, trajectory.turn
-    return {
-        "kind": trajectory.kind,
-        "values": values,
-        **({} if points is None else {"points": hashlib.sha256(points.astype("<f8").tobytes()).hexdigest()}),
-        **({} if turn is None else {"turn": describe(turn)}),
-        **({} if trajectory.load is None else {"load": loads.describe(trajectory.load)}),
-        **({"swept": [list(row) for row in trajectory.swept]} if trajectory.swept else {}),
-    }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Angles of a file are columns t, roll, pitch, yaw.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,15 +95,6 @@ def may_turn(report: Report, path: KeyPath, mobility: Sequence[str]) -> bool:
 def orientation_of(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
     """The orientation about which a platform turns; that of the reference pose where none is given."""
     return read_orientation(report, section[ORIENTATION], (*path, ORIENTATION)) if ORIENTATION in section else IDENTITY
-
-
-def describe(turn: Turn) -> dict[str, Any]:
-    """What defines the turn, in types of JSON."""
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in turn.values.items()}
-    described = {"kind": turn.kind, "values": values, "orientation": [list(row) for row in turn.orientation]}
-    if turn.points is not None:
-        described["points"] = hashlib.sha256(turn.points.astype("<f8").tobytes()).hexdigest()
-    return described
 
 
 def _check_free(report: Report, name: str, value: Value, path: KeyPath, mobility: Sequence[str]) -> None:

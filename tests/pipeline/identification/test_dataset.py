@@ -16,7 +16,7 @@ from pipeline.errors import InputError
 from pipeline.identification.batches import Loader
 from pipeline.identification.identify import identify
 from pipeline.stores.export import export
-from pipeline.sweep.measurement import DatasetSplit, case_part
+from pipeline.sweep.dataset_split import DatasetSplit, case_part
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError

@@ -20,7 +20,8 @@ from pipeline.study.optimisation import Limit, optimise
 from pipeline.study.problem import DesignProblem
 from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import split_objective, stored_question
+from pipeline.sweep.question.question import split_objective
+from pipeline.sweep.question.reader import stored_question
 
 TEXT = """\
 limbsweep: 1

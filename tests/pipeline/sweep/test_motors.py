@@ -8,8 +8,8 @@ import pytest
 from pipeline import run
 from pipeline.errors import InputError
 from pipeline.study import DesignProblem, by_cases, value_of
+from pipeline.sweep.doors import sweep
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.objects.sweep import sweep
 from robots import catalog
 from robots.loads.motors import with_motor_conditions
 from tests.pipeline.runs import SYNCHRONOUS

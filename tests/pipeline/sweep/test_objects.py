@@ -20,8 +20,8 @@ from pipeline.execution.run import compute, run
 from pipeline.plan.plan import plan
 from pipeline.stores.append import append
 from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.doors import sweep
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.objects.sweep import sweep
 from robots import catalog
 from robots.formats.description import describe
 from robots.model import Family, Mechanism, Robot

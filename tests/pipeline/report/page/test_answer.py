@@ -16,7 +16,7 @@ from pipeline.report.data.answer import answer_words, key_numbers, question_word
 from pipeline.report.data.failures import broken_conditions, failure_map
 from pipeline.report.data.results import Results, results_of
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.reader import StudyQuestion
+from pipeline.sweep.question.question import StudyQuestion
 
 pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
 

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.sweep.axes.columns import PartColumn, columns
 from pipeline.sweep.axes.kinds import ExplicitValues, Grid, Range
-from pipeline.sweep.measurement import DatasetSplit
+from pipeline.sweep.dataset_split import DatasetSplit
 from pipeline.sweep.model import Sweep
 
 ROOT = Path(__file__).parents[4]

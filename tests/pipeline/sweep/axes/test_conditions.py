@@ -13,8 +13,8 @@ from pipeline.sweep.axes import conditions
 from pipeline.sweep.axes.derived import Filtered
 from pipeline.sweep.axes.kinds import Product, Sampled
 from pipeline.sweep.choices import choose
+from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.several import read_sweeps
 
 HEAD = "limbsweep: 1\nrobot: delta_3rr2rrr\nparameters: {density: 2700}\n"
 DESIGN = """\

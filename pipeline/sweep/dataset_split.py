@@ -1,0 +1,50 @@
+"""Parts of a dataset, for training, validation and tests: shares of designs and trajectories, and where each is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+PARTS = ("train", "validation", "test")
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+PARTED = ("design", "trajectory", "state")
+"""Dims that may be split into parts; initial states where robots are released from them, which decides the motion."""
+
+
+def case_part(*parts: str) -> str:
+    """The part of a case from those of its design and its motion: the last of PARTS that one of them is in.
+
+    So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
+    """
+    return max(parts, key=PARTS.index)
+
+
+def part_name(dim: str) -> str:
+    """The coordinate that says which parts the places along a dim are in."""
+    return f"{dim}_part"
+
+
+@dataclass(frozen=True)
+class DatasetSplit:
+    """Shares of designs and trajectories for validation and for tests; the rest is for training."""
+
+    validation: float
+    test: float
+
+    def describe(self) -> dict[str, Any]:
+        """The same in types of JSON."""
+        return {"validation": self.validation, "test": self.test}
+
+    def of(self, start: int, stop: int) -> list[str]:
+        """Assign a part to each design or trajectory from number `start` up to before `stop`.
+
+        Spread evenly by multiples of the golden ratio: a part has its share of any number of them, and a dataset that
+        is made longer keeps the parts that it has.
+        """
+        return [self._part((index + 0.5) * GOLDEN % 1.0) for index in range(start, stop)]
+
+    def _part(self, x: float) -> str:
+        if x < self.test:
+            return "test"
+        return "validation" if x < self.test + self.validation else "train"

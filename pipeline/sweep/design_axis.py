@@ -1,0 +1,24 @@
+"""Designs of a sweep: a family of robots, the parameters that the file sets, and the axis of those that are swept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.sweep.axes.kinds import Axis
+from robots.model import Family
+from robots.parameters import Parameter
+
+
+@dataclass(frozen=True)
+class DesignAxis:
+    """The designs of a robot: the axis of its swept parameters, and those that the file sets."""
+
+    family: Family
+    fixed: Mapping[str, float]
+    axis: Axis
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """All parameters of the robot by name."""
+        return {parameter.name: parameter for parameter in self.family.parameters}

@@ -1,0 +1,22 @@
+"""Gravity of a sweep: the components of a vector of the world, which designs may sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robots.parameters import Parameter
+
+LARGEST = 1e6
+"""Size of a component of gravity [m/s^2]."""
+
+GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
+"""What the components of gravity are called as parameters of designs."""
+
+
+def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:
+    """The components of gravity as parameters, which designs may sweep: how a robot is mounted, or where it stands."""
+    rows = zip(GRAVITY, gravity, "xyz", strict=True)
+    return {
+        name: Parameter(name, "m/s^2", float(value), -LARGEST, LARGEST, f"gravity along {axis}")
+        for name, value, axis in rows
+    }

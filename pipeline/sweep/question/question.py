@@ -1,0 +1,67 @@
+"""The question of a study: objectives with their directions, conditions, and the parameters that are operating cases.
+
+An objective is a text such as `min peak_force` or `max dexterity, mean over cases`; without `over cases` the worst case
+counts. `mean` and `sum` may be `weighted by` an expression on cases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+OVER = re.compile(
+    r"(?P<objective>.*),\s*(?P<how>worst|max|min|quantile\s+\d*\.?\d+|(?:mean|sum)(?:\s+weighted\s+by\s+.+)?)"
+    r"\s+over\s+cases\s*",
+    re.DOTALL,
+)
+OVER_TOLERANCES = re.compile(
+    r"(?P<objective>.*),\s*(?P<how>worst|max|min|mean|deviation|quantile\s+\d*\.?\d+)\s+over\s+tolerances\s*", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class StudyQuestion:
+    """What results are asked: a title, objectives and conditions as texts, names of parameters that are cases."""
+
+    title: str = ""
+    objectives: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    tolerances: tuple[str, ...] = ()
+    """Those of the cases that are deviations within tolerances."""
+
+    def with_options(
+        self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
+    ) -> StudyQuestion:
+        """The question with what a user asks instead: objectives or cases replace those of the file, as conditions do.
+
+        Conditions of the file stay where only objectives are given anew, and deviations are cases whatever else is.
+        """
+        named = (*(name for name in cases if name not in self.tolerances), *self.tolerances) if cases else self.cases
+        asked = tuple(objectives) or self.objectives, tuple(where) or self.where
+        return StudyQuestion(self.title, *asked, named, self.tolerances)
+
+
+NO_QUESTION = StudyQuestion()
+
+DIMS = ("friction", "trajectory")
+"""Dims of a dataset that may be operating cases."""
+
+WEIGHTED = " weighted by "
+"""Between what is taken over cases, `mean` or `sum`, and the expression that weighs them."""
+
+
+def split_tolerances(text: str) -> tuple[str, str]:
+    """The text of an objective without what is taken over tolerances, and that; empty where nothing is said."""
+    over = OVER_TOLERANCES.fullmatch(text)
+    return (over["objective"], " ".join(over["how"].split())) if over else (text, "")
+
+
+def split_objective(text: str) -> tuple[str, str, str]:
+    """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
+    over = OVER.fullmatch(text)
+    body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
+    first, _, after = body.partition(" ")
+    named = first in ("min", "max") and not after.lstrip().startswith(("+", "-", "*", "/", "("))
+    return (first, after.strip(), how) if named else ("", body, how)

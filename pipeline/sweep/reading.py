@@ -1,0 +1,90 @@
+"""Reading of a sweep file: what is known so far, and the base class of the sections that read themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypeVar
+
+from pipeline.documents.report import Got, Report
+from pipeline.sweep.content import Content
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.time import TimeGrid
+from robots.catalog import FAMILIES
+from robots.formats.description import Description
+from robots.model import Family, Mechanism
+from robots.trajectories.trajectory import Trajectory
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class Reading:
+    """A sweep file while its sections are read, in the order of their table; problems go to `report`."""
+
+    report: Report
+    file: SweepFile
+    files: SideFiles
+    robot: str | None
+    description: Description | None
+    """The robot where it is none of the catalogue, or where sections add to it."""
+    design: DesignAxis | None = None
+    grid: TimeGrid | None = None
+    trajectories: tuple[Trajectory, ...] = ()
+    contents: dict[str, Content[Any]] = field(default_factory=dict)
+    """Sections that have been read, by key; those with problems that leave no value are absent."""
+
+    @property
+    def families(self) -> Mapping[str, Family]:
+        """Families by the names that the file may use."""
+        return FAMILIES if self.description is None else {self.description.name: self.description.family}
+
+    @property
+    def family(self) -> Family | None:
+        """The family of the designs; None where it is not known, which has been reported."""
+        return self.design.family if self.design else None
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """The mechanism at its default parameters; None where it is not known."""
+        return self.design.family.reference if self.design else None
+
+    @property
+    def duration(self) -> float:
+        """The last time [s]; 0 where the time grid is not known."""
+        return self.grid.duration if self.grid else 0.0
+
+    def value(self, section: type[Content[Value]]) -> Value | None:
+        """Return the value of a section that has been read; None where problems left none."""
+        content = self.contents.get(section.key)
+        return None if content is None else content.value
+
+    def extended_family(self, key: str) -> Family | None:
+        """Return the family that the section `key` adds to; None without one, or beside several robots (reported)."""
+        if self.file.robots is not None:
+            hint = "Make a sweep of its own for it."
+            self.report((key,), Got(f"{key} beside several robots"), "one robot", hint, key=True)
+            return None
+        return self.families.get(self.robot or "")
+
+
+class SectionContent(Content[Value]):
+    """Content of a section, and its reading."""
+
+    after: ClassVar[tuple[type[Content[Any]], ...]] = ()
+    """Sections that have to be read before it."""
+
+    @classmethod
+    def extend(cls, reading: Reading) -> Description | None:
+        """Return the robot with the parameters that the section adds; None where it adds none, or has problems."""
+        return None
+
+    @classmethod
+    def read(cls, reading: Reading) -> Self | None:
+        """Check the section against the robot and earlier sections, and return its content.
+
+        All problems are reported; None where they leave no value.
+        """
+        raise NotImplementedError

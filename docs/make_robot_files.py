@@ -238,9 +238,15 @@ under `ratings`; they change nothing by themselves, but `limbsweep new` writes t
 nobody reads are told once each, with a line of the file, and change nothing. A file that is not UTF-8 and does not say
 its encoding is read as Latin-1.
 
-Files with macros of xacro are expanded where it is installed (`pip install 'limbsweep[xacro]'`); messages then tell
-lines of the expanded file. Commas between numbers, space before the declaration and NUL bytes behind the end are
-told and passed over.
+**Macros of xacro** are expanded where `--expand-macros` asks for it, never in a file that another file names: by an
+evaluator of our own that runs nothing, whose steps, sizes and time are bounded. It reads properties, macros with
+defaults and blocks, conditions, arithmetic, includes and `load_yaml`; `--arg ur_type:=ur5e` gives an argument. Files
+that it reads are regular ones below the folder of the file or its package (the nearest `package.xml` above), and below
+packages that `$(find NAME)` names: one above or beside the file, or `--package NAME=FOLDER`. Messages tell the line of
+the macro, and for a mistake in what was expanded that of the call. `$(env)` and `$(eval)` are refused. From Python:
+`ls.robots.load("ur.urdf.xacro", macros=ls.robots.Macros({"ur_type": "ur5e"}))`.
+
+Commas between numbers, space before the declaration and NUL bytes behind the end are told and passed over.
 
 SDF files are imported by the same command: one model with its links, joints, frames and models inside it, axes and
 poses as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A

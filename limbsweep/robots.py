@@ -6,6 +6,7 @@ from robots.loading import on_first_use
 from robots.model import Robot as _Robot
 
 if TYPE_CHECKING:
+    from pipeline.robot_files.packages import Macros
     from pipeline.robot_files.robots import load, read, with_redundancy, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
@@ -35,6 +36,7 @@ __all__ = [
     "JointClearance",
     "JointSpringLoad",
     "LinkCompliance",
+    "Macros",
     "ObjectLoad",
     "Robot",
     "SpringLoad",
@@ -67,6 +69,7 @@ _HOMES = {
     "JointClearance": "robots.criteria.clearances",
     "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
+    "Macros": "pipeline.robot_files.packages",
     "ObjectLoad": "robots.loads.declared",
     "Robot": "robots.model",
     "SpringLoad": "robots.loads.declared",

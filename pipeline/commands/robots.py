@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from pipeline.commands.terminal import Refused, forced, output_option, print_rows, setting
 from pipeline.documents.outputs import check_output, write_text
+
+if TYPE_CHECKING:
+    from pipeline.robot_files.packages import Macros
 
 
 @click.command()
@@ -165,6 +168,9 @@ def new(name: str, output: Path) -> None:
 @click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
 @click.option("--repair-inertia", is_flag=True, help="Make equal, by their mean, moments that no body has.")
 @click.option("--numbers", is_flag=True, help="Write no parameters, but numbers alone.")
+@click.option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing.")
+@click.option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands.")
+@click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Where $(find NAME) is; expands.")
 @output_option(default="robot.yaml", help="Default: robot.yaml.")
 def import_(
     file: Path,
@@ -173,12 +179,34 @@ def import_(
     repair_inertia: bool,
     numbers: bool,
     output: Path,
+    **options: Any,
 ) -> None:
     """Make a robot file of FILE: URDF, SDF, xacro, or a model of MuJoCo."""
     from pipeline.robot_files.importing import import_robot
 
-    imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers)
+    macros = _macros(**options)
+    imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers, macros=macros)
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
     _write_with_schema("robot", output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")
+
+
+def _macros(*, expand_macros: bool, arguments: tuple[str, ...], packages: tuple[str, ...]) -> Macros | None:
+    """Return what macros are expanded with; None where nobody asks for it."""
+    from pipeline.robot_files.packages import Macros
+
+    if not (expand_macros or arguments or packages):
+        return None
+    return Macros(_pairs("--arg", ":=", arguments), _pairs("--package", "=", packages))
+
+
+def _pairs(option: str, sign: str, texts: tuple[str, ...]) -> dict[str, str]:
+    """Return names and values of an option that may be there several times. Raises Refused."""
+    pairs = {}
+    for text in texts:
+        name, found, value = text.partition(sign)
+        if not (found and name.isidentifier()) or name in pairs:
+            raise Refused(f"{option}: got {text!r}; expected NAME{sign}VALUE, each name once")
+        pairs[name] = value
+    return pairs

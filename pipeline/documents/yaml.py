@@ -8,7 +8,7 @@ Reading bytes from disk is in `pipeline.documents.files`, checks against a model
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -30,6 +30,20 @@ MAX_NUMBERS = 200_000
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
 
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a document may have beside our own YAML: tags of scalars, anchors, and keys again, of which the last counts.
+
+    A tag gives what it makes of the text, or raises ScalarError.
+    """
+
+    tags: Mapping[str, Callable[[str], Scalar]] = field(default_factory=dict)
+    anchors: bool = False
+    repeats: bool = False
+
+
+STRICT = Dialect()
 YamlValue: TypeAlias = "Scalar | list[YamlValue] | dict[str, YamlValue]"
 KeyPath = tuple[str | int, ...]
 Position = tuple[int, int]
@@ -83,24 +97,24 @@ def dotted(path: KeyPath) -> str:
     return text.removeprefix(".")
 
 
-def parse_yaml(text: str, name: str) -> Document:
+def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:
     """Parse a document; `name` is what messages call it. Raises InputError with all problems found."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blanked = blank_lists(text)
     if blanked.size > MAX_NUMBERS:
         raise InputError([Problem(name, 0, 0, "", f"{blanked.size} numbers", f"at most {MAX_NUMBERS} in a file")])
-    composer = _composed(Document(name, text, {}), blanked)
+    composer = _composed(Document(name, text, {}), blanked, dialect)
     if blanked.lists and (composer.problems or composer.lists):  # a list in what is no list, or in none that is sound
-        scanned = _composed(Document(name, text, {}), Blanked(text, {}))
+        scanned = _composed(Document(name, text, {}), Blanked(text, {}), dialect)
         composer = scanned if not (scanned.is_full and composer.problems) else composer
     if composer.problems:
         raise InputError(composer.problems)
     return composer.document
 
 
-def _composed(document: Document, blanked: Blanked) -> _Composer:
+def _composed(document: Document, blanked: Blanked, dialect: Dialect) -> _Composer:
     """Compose a document, whose long lists of numbers are not in the text that is scanned, as far as that goes."""
-    composer = _Composer(document, blanked)
+    composer = _Composer(document, blanked, dialect)
     try:
         composer.check_text()
         composer.compose()
@@ -124,8 +138,9 @@ class _Composer:
     `lists` are the lists of numbers that it has not met yet.
     """
 
-    def __init__(self, document: Document, blanked: Blanked) -> None:
-        self.document = document
+    def __init__(self, document: Document, blanked: Blanked, dialect: Dialect) -> None:
+        self.document, self.dialect = document, dialect
+        self.anchors: dict[str, tuple[YamlValue, int]] = {}
         self.lists = dict(blanked.lists)
         self.problems: list[Problem] = []
         self.nodes = 0
@@ -175,9 +190,15 @@ class _Composer:
         self.document.values[path] = _position(event)
         self.guard(event, path)
         if isinstance(event, events.AliasEvent):
-            return None
-        if isinstance(event, events.ScalarEvent):
-            return self.scalar(event, path)
+            return self.alias(event, path)
+        before = self.nodes
+        value = self.scalar(event, path) if isinstance(event, events.ScalarEvent) else self.collection(event, path)
+        if event.anchor is not None:
+            self.anchors[str(event.anchor)] = value, self.nodes - before
+        return value
+
+    def collection(self, event: events.NodeEvent, path: KeyPath) -> YamlValue:
+        """Compose a list or mapping that begins with an event."""
         self.open.append(_position(event))
         if isinstance(event, events.MappingStartEvent):
             value: YamlValue = self.mapping(path)
@@ -186,20 +207,34 @@ class _Composer:
         self.open.pop()
         return value
 
-    def guard(self, event: events.NodeEvent, path: KeyPath) -> None:
-        """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
-        self.nodes += 1
+    def alias(self, event: events.AliasEvent, path: KeyPath) -> YamlValue:
+        """Give the value of an anchor, whose nodes count again: what is small in a file stays small in memory."""
+        value, weight = self.anchors.get(str(event.anchor), (None, 0))
+        if self.dialect.anchors and str(event.anchor) not in self.anchors:
+            self.report(event, path, f"alias {show(str(event.anchor))}", "an anchor that ends before it")
+        self.nodes += weight
+        self.guard_count(event, path)
+        return value
+
+    def guard_count(self, event: events.NodeEvent, path: KeyPath) -> None:
+        """Refuse too many nodes."""
         if self.nodes > MAX_NODES:
             hint = "Lists of plain numbers without comments between them may be longer; designs may be in a file."
             self.report(event, path, f"more than {MAX_NODES} values", "a smaller file", hint)
             raise _Stop
+
+    def guard(self, event: events.NodeEvent, path: KeyPath) -> None:
+        """Count the node and refuse anchors, aliases, tags, and too many or too deep nodes."""
+        self.nodes += 1
+        self.guard_count(event, path)
         if len(path) >= MAX_DEPTH and isinstance(event, events.CollectionStartEvent):
             self.report(event, (), "a deeper value", f"at most {MAX_DEPTH} levels of nesting")
             raise _Stop
-        if event.anchor is not None:
+        is_tagged = isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None
+        if event.anchor is not None and not self.dialect.anchors:
             kind = "alias" if isinstance(event, events.AliasEvent) else "anchor"
             self.report(event, path, f"{kind} {show(event.anchor)}", "no anchors or aliases", "Write the value out.")
-        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None:
+        elif is_tagged and not (isinstance(event, events.ScalarEvent) and str(event.tag) in self.dialect.tags):
             self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
 
     def sequence(self, path: KeyPath, numbers: LongList | None) -> list[YamlValue]:
@@ -217,12 +252,13 @@ class _Composer:
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.key(event, path)
             here = (*path, key)
-            if key in result:
+            if key in result and not self.dialect.repeats:
                 line = self.document.keys[here][0]
                 self.report(event, here, f"the key again, first in line {line}", "every key once", "Remove one.")
             self.document.keys.setdefault(here, _position(event))
             value = self.node(next(self.events), here)
-            result.setdefault(key, value)
+            if key not in result or self.dialect.repeats:
+                result[key] = value
         return result
 
     def key(self, event: events.Event, path: KeyPath) -> str:
@@ -246,6 +282,8 @@ class _Composer:
             self.report(event, path, f"character {strange}", "visible characters only", "Delete it and type it anew.")
             return "?"
         try:
+            if event.tag is not None and (read := self.dialect.tags.get(str(event.tag))):
+                return read(event.value)
             return parse_scalar(event.value) if event.implicit[0] and not event.style else str(event.value)
         except ScalarError as error:
             self.report(event, path, _brief(event.value), error.expected, error.hint)

@@ -12,6 +12,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
+from pipeline.robot_files.packages import Macros, PackageFiles
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
@@ -19,11 +20,12 @@ from robots.formats import checks, mjcf, urdf, writing
 from robots.formats.description import CONSTANTS, Description
 from robots.formats.parametric import with_parameters
 from robots.formats.sdf import tree as sdf
-from robots.formats.sdf.file import is_sdf
 from robots.formats.templates import fill
 from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
+from robots.formats.xacro.budget import MacroError, Refusal
+from robots.formats.xacro.expansion import EXPAND, expand, has_macros
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
-from robots.formats.xml_tree import FormatError
+from robots.formats.xml_tree import Element, FormatError, parse, root_tag
 from robots.parameters import nearest
 
 
@@ -43,15 +45,16 @@ def import_robot(
     base: Base = "fixed",
     repair: bool = False,
     parameters: bool = True,
+    macros: Macros | None = None,
 ) -> ImportedRobot:
     """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
     one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
-    numbers.
+    numbers. Macros are expanded where `macros` are given, else refused.
     """
     name = os.fspath(path)
-    data, warnings = _read(name)
+    data, warnings = _read(name, macros)
     tree = parse_tree(data, name, base, "repaired" if repair else "checked")
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
@@ -60,26 +63,69 @@ def import_robot(
     return ImportedRobot(_read_back(text, name), text, (*warnings, *_problems(name, tree.warnings)))
 
 
-def tree_of(path: str | os.PathLike[str], base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+def tree_of(
+    path: str | os.PathLike[str],
+    base: Base = "fixed",
+    inertias: Inertias = "checked",
+    macros: Macros | None = None,
+) -> Tree:
     """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
-    data, _ = _read(os.fspath(path))
+    data, _ = _read(os.fspath(path), macros)
     return parse_tree(data, os.fspath(path), base, inertias)
 
 
-def _read(name: str) -> tuple[bytes, tuple[Problem, ...]]:
-    """Read the bytes of an XML file as a parser can take them, and warnings. Raises InputError."""
-    return _xml(read_bytes(name, MAX_XML), name)
-
-
-def parse_tree(data: bytes, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """Parse the bytes of a URDF or SDF file, or of a model of MuJoCo that stands at `name`; messages call it so.
-
-    Raises InputError with all problems.
-    """
+def _read(name: str, macros: Macros | None) -> tuple[bytes | Element, tuple[Problem, ...]]:
+    """Read the bytes of an XML file as a parser can take them, or its root without macros, and warnings."""
+    data, warnings = _xml(read_bytes(name, MAX_XML), name)
+    if b"xacro" not in data:
+        return data, warnings
     try:
-        if mjcf.is_mjcf(data):
+        root = parse(data)
+    except FormatError:
+        return data, warnings  # whose reader says so
+    if not has_macros(root):
+        return data, warnings
+    if macros is None:
+        raise InputError([Problem(name, root.line, root.column, "", "macros of xacro", "a plain file", EXPAND)])
+    root, more = _expanded(root, name, macros)
+    return root, (*warnings, *more)
+
+
+def _expanded(root: Element, name: str, macros: Macros) -> tuple[Element, tuple[Problem, ...]]:
+    """Expand the macros of a file, and give its own warnings. Raises InputError."""
+    try:
+        done = expand(root, name, PackageFiles(name, macros.packages), macros.arguments)
+    except MacroError as error:
+        line = error.line
+        raise InputError(
+            [Problem(error.file, line, min(line, 1), error.place, error.got, error.expected, error.hint)]
+        ) from None
+    except Refusal as error:
+        raise InputError([Problem(name, 0, 0, "", error.got, error.expected, error.hint)]) from None
+    unknown = [key for key in macros.arguments if key not in done.arguments]
+    if unknown:
+        rule = f"one of {', '.join(done.arguments)[:300]}" if done.arguments else "none, because the file declares none"
+        raise InputError([Problem(name, 0, 0, "", f"the argument {unknown[0]!a}", rule)])
+    if done.macros and done.root.tag == "robot" and done.root.first("link") is None:
+        names = ", ".join(done.macros)[:120]
+        hint = "Import the file that includes it and calls them."
+        raise InputError([Problem(name, 0, 0, "", f"a file of macros alone ({names})", "links and joints", hint)])
+    if done.root.tag not in ("robot", "sdf"):
+        raise InputError([Problem(name, 0, 0, "", f"macros in <{done.root.tag}>", "them in <robot> or <sdf>")])
+    told = "no warning of the file"
+    return done.root, tuple(Problem(name, line, min(line, 1), "", text, told) for line, text in done.warnings)
+
+
+def parse_tree(data: bytes | Element, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """Parse a URDF or SDF file, its bytes or root, or a model of MuJoCo that stands at `name`.
+
+    Messages call it by this name. Raises InputError with all problems.
+    """
+    tag = data.tag if isinstance(data, Element) else root_tag(data)
+    try:
+        if tag == "mujoco" and isinstance(data, bytes):
             return mjcf.read_tree(data, name, base, inertias)
-        if is_sdf(data):
+        if tag == "sdf":
             return sdf.read_tree(data, base, inertias)
         return urdf.read_tree(data, base, inertias)
     except ImportedError as error:

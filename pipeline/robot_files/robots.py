@@ -15,17 +15,25 @@ from ruamel.yaml import YAML
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import read_robot as read
+from pipeline.robot_files.packages import Macros
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import description, writing
 from robots.model import Robot
 
-__all__ = ["load", "read", "with_redundancy", "write"]
+__all__ = ["Macros", "load", "read", "with_redundancy", "write"]
 
 
-def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = None, **parameters: float) -> Robot:
+def load(
+    path: str | os.PathLike[str],
+    loops: str | os.PathLike[str] | None = None,
+    *,
+    macros: Macros | None = None,
+    **parameters: float,
+) -> Robot:
     """Load the robot in a URDF, SDF or MJCF file.
 
-    Joints that close loops, and which joints are driven, are in the file `loops`.
+    Joints that close loops, and which joints are driven, are in the file `loops`. Macros of xacro are expanded where
+    `macros` are given, by an evaluator that runs nothing; `ls.robots.Macros()` has no arguments.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
 
@@ -37,7 +45,7 @@ def load(path: str | os.PathLike[str], loops: str | os.PathLike[str] | None = No
         >>> ls.robots.load("arm.urdf").mechanism.actuators
         ('j',)
     """
-    imported = import_robot(path, loops)
+    imported = import_robot(path, loops, macros=macros)
     for problem in imported.warnings:
         warnings.warn(str(problem), stacklevel=2)
     return Robot.of(imported.description.family, parameters)

@@ -75,12 +75,6 @@ class _Reading:
         self.problems.append(FormatError(self.lines.get((kind, name), 0), f"{kind} {name}", got, expected, hint))
 
 
-def is_mjcf(data: bytes) -> bool:
-    """Whether bytes are a model of MuJoCo, by their first element."""
-    start = re.search(rb"<[A-Za-z_][^>\s/]*", re.sub(rb"<!--.*?-->", b"", data[: 1 << 16], flags=re.DOTALL))
-    return start is not None and start[0] == b"<mujoco"
-
-
 def read_tree(data: bytes, path: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
     """The tree of a model, in bytes that stand at `path`. Raises ImportedError with all problems."""
     try:

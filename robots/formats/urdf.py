@@ -31,7 +31,7 @@ from robots.formats.tree import (
     vector,
 )
 from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
-from robots.formats.xml_tree import FormatError
+from robots.formats.xml_tree import Element, FormatError
 from robots.inertia import point
 from robots.joint_kinds import URDF_KINDS
 from robots.model import Coupling, Inertia
@@ -48,8 +48,8 @@ def read(
     return read_tree(data).description(loops, actuated, independent)
 
 
-def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """The tree of links in the bytes of a URDF file. Raises ImportedError with all problems."""
+def read_tree(data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of links in the bytes of a URDF file, or in its root. Raises ImportedError with all problems."""
     try:
         file = urdf_file.read(data)
     except FormatError as error:
@@ -92,7 +92,7 @@ def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
         hint = "Take one joint out, and declare it as a loop in a file of loops."
         file.refuse(file.links[name].line, f"link {name}", "a cycle of parents", "a tree", hint)
     if not file.problems and not file.links:
-        file.refuse(0, "", "no link", "links and joints", "Expand macros first: xacro robot.xacro > robot.urdf.")
+        file.refuse(0, "", "no link", "links and joints")
     if not file.problems and base == "fixed" and not any(joint.kind != FIXED for joint in order):
         hint = f"Kinds are {', '.join(KINDS)}; --base floating lets the whole move."
         file.refuse(0, "", "no joint that moves", "at least one", hint)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from robots.formats.ratings import Rating
+from robots.formats.xacro.expansion import EXPAND
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.joint_kinds import URDF_KINDS
 from robots.parameters import LARGEST, nearest
@@ -113,9 +114,9 @@ class UrdfFile:
         self.warnings.append(FormatError(line, place, got, expected, hint))
 
 
-def read(data: bytes) -> UrdfFile:
-    """The links and joints of a file. Raises FormatError for what is not URDF at all."""
-    root = parse(data)
+def read(data: bytes | Element) -> UrdfFile:
+    """The links and joints of a file, or of its root. Raises FormatError for what is not URDF at all."""
+    root = data if isinstance(data, Element) else parse(data)
     if root.tag != "robot":
         part = "It is a part of a model of MuJoCo: import the file that includes it."
         hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
@@ -123,8 +124,7 @@ def read(data: bytes) -> UrdfFile:
     file = UrdfFile(root.attributes.get("name", "robot"))
     for child in root.children:
         if child.tag.startswith("xacro:"):
-            hint = "Expand it first: xacro robot.xacro > robot.urdf."
-            file.refuse(child.line, "", f"the macro {child.tag!a}", "plain URDF", hint)
+            file.refuse(child.line, "", f"the macro {child.tag!a}", "plain URDF", EXPAND)
         elif child.tag == "link":
             _Link(file, child).read()
         elif child.tag == "joint":

@@ -5,6 +5,7 @@ A document type is where entities, bombs and reads of other files come from, so 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
@@ -58,6 +59,12 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
         raise FormatError(0, "", "an encoding that is not known", "UTF-8 text", "Save it as UTF-8.") from None
     assert builder.root is not None  # the parser refuses an empty document
     return builder.root
+
+
+def root_tag(data: bytes) -> str:
+    """The tag of the first element, which tells the format; empty where there is none near the beginning."""
+    start = re.search(rb"<([A-Za-z_][^>\s/]*)", re.sub(rb"<!--.*?-->", b"", data[: 1 << 16], flags=re.DOTALL))
+    return start[1].decode("ascii", "replace") if start is not None else ""
 
 
 class _Builder:

@@ -101,6 +101,9 @@ ROWS: tuple[Row, ...] = (
     called("K a base that sails", "r.urdf --base sailing", "'sailing' is not one of 'fixed', 'floating'"),
     called("E46 no such file", "s.urdf", "s.urdf: got no such file; expected an existing file. Did you mean r.urdf?"),
     called("E47 no such loops", "r.urdf --loops l.yaml", "l.yaml: got no such file"),
+    called("E48 an argument of macros without a sign", "r.urdf --arg size=1", "--arg: got 'size=1'; expected NAME:=VALUE"),
+    called("E48 an argument of macros twice", "r.urdf --arg a:=1 --arg a:=2", "--arg: got 'a:=2'; expected NAME:=VALUE, each name once"),
+    called("E48 a package nowhere", "r.urdf --package there", "--package: got 'there'; expected NAME=VALUE"),
     called("E48 a folder", ".", ".: got a directory; expected a regular file"),
     # Loops beside a URDF file
     loops("E49 a link that is not", "a: coupler", "a: couplr", "loops[0].a: got 'couplr'; expected a link of the URDF file. Did you mean 'coupler'?"),

@@ -128,16 +128,10 @@ class SdfModel:
         return outer, (_turned(values[3:]), values[:3])
 
 
-def is_sdf(data: bytes) -> bool:
-    """Whether bytes are an SDF file, by their first element."""
-    start = re.search(rb"<[A-Za-z_][^>\s/]*", re.sub(rb"<!--.*?-->", b"", data[: 1 << 16], flags=re.DOTALL))
-    return start is not None and start[0] == b"<sdf"
-
-
-def read(data: bytes) -> tuple[SdfModel, Element]:
-    """The model in the bytes of an SDF file, and its element. Raises ImportedError with all problems."""
+def read(data: bytes | Element) -> tuple[SdfModel, Element]:
+    """The model in the bytes or the root of an SDF file, and its element. Raises ImportedError with all problems."""
     try:
-        root = parse(data)
+        root = data if isinstance(data, Element) else parse(data)
     except FormatError as error:
         raise ImportedError([error]) from None
     version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])

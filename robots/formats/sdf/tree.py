@@ -42,8 +42,8 @@ CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **d
 """Kinds of joints that close loops."""
 
 
-def read_tree(data: bytes, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """The tree of the model in the bytes of an SDF file. Raises ImportedError with all problems."""
+def read_tree(data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of the model in the bytes of an SDF file, or in its root. Raises ImportedError with all problems."""
     return _Growth(*file.read(data), base).tree(inertias)
 
 

@@ -1,0 +1,177 @@
+"""Files that macros of a robot file may read: below its folder, below its package, or below packages by name.
+
+The package of a file is the nearest folder above it with a `package.xml`. `$(find NAME)` is a package that the user
+names, one above the file, or one beside it whose `package.xml` has that name. What leads out of these folders, by `..`
+or by a link, is refused; so is whatever is no regular file of bounded size.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pipeline.documents.files import read_bytes, read_text
+from pipeline.documents.scalars import Scalar, ScalarError
+from pipeline.documents.yaml import MAX_BYTES, Dialect, parse_yaml
+from pipeline.errors import InputError
+from robots.formats.xacro.budget import Budget, MacroError, Refusal
+from robots.formats.xacro.expressions import MATH, Value, evaluate
+from robots.formats.xml_tree import MAX_BYTES as MAX_XML
+from robots.formats.xml_tree import Element, FormatError, parse
+
+MAX_LEVELS = 5
+"""Folders above a file in which packages are looked for."""
+
+MAX_PACKAGE = 1 << 16
+MAX_READ = 32 << 20
+"""Bytes of all files of an expansion."""
+
+_UNITS = {
+    "!radians": 1.0,
+    "!degrees": math.pi / 180.0,
+    "!meters": 1.0,
+    "!millimeters": 0.001,
+    "!foot": 0.3048,
+    "!inches": 0.0254,
+}
+"""Tags of xacro, in rad and m."""
+
+
+@dataclass(frozen=True)
+class Macros:
+    """Arguments of a file with macros, by name, and folders of packages that it finds, by name.
+
+    >>> ls.robots.Macros(arguments={"ur_type": "ur5e"}).packages
+    {}
+    """
+
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
+
+
+class PackageFiles:
+    """The files that the macros of one robot file may read."""
+
+    def __init__(self, main: str, packages: Mapping[str, str | os.PathLike[str]]) -> None:
+        self.named = {name: os.path.abspath(os.fspath(folder)) for name, folder in packages.items()}
+        for name, folder in self.named.items():
+            if not os.path.isdir(folder):
+                raise Refusal(f"{folder}, the folder of package {name}", "a folder that is there", "Check --package.")
+        self.read = 0
+        self.roots = [os.path.realpath(_package_of(main) or os.path.dirname(os.path.abspath(main)))]
+
+    def package(self, name: str, near: str) -> str:
+        """Return the folder of a package, whose files may be read from now on."""
+        folder = self.named.get(name) or _found(name, near)
+        if folder is None:
+            hint = f"Say where it is: --package {name[:60]}=FOLDER."
+            raise Refusal(f"package {name[:60]!a}", "one with its package.xml above or beside the file", hint)
+        root = os.path.realpath(folder)
+        if root not in self.roots:
+            self.roots.append(root)
+        return folder
+
+    def elements(self, path: str, near: str) -> tuple[str, Element]:
+        """Return the name of an included file, and its root."""
+        name = self._place(path, near)
+        try:
+            return name, parse(self._bytes(name))
+        except FormatError as error:
+            raise MacroError(name, error.line, error.place, error.got, error.expected, error.hint) from None
+
+    def mapping(self, path: str, near: str) -> Mapping[str, Value]:
+        """Return what a YAML file holds."""
+        name = self._place(path, near)
+        try:
+            self._count(os.path.getsize(name))
+            return parse_yaml(read_text(name, MAX_BYTES), name, _DIALECT).data
+        except OSError as error:
+            raise Refusal(f"{name}, which cannot be read ({error.strerror})", "a readable file") from None
+        except InputError as error:
+            raise _refusal(error) from None
+
+    def _place(self, path: str, near: str) -> str:
+        """Return where a file is. Raises Refusal for one outside."""
+        if not isinstance(path, str) or "\0" in path or any(letter in path for letter in "*?["):
+            raise Refusal(f"the file {str(path)[:60]!a}", "the name of one file")
+        if path.startswith("package://"):
+            package, _, rest = path.removeprefix("package://").partition("/")
+            path = os.path.join(self.package(package, near), rest)
+        name = os.path.join(os.path.dirname(near), path)
+        whole = os.path.realpath(name)
+        if not any(os.path.commonpath([whole, root]) == root for root in self.roots):
+            hint = "Files of another package are named by $(find PACKAGE)."
+            raise Refusal(f"{path[:120]!a}, outside of the folder of the file and its packages", "one inside", hint)
+        return name
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            data = read_bytes(name, MAX_XML)
+        except InputError as error:
+            raise _refusal(error) from None
+        self._count(len(data))
+        return data
+
+    def _count(self, size: int) -> None:
+        self.read += size
+        if self.read > MAX_READ:
+            raise Refusal(f"more than {MAX_READ >> 20} MiB in included files", "less")
+
+
+def _refusal(error: InputError) -> Refusal:
+    problem = error.problems[0]
+    where = f"{problem.file}:{problem.line}: {problem.key}".rstrip(": 0") if problem.line else problem.file
+    return Refusal(f"{where}: {problem.got}", problem.expected, problem.hint)
+
+
+def _above(file: str) -> list[str]:
+    """Return the folders above a file, the nearest first."""
+    folder, result = os.path.dirname(os.path.abspath(file)), list[str]()
+    while folder not in result:
+        result.append(folder)
+        folder = os.path.dirname(folder)
+    return [*islice(result, MAX_LEVELS)]
+
+
+def _package_of(file: str) -> str | None:
+    return next((folder for folder in _above(file) if _name(folder) is not None), None)
+
+
+def _found(name: str, near: str) -> str | None:
+    """Return the folder of a package above or beside a file, whose package.xml has its name."""
+    if not name or os.sep in name or name in (os.curdir, os.pardir) or not name.isprintable():
+        return None
+    for folder in _above(near):
+        for place in (folder, os.path.join(folder, name)):
+            if _name(place) == name:
+                return place
+    return None
+
+
+def _name(folder: str) -> str | None:
+    """Return the name in the package.xml of a folder; None without a sound one."""
+    try:
+        root = parse(read_bytes(os.path.join(folder, "package.xml"), MAX_PACKAGE))
+    except (InputError, FormatError):
+        return None
+    name = root.first("name")
+    return name.text if root.tag == "package" and name is not None else None
+
+
+def _in(factor: float) -> Callable[[str], Scalar]:
+    """Return the reader of a number, or an expression for one, in a unit."""
+
+    def read(text: str) -> Scalar:
+        try:
+            number = evaluate(text, lambda name: MATH[name], Budget())
+            return float(number) * factor
+        except (Refusal, TypeError, ValueError):
+            raise ScalarError("a number", "Units of xacro stand before numbers.") from None
+
+    return read
+
+
+_DIALECT = Dialect({tag: _in(factor) for tag, factor in _UNITS.items()}, anchors=True, repeats=True)

@@ -32,6 +32,7 @@ class Status(IntEnum):
     DIVERGED = 15
     FRICTION_NO_SOLUTION = 16
     FRICTION_SEVERAL_SOLUTIONS = 17
+    TURNS_UNKNOWN = 18
 
 
 ADVICE: dict[Status, str] = {
@@ -58,6 +59,8 @@ ADVICE: dict[Status, str] = {
     "the coefficients, or lengthen guides and arms of bearings",
     Status.FRICTION_SEVERAL_SOLUTIONS: "several forces or motions fit the friction, whose loads it makes itself "
     "(Painleve); lower the coefficients, or lengthen guides and arms of bearings",
+    Status.TURNS_UNKNOWN: "a spring or a limit is at a joint whose full turns are not known, as a singularity lies on "
+    "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
 }
 """What a user can do about each status."""
 
@@ -66,8 +69,12 @@ OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
 """What only friction gives that depends on reactions of passive joints, and simulations."""
 
 
-def flags(*, simulated: bool = False, settling: bool = False) -> dict[str, int]:
-    """Names and codes, for the attributes of a stored status; `settling`: where friction depends on reactions."""
+def flags(*, simulated: bool = False, settling: bool = False, counted: bool = False) -> dict[str, int]:
+    """Names and codes, for the attributes of a stored status.
+
+    `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints.
+    """
     beyond = {Status.DIVERGED} if not simulated else set()
+    beyond |= {Status.TURNS_UNKNOWN} if not counted else set()
     beyond |= {*OF_FRICTION} if not (simulated or settling) else set()
     return {status.name: int(status) for status in Status if status not in beyond}

@@ -13,6 +13,7 @@ from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
 from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS
+from robots.limits import NO_LIMITS
 from robots.model import Mechanism, Robot
 from robots.status import flags
 from robots.types import TRANSLATION
@@ -64,7 +65,11 @@ def contents(plan: Plan) -> dict[str, Any]:
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],
         "attributes": attributes(plan.sweep) | _uniqueness(plan),
         "units": {name: unit for name, unit in spellings.items() if name in plan.layout.variables},
-        "flags": flags(simulated=plan.sweep.simulation is not None, settling=settles(plan.sweep.friction.groups)),
+        "flags": flags(
+            simulated=plan.sweep.simulation is not None,
+            settling=settles(plan.sweep.friction.groups),
+            counted=plan.sweep.limits != NO_LIMITS or any(limb.springs for limb in plan.mechanism.limbs),
+        ),
         "sources": plan.sweep.sources,
     }
 

@@ -55,6 +55,9 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
             if node.number in known:
                 stack.pop()
                 continue
+            if node.op in _STEPS:
+                known[node.number] = 0.0  # whatever is behind it
+                continue
             waiting = [arg for arg in node.args if arg.number not in known]
             if waiting:
                 stack.extend(waiting)
@@ -69,7 +72,7 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
 def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
     if node.op in (STATE, RESULT):
         raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
-    if node.op in _STEPS or _all_zero(changes):
+    if _all_zero(changes):
         return 0.0
     rules = _RULES | _WITH_KINKS if kinks else _RULES
     return rules[node.op](node, *node.args, *changes)

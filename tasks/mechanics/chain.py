@@ -28,8 +28,19 @@ from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, re
 from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
-from tasks.mechanics.limb import CLOSED, CONVERGED, FOLLOWED, SINGULAR, WINDING, Mounted, Solved, length_of
+from tasks.mechanics.limb import (
+    CLOSED,
+    CONVERGED,
+    FOLLOWED,
+    SINGULAR,
+    WINDING,
+    Mounted,
+    Solved,
+    length_of,
+    sprung_joints,
+)
 from tasks.mechanics.loops import LimbChoice
+from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
 UPRIGHT = 1e-9  # cosine of the pitch of a platform up to which yaw and roll are not told apart
@@ -125,7 +136,10 @@ def solve(chain: Chain, q: Array, rates: Array, accelerations: Array) -> Solved:
     states, home_branch = _positions(chain, start, chain.of_independent(q))
     solved = with_states(chain, states, q, rates, accelerations)
     assert isinstance(solved.tips, FreeTips)
-    return replace(solved, status=_status(solved.tips, start, home_branch))
+    status = _status(solved.tips, start, home_branch)
+    if solved.turns is not None and {*solved.turns.counted} & {*sprung_joints(chain.limb)}:
+        status = where(status > 0.5, status, where(solved.turns.known, status, float(Status.TURNS_UNKNOWN)))
+    return replace(solved, status=status)
 
 
 def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Array, accelerations: Array) -> Solved:
@@ -135,24 +149,32 @@ def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Arr
     tree = embedding.matrix @ chain.of_independent(rates)
     second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
     given = dict(zip(chain.choice.independent, chain.of_independent(q), strict=True))
-    return Solved(tips, states, tree, second, float(Status.OK), given)
+    return Solved(tips, states, tree, second, float(Status.OK), given, _turns(chain, states, given))
 
 
-def at_states(chain: Chain, states: Sequence[JointState], rates: Array) -> Solved:
-    """The motion of a chain whose joints are where they are, all but closed, without acceleration of its freedoms."""
+def _turns(chain: Chain, states: Sequence[JointState], given: dict[int, Scalar]) -> Turns | None:
+    """Turns of the joints that loops move; None of a chain without any."""
+    if not counted_joints(chain.limb, chain.choice):
+        return None
+    start = chain.tips([HOME] * len(chain.limb.links))
+    size = loop_size(start)
+    targets = {joint: given[joint] for joint in _looped(chain)}
+    return Turns(start.embedding, states, targets, size, CONVERGED * size)
+
+
+def at_angles(chain: Chain, angles: Array, rates: Array) -> Solved:
+    """The motion of a chain whose joints are at `angles`, all but closed, without acceleration of its freedoms."""
+    states = [state_at(link, angle) for link, angle in zip(chain.limb.links, angles, strict=True)]
     start, tips = chain.tips([HOME] * len(chain.limb.links)), chain.tips(states)
     tree = tips.embedding.matrix @ chain.of_independent(rates)
-    return Solved(tips, states, tree, tips.embedding.drift(tree), _branch_status(tips, start))
+    status, positions = _branch_status(tips, start), dict(enumerate(angles))
+    return Solved(tips, states, tree, tips.embedding.drift(tree), status, positions)
 
 
 def _looped(chain: Chain) -> list[int]:
     """Independent joints that loops contain."""
     inside = {joint for loop in chain.choice.loops for joint in loop.joints}
     return [joint for joint in chain.choice.independent if joint in inside]
-
-
-def _dependent(chain: Chain) -> list[int]:
-    return [joint for cluster in chain.choice.clusters for joint in cluster.dependent]
 
 
 def loop_size(start: FreeTips) -> Scalar:
@@ -164,7 +186,7 @@ def loop_size(start: FreeTips) -> Scalar:
 
 def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState], Mask]:
     """States of all joints, and whether they are on the branch of the reference configuration."""
-    links, looped, dependent = chain.limb.links, _looped(chain), _dependent(chain)
+    links, looped, dependent = chain.limb.links, _looped(chain), dependent_joints(chain.choice)
     place = {joint: k for k, joint in enumerate(chain.choice.independent)}
     states = [state_at(link, q[place[i]]) if i in place else HOME for i, link in enumerate(links)]
     if not dependent:

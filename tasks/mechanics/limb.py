@@ -30,9 +30,21 @@ from tasks.mechanics.continuation.steps import packed, unpacked_states
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.embedding import Tips
 from tasks.mechanics.field import Field
-from tasks.mechanics.kinematics import HOME, ZERO, JointState, Motion, Pose, inverse_pose, joined_pose, motions, stepped
+from tasks.mechanics.kinematics import (
+    HOME,
+    ZERO,
+    JointState,
+    Motion,
+    Pose,
+    inverse_pose,
+    joined_pose,
+    motions,
+    state_at,
+    stepped,
+)
 from tasks.mechanics.loops import LimbChoice
 from tasks.mechanics.platform import held_directions
+from tasks.mechanics.turns import Turns
 
 ITERATIONS = 20
 WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
@@ -42,6 +54,7 @@ CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one m
 CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
 FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED at the end of a path, which may be near a singularity
 TORN = 1e-3  # the same for given joint variables to belong to the pose at all
+OPPOSITE = -0.88  # cosine of a joint with a spring, half a radian from half a turn: a pose says nothing of its turns
 TURNS = {"wx", "wy", "wz"}  # components of a twist
 SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
 
@@ -100,7 +113,10 @@ class Mounted:
 
 @dataclass(frozen=True)
 class Solved:
-    """The motion of a limb: tips, joint states, rates and accelerations, status; positions that were `given`."""
+    """The motion of a limb: tips, joint states, rates and accelerations, status; positions that were `given`.
+
+    `turns`: of a chain with loops, the turns of joints that these move; no kernel counts them that does not ask.
+    """
 
     tips: Tips
     states: Sequence[JointState]
@@ -108,14 +124,18 @@ class Solved:
     accelerations: Array
     status: Scalar
     given: Mapping[int, Scalar] = field(default_factory=dict)
+    turns: Turns | None = None
 
     def position(self, limb: Limb, joint: int) -> Scalar:
-        """Position of a joint of the tree [rad or m]: as given, else within half a turn of the reference pose.
+        """Position of a joint of the tree [rad or m]: as given, of a chain with all turns from its reference.
 
-        That of a joint that follows another is the ratio times that of the other, how far that may be.
+        That of a joint that follows another is the ratio times that of the other, how far that may be. Revolute joints
+        of limbs at a platform are within half a turn of the reference pose.
         """
         if joint in self.given:
             return self.given[joint]
+        if self.turns is not None and joint in self.turns.counted:
+            return self.turns.position(joint)
         for entry in limb.couplings:
             if limb.index(entry.joint) == joint:
                 return self.position(limb, limb.index(entry.of)) * entry.ratio
@@ -127,7 +147,18 @@ def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solve
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states, home_branch = _positions(mounted, start, home, platform)
     solved = with_states(mounted, states, platform, motion)
-    return replace(solved, status=_status(solved.tips, start, home_branch))
+    status: Scalar = _status(solved.tips, start, home_branch)
+    for joint in sprung_joints(mounted.limb):
+        if mounted.limb.links[joint].joint_kind.periodic:
+            # a motion that goes on to the next turn comes by here
+            turning = every([status < 0.5, states[joint].cos < OPPOSITE])
+            status = where(turning, float(Status.TURNS_UNKNOWN), status)
+    return replace(solved, status=status)
+
+
+def sprung_joints(limb: Limb) -> list[int]:
+    """Joints whose positions springs see, each once."""
+    return list(dict.fromkeys(joint for spring in limb.springs for joint, _ in spring.ratios))
 
 
 def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
@@ -137,14 +168,15 @@ def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, 
     return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
 
 
-def at_states(mounted: Mounted, states: Sequence[JointState], home: Pose, platform: Pose, motion: Motion) -> Solved:
-    """The motion of a limb whose joints are where they are, all but closed. Its status allows for what drifts open."""
+def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motion: Motion) -> Solved:
+    """The motion of a limb whose joints are at `angles`, all but closed. Its status allows for what drifts open."""
+    states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
     torn = total(tips.residuals()) > TORN * _size(start)
     status = where(torn, float(Status.LOOP_OPEN), _branch_status(tips, start))
-    return Solved(tips, states, rates, tips.accelerations(rates, moving), status)
+    return Solved(tips, states, rates, tips.accelerations(rates, moving), status, dict(enumerate(angles)))
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
@@ -323,10 +355,18 @@ def _status(tips: Tips, start: Tips, home_branch: Mask) -> Scalar:
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
     """Positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
 
-    NaN for a cut joint with several variables.
+    Of a chain with all turns where these are known. NaN for a cut joint with several variables.
     """
-    angles = [replace(solved, given={}).position(mounted.limb, joint) for joint in range(len(solved.states))]
-    return angles + [joined.position() for joined in solved.tips.cut_joints]
+    limb, counting = mounted.limb, None if solved.turns is None else solved.turns.with_cuts
+    within = replace(solved, given={}, turns=None)
+    angles = [within.position(limb, joint) for joint in range(len(solved.states))]
+    angles += [joined.position() for joined in solved.tips.cut_joints]
+    if counting is not None:
+        for joint in counting.counted:
+            angles[joint] = counting.position_or_within(joint)
+        for loop in counting.cuts:
+            angles[len(limb.links) + len(limb.tips) + loop] = counting.cut_position(loop)
+    return angles
 
 
 def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:

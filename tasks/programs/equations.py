@@ -22,7 +22,6 @@ from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, equations, limb, platform
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import Share
-from tasks.mechanics.kinematics import state_at
 from tasks.mechanics.structure import (
     GRAVITY,
     Structure,
@@ -81,11 +80,10 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
         mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion)
-        states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
         solved = (
-            chain.at_states(mounted, states, structure.speed(motion))
+            chain.at_angles(mounted, angles, structure.speed(motion))
             if isinstance(mounted, chain.Chain)
-            else limb.at_states(mounted, states, home, pose, moving)
+            else limb.at_angles(mounted, angles, home, pose, moving)
         )
         share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
         share = equations.with_forces(share, mounted, solved)

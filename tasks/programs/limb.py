@@ -17,6 +17,7 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
+from robots.status import Status
 from tasks.criteria.arms import arms
 from tasks.criteria.compliance import ErrorModel, limb_stiffness
 from tasks.criteria.looseness import LooseParts
@@ -25,7 +26,7 @@ from tasks.friction import joints as joint_friction
 from tasks.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, Array, Numbers, Scalar, Scalars
-from tasks.mathematics.algebra import array
+from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.continuation.steps import packed
@@ -177,6 +178,15 @@ class LimbRequest:
 BARE = LimbRequest()
 
 
+def _status(sample: LimbSample, limits: LimbLimits) -> Scalar:
+    """The status of a limb, also where limits see a joint whose turns are not known."""
+    status, turns = sample.solved.status, sample.solved.turns
+    if turns is None or not limits.positions:
+        return status
+    unknown = where(turns.with_cuts.known, float(Status.OK), float(Status.TURNS_UNKNOWN))
+    return where(status > 0.5, status, unknown)
+
+
 @functools.cache
 def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, moving_base: bool = False) -> Program:
     """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
@@ -219,7 +229,7 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         sample = LimbSample(structure, mounted, solved, pose, moving, motion, array(gravity))
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
         rows = limb.jacobian(mounted, solved.tips, sample.transmission)
-        result |= {"jacobian": rows or undriven, "status": [solved.status]}
+        result |= {"jacobian": rows or undriven, "status": [_status(sample, asked.limits)]}
         # always in this order: of x - y and y - x a program has the one that it came to first
         rates, positions = sample.rates[0], sample.positions if asked.limits.positions else ()
         series = {name: of(sample) for name, of in SERIES.items() if name in asked.series}

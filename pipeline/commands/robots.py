@@ -207,6 +207,6 @@ def _pairs(option: str, sign: str, texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         name, found, value = text.partition(sign)
         if not (found and name.isidentifier()) or name in pairs:
-            raise Refused(f"{option}: got {text!r}; expected NAME{sign}VALUE, each name once")
+            raise Refused(f"{option}: got {text!r}; expected NAME{sign}VALUE, each name once.")
         pairs[name] = value
     return pairs

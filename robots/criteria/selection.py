@@ -37,6 +37,23 @@ def link_names(mechanism: Mechanism) -> dict[str, Place]:
     return _named(mechanism, [[link.body for link in limb.links] for limb in mechanism.limbs])
 
 
+def platform_link(mechanism: Mechanism) -> int | None:
+    """Return the link of a chain that is its platform: what the last joint of its coordinates carries; None without."""
+    if not (mechanism.is_chain and mechanism.limbs[0].coordinates):
+        return None
+    (limb,) = mechanism.limbs
+    return limb.index(limb.coordinates[-1])
+
+
+def real_link_names(mechanism: Mechanism) -> dict[str, Place]:
+    """Every link by name that is a body, not one that stands for a coordinate of a platform."""
+    if (plate := platform_link(mechanism)) is None:
+        return link_names(mechanism)
+    (limb,) = mechanism.limbs
+    stand_ins = {limb.index(joint) for joint in limb.coordinates} - {plate}
+    return {name: place for name, place in link_names(mechanism).items() if place[1] not in stand_ins}
+
+
 def joint_names(mechanism: Mechanism) -> dict[str, Place]:
     """Every joint by name, `limb.joint` or of a chain `joint`: number of its limb, and in `Limb.joints`."""
     return _named(mechanism, [list(limb.joints) for limb in mechanism.limbs])

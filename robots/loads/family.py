@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robots.criteria.selection import joint_names, link_names, select
+from robots.criteria.selection import joint_names, platform_link, real_link_names, select
 from robots.expressions.expression import Expression
 from robots.forces.elements import AppliedWrench, ForceElement, Spring
 from robots.formats.description import CONSTANTS, Description
@@ -226,27 +226,32 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
 
 
 def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tuple[int, int]]:
-    """Instances and links, joints or actuators that a load acts on; none for a platform. Raises LoadError."""
+    """Instances and links, joints or actuators that a load acts on. Raises LoadError.
+
+    None for a platform; that of a chain with coordinates of one is a link of it.
+    """
     if isinstance(load, ElasticDrive):
         yield from _driven(mechanism, name, load)
         return
     if isinstance(load, JointSpringLoad):
         yield from _jointed(mechanism, name, load)
         return
-    axes = load.axes if isinstance(load, WrenchLoad) else "world"
-    if load.body == ON_PLATFORM and not mechanism.is_chain:
-        if axes == "link":
-            raise LoadError((name, "axes"), "'link'", "'world' or 'platform' for a platform")
+    axes, plate = load.axes if isinstance(load, WrenchLoad) else "world", platform_link(mechanism)
+    is_platform = load.body == ON_PLATFORM and (plate is not None or not mechanism.is_chain)
+    if axes == ("link" if is_platform else "platform"):
+        expected = "'world' or 'platform' for a platform" if is_platform else "'world' or 'link' for a link"
+        raise LoadError((name, "axes"), repr(axes), expected)
+    if is_platform:
+        yield from () if plate is None else ((0, plate),)
         return
-    if axes == "platform":
-        raise LoadError((name, "axes"), "'platform'", "'world' or 'link' for a link")
-    names = link_names(mechanism)
+    names = real_link_names(mechanism)
     try:
         yield from select(names, load.body, "link")
     except ParameterError:
-        others = () if mechanism.is_chain else (ON_PLATFORM,)
+        others = (ON_PLATFORM,) if plate is not None or not mechanism.is_chain else ()
         hint = nearest(load.body, (*others, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
-        raise LoadError((name, "body"), repr(load.body), "a link or the platform of the robot", hint) from None
+        rule = "a link or the platform of the robot" if others else "a link of the robot, which has no platform"
+        raise LoadError((name, "body"), repr(load.body), rule, hint) from None
 
 
 def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator[tuple[int, int]]:

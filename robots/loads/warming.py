@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from robots.criteria.elasticity import once
-from robots.criteria.selection import link_names, select
+from robots.criteria.selection import link_names, platform_link, select
 from robots.limits import Place
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
@@ -151,9 +151,13 @@ def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[P
             )
         names, bodies = link_names(mechanism), {ON_BASE: BASE, ON_PLATFORM: PLATFORM}
         if pattern in bodies and not any(name.split(".")[-1] == pattern for name in names):
-            if pattern == ON_PLATFORM and mechanism.is_chain:
+            plate = platform_link(mechanism)
+            if pattern == ON_PLATFORM and mechanism.is_chain and plate is None:
                 raise ParameterError("expansion platform: got a platform of a chain; expected links, or base")
-            beside.append((bodies[pattern], rate))
+            if pattern == ON_PLATFORM and plate is not None:
+                once(rates, "expansion", pattern, {(0, plate): rate})
+            else:
+                beside.append((bodies[pattern], rate))
         else:
             once(rates, "expansion", pattern, dict.fromkeys(select(names, pattern, "link"), rate))
     if not rates and not beside:

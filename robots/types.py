@@ -24,7 +24,7 @@ ZERO: Vector = (0.0, 0.0, 0.0)
 TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 """Components of a twist: angular, then linear."""
 
-TRANSLATION = TWIST[3:]
+ROTATION, TRANSLATION = TWIST[:3], TWIST[3:]
 
 LoadAxes = Literal["world", "platform"]
 """The axes that a load on the platform is given in."""

@@ -6,20 +6,29 @@ Source: hybrid-limb paper, Eqs. (137), (140).
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from robots.status import Status
 from tasks.kernels.expression import Dual
 from tasks.kernels.types import Array, Mask, Scalar
-from tasks.mathematics.algebra import array, determinant, either, every, inverse, opposite, sqrt, total, where
+from tasks.mathematics.algebra import array, determinant, either, every, inverse, sqrt, total, where
 from tasks.mathematics.minimax import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 
 UNBALANCED = Dual(1e-9, 1e-4)  # part of a wrench along the freedoms that no actuator gives, relative to all of it
+
+FLAT = Dual(1e-9, 1e-4)  # determinant of J_IK at the reference pose, without units: its rank is not certain up to it
+
+FLAT_OF_MORE = Dual(1e-7, 1e-3)  # the same of more or fewer actuators than freedoms, whose volume is the root of one
+
+IDLE = 1e-6  # length of a row relative to the longest one, below which an actuator moves nothing
 
 NEAR = 1e-3  # determinant of J_IK relative to that of the reference pose, up to which forces are very large
 
@@ -161,42 +170,105 @@ def _volume(jacobian: Array) -> Scalar:
     return determinant(j) if j.shape[0] == j.shape[1] else sqrt(abs(determinant(_gram(j))))
 
 
-def regularity(jacobian: Array, home: Array) -> Scalar:
+@dataclass(frozen=True)
+class Reference:
+    """A matrix (row, direction) at the reference pose, and which of its columns are turns (direction,)."""
+
+    matrix: Array
+    turning: Sequence[bool]
+
+    @cached_property
+    def _first(self) -> Scalar:
+        return _volume(self.matrix)
+
+    @cached_property
+    def _box(self) -> Scalar:
+        """Volume that the columns would span if they stood upright and those of each unit were as long as on average.
+
+        As many rows as columns count as if all were as long, but for those without effect: actuators have units too.
+        """
+        m = array(self.matrix)
+        if m.shape[0] != m.shape[1]:
+            return _upright(m, self.turning) if m.shape[0] > m.shape[1] else _upright(m.T, [True] * m.shape[0])
+        squares = [sum(x * x for x in row) for row in m]
+        least = _largest(squares) * (IDLE * IDLE)
+        lengths = array([sqrt(where(square > least, square, least)) for square in squares])
+        return _upright(m / lengths[:, None], self.turning) * math.prod(lengths)
+
+    @cached_property
+    def _flat(self) -> Scalar:
+        rows, columns = array(self.matrix).shape
+        return self._box * (FLAT if rows == columns else FLAT_OF_MORE)
+
+    @cached_property
+    def certain(self) -> Mask:
+        """Whether the matrix has its full rank, digits to spare: nothing is relative to one that has not."""
+        return abs(self._first) > self._flat
+
+    @cached_property
+    def volume(self) -> Scalar:
+        """Its volume, which others are relative to; NaN where the rank is not certain."""
+        return where(self.certain, self._first, np.nan)
+
+    @cached_property
+    def least(self) -> Scalar:
+        """Volume at other poses up to which forces are very large."""
+        return where(self.certain, abs(self._first) * NEAR, self._flat)
+
+
+def _upright(matrix: Array, turning: Sequence[bool]) -> Scalar:
+    """Product of the lengths of columns, in place of each the mean of those that turn, or of those that do not."""
+    result: Scalar = 1.0
+    for kind in (True, False):
+        columns = [k for k, turns in enumerate(turning) if turns == kind]
+        squares = sum((x * x for x in matrix[:, columns].ravel()), start=0.0)
+        result = result * math.prod([sqrt(squares * (1.0 / len(columns)))] * len(columns)) if columns else result
+    return result
+
+
+def _largest(values: Sequence[Scalar]) -> Scalar:
+    result = values[0]
+    for value in values[1:]:
+        result = where(value > result, value, result)
+    return result
+
+
+def regularity(jacobian: Array, home: Reference) -> Scalar:
     """Determinant of J_IK relative to that of the reference pose: 1 there, 0 at a singularity of the platform (type 2).
 
     Below zero beyond such a singularity. Units and size do not matter. Of more actuators than freedoms, the volume of
-    the columns, which has no sign.
+    the columns, which has no sign. NaN where the reference pose is singular itself.
     """
-    return _volume(jacobian) / _volume(home)
+    return _volume(jacobian) / home.volume
 
 
-def platform_status(jacobian: Array, home: Array) -> Scalar:
+def platform_status(jacobian: Array, home: Reference) -> Scalar:
     """What a J_IK of full rank is: OK, near to losing it, or beyond where it does, seen from the reference pose.
 
-    home (actuator, freedom) is that of the reference pose. From one sign to the other it has been singular on the way,
-    whether or not a sample was there. More actuators than freedoms leave no sign.
+    From one sign to the other it has been singular on the way, whether or not a sample was there. More actuators than
+    freedoms leave no sign, nor does a reference pose that is singular itself.
     """
-    volume, first = _volume(jacobian), _volume(home)
-    status: Scalar = where(abs(volume) < abs(first) * NEAR, float(Status.ILL_CONDITIONED), float(Status.OK))
-    # nothing is known of a reference pose that is singular itself
-    return where(volume * first < 0.0, float(Status.SINGULARITY_CROSSED), status)
+    volume = _volume(jacobian)
+    status: Scalar = where(abs(volume) < home.least, float(Status.ILL_CONDITIONED), float(Status.OK))
+    return where(volume * home.volume < 0.0, float(Status.SINGULARITY_CROSSED), status)
 
 
-def constraints_lost(rows: Array, home: Array) -> Mask:
+def constraints_lost(rows: Array, home: Reference) -> Mask:
     """Whether limbs cannot hold the platform, here or on the way from the reference pose: a constraint singularity.
 
-    rows, home (row, held direction): what they hold it by. As many rows as directions have a sign, which a crossing
-    changes; more of them none. Nothing is known of a reference pose that is singular itself.
+    rows (row, held direction): what they hold it by. As many rows as directions have a sign, which a crossing changes;
+    more of them none, nor does a reference pose that is singular itself.
     """
-    crossed = every([regularity(rows, home) < NEAR, opposite(singularity(home))])
-    return either(singularity(rows), crossed)
+    volume = _volume(rows)
+    crossed = where(home.certain, volume / home.volume, NEAR) < NEAR
+    return either(either(singularity(rows), crossed), abs(volume) < home.least)
 
 
 def combined_status(
     statuses: Sequence[Scalar],
     jacobian: Array,
     forces: Sequence[Scalar],
-    home: Array | None = None,
+    home: Reference | None = None,
     loose: Mask = False,
 ) -> Scalar:
     """The first limb's complaint, else that of J_IK, singular or not as at the reference pose, else of the forces.

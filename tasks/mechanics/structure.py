@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family, Frame, Instance, Mechanism
-from robots.types import TWIST
+from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import Graph
 from tasks.kernels.types import ABSENT, Array
 from tasks.mechanics import chain, limb, platform
@@ -47,6 +47,15 @@ class Structure:
         if self.mechanism.is_chain:
             return list(range(self.freedoms))
         return [TWIST.index(name) for name in self.mechanism.platform.mobility]
+
+    @property
+    def turning(self) -> list[bool]:
+        """Which freedoms turn; the others slide."""
+        mechanism = self.mechanism
+        if not mechanism.is_chain:
+            return [name in ROTATION for name in mechanism.platform.mobility]
+        limb_ = mechanism.limbs[0]
+        return [limb_.links[limb_.index(name)].joint_kind.turns for name in mechanism.freedoms]
 
     @property
     def held(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
-from robots.types import TRANSLATION, TWIST
+from robots.types import ROTATION, TRANSLATION, TWIST
 from tasks.mathematics.quaternions import rotation_matrix
 from tasks.mechanics.closures import Joined, row_count
 from tasks.mechanics.embedding import Tips
@@ -38,7 +38,6 @@ from tasks.mechanics.loops import (
     loop_matrix,
 )
 
-ROTATION = TWIST[:3]
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
 NEARER = (1.0, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)

@@ -15,7 +15,7 @@ from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, SharingForm
 from robots.model import Family
 from robots.quantities import any_needs, reduction
 from robots.status import Status
-from robots.types import TWIST
+from robots.types import ROTATION, TWIST
 from tasks.criteria.compliance import PlatformStiffness
 from tasks.criteria.distance import least_gap
 from tasks.kernels.expression import CONSTANT
@@ -24,6 +24,7 @@ from tasks.kernels.program import Program, require_shapes, trace
 from tasks.kernels.types import ABSENT, ZERO, Array, Mask, Scalar
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import assembly, limb
+from tasks.mechanics.platform import held_directions
 from tasks.mechanics.structure import Structure, mounted_limb, structure_of
 from tasks.metrics import poses
 from tasks.metrics.margins import MARGINS, NOTHING, LimbLimits, least
@@ -128,7 +129,10 @@ def assembly_program(
             now, first = (
                 array(np.vstack([x[k] for k in limbs])[:, holding]) for x in (constraint_rows, home_constraint_rows)
             )
-            held, loose = assembly.regularity(now, first), assembly.constraints_lost(now, first)
+            names = held_directions(structure.mechanism.platform.mobility)
+            turning = [names[k] in ROTATION for k in holding]
+            holds = assembly.Reference(first, turning)
+            held, loose = assembly.regularity(now, holds), assembly.constraints_lost(now, holds)
         solved = assembly.combined_status([status[k][0] for k in limbs], acting, forces, home, loose)
         if structure.mechanism.underactuated and not at_states:
             mass = terms.summed(("mass",), others)["mass"]
@@ -190,13 +194,13 @@ def assembly_program(
     return program
 
 
-def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array]) -> Array:
+def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array]) -> assembly.Reference:
     """J_IK (actuator, freedom) at the reference pose, from the inputs of the kernels of the limbs; once for a case."""
     still, rows = np.zeros(structure.motion_size), []
     for k, instance in enumerate(structure.mechanism.instances):
         mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount[k], still)
         rows += limb.home_jacobian(mounted, home)
-    return array(rows)
+    return assembly.Reference(array(rows), structure.turning)
 
 
 def _constant_jacobian(family: Family) -> Array | None:

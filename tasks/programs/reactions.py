@@ -40,6 +40,8 @@ _REACH = 0.05  # share of the robot's size by which the platform is moved to rea
 def carried(family: Family) -> tuple[int, ...]:
     """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
 
+    At poses near the reference pose, not there, which may be a constraint singularity.
+
     All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
     """
     if structure_of(family).mechanism.is_chain:
@@ -50,8 +52,8 @@ def carried(family: Family) -> tuple[int, ...]:
     size = max(float(np.linalg.norm(body.home.position)), 1e-3)
     free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
     matrices = []
-    for sample in range(GENERIC):
-        step = random.uniform(-_REACH, _REACH, 6) * free * (1.0 if sample else 0.0)
+    for _ in range(GENERIC):
+        step = random.uniform(-_REACH, _REACH, 6) * free
         matrices.append(_held_rows(family, parameters, platform.still(body, step[:3], step[3:] * size)))
     return pivots(matrices)
 

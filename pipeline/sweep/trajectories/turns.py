@@ -20,13 +20,11 @@ from pipeline.sweep.trajectories.orientation import read_orientation
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
 from robots.trajectories.kinds import TURNS, Turn, Value
-from robots.types import IDENTITY, TRANSLATION, TWIST, Matrix
+from robots.types import IDENTITY, ROTATION, TRANSLATION, Matrix
 
 KEY, ORIENTATION = "turn", "orientation"
 TIMES = 1e-9
 """Relative error of times that rounding explains."""
-
-ROTATION = TWIST[:3]
 
 
 COLUMNS = {"t": "s", "roll": "rad", "pitch": "rad", "yaw": "rad"}

@@ -152,11 +152,12 @@ def test_actuators_that_are_off_leave_all_to_the_others(even: tuple[np.ndarray, 
 
 def test_a_platform_that_those_that_are_on_cannot_hold_has_a_status() -> None:
     rows, weights = np.array([[1.0, 0.0], [0.5, 1.0], [2.0, 0.0]]), np.array([1.0, np.inf, 1.0])
+    home = assembly.Reference(rows, [False, False])
     with np.errstate(all="ignore"):
         for numbers, expected in ((weights, Status.PLATFORM_SINGULAR), (weights[::-1][[1, 0, 2]], Status.OK)):
             acting = assembly.acting_rows(rows, numbers)
             forces = assembly.actuator_forces(rows, np.array([1.0, 0.0]), numbers)
-            assert assembly.combined_status([0.0], acting, forces, home=rows) == expected
+            assert assembly.combined_status([0.0], acting, forces, home=home) == expected
 
 
 def test_friction_of_passive_joints_is_overcome_by_those_that_are_on() -> None:

@@ -28,16 +28,16 @@ ANGLES = np.array([0.0, 2.0, -2.0]) * np.pi / 3.0
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-def three_upu() -> Robot:
+def three_upu(apart: float = APART) -> Robot:
     """Outer axes of crosses are level and tangential at base and platform; inner ones are parallel to each other."""
-    length = float(np.hypot(APART, HEIGHT))
-    cos, sin = HEIGHT / length, -APART / length  # of the leg's turn about y at the reference pose
+    length = float(np.hypot(apart, HEIGHT))
+    cos, sin = HEIGHT / length, -apart / length  # of the leg's turn about y at the reference pose
     links = (
         Link("1", "cross", BASE, "revolute", Y, shifted((BASE_RADIUS, 0.0, 0.0)), point(0.1)),
         Link("2", "cylinder", 0, "revolute", X, Frame(about("y", cos, sin)), point(0.5)),
         Link("3", "rod", 1, "prismatic", Z, shifted((0.0, 0.0, length)), point(0.3)),
     )
-    tip = Closure("4", "universal", 2, Frame(), PLATFORM, shifted((PLATFORM_RADIUS, 0.0, 0.0)))
+    tip = Closure("4", "universal", 2, Frame(), PLATFORM, shifted((BASE_RADIUS - apart, 0.0, 0.0)))
     upu = Limb("UPU", links, (), (tip,), ("3",))
     mounts = [Frame(about("z", float(np.cos(angle)), float(np.sin(angle)))) for angle in ANGLES]
     instances = tuple(Instance(f"leg{k + 1}", 0, mount, mount) for k, mount in enumerate(mounts))
@@ -71,8 +71,9 @@ def test_what_legs_hold_is_known_in_closed_form(x: float) -> None:
     rows, expected = held_rows(position), moments(position)
     np.testing.assert_allclose(np.abs(np.sum(rows * expected, axis=1)), 1.0, atol=1e-12)
     ratio = np.linalg.det(expected) / np.linalg.det(moments(home))
-    assert float(assembly.regularity(rows, held_rows(home))) == pytest.approx(ratio, rel=1e-9)
-    assert assembly.constraints_lost(rows, held_rows(home)) == (np.hypot(x, 0.05) > 2.0 * APART)
+    reference = assembly.Reference(held_rows(home), [True] * 3)
+    assert float(assembly.regularity(rows, reference)) == pytest.approx(ratio, rel=1e-9)
+    assert assembly.constraints_lost(rows, reference) == (np.hypot(x, 0.05) > 2.0 * APART)
 
 
 def test_neither_legs_nor_actuators_are_singular_there() -> None:
@@ -91,6 +92,45 @@ def test_a_crossing_between_two_samples_shows_in_all_beyond(samples: int) -> Non
     np.testing.assert_array_equal(np.isnan(solved.force).all(axis=1), beyond)
     kept = inverse_dynamics(ROBOT, position=position)[~beyond]
     np.testing.assert_array_equal(solved.force[~beyond], kept)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-15, 1e-9, 1e-6])
+def test_a_reference_pose_that_is_singular_gives_no_forces(apart: float) -> None:
+    """Legs of equal radii are parallel everywhere, at the reference pose too: rounding is no rank."""
+    robot, random = three_upu(apart), np.random.default_rng(1)
+    position = np.array([0.0, 0.0, HEIGHT]) + random.uniform(-0.2, 0.2, (500, 3)) * (np.arange(500) > 0)[:, None]
+    solved = inverse_dynamics(robot, position=position, full=True)
+    assert set(solved.status) <= {Status.ILL_CONDITIONED, Status.PLATFORM_SINGULAR}
+    assert np.isnan(solved.force).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_a_regular_reference_is_one_in_any_unit(scale: float) -> None:
+    random = np.random.default_rng(4)
+    matrix, turning = random.normal(size=(6, 6)), [True] * 3 + [False] * 3
+    lengths, gears = np.array([scale] * 3 + [1.0] * 3), scale ** np.array([0.0, 1.0, 0.5, -0.5, 0.0, 1.0])
+    home = assembly.Reference(matrix * lengths * gears[:, None], turning)
+    assert home.certain
+    assert assembly.platform_status(home.matrix, home) == Status.OK
+    flat = matrix.copy()
+    flat[:, 4] = flat[:, 3] + 1e-10 * flat[:, 4]
+    lost = assembly.Reference(flat * lengths * gears[:, None], turning)
+    assert not lost.certain
+    assert np.isnan(float(assembly.regularity(home.matrix, lost)))
+    assert assembly.platform_status(lost.matrix, lost) == Status.ILL_CONDITIONED
+    assert assembly.platform_status(home.matrix, lost) == Status.OK
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (2, 3)])
+def test_the_same_with_more_or_fewer_actuators_than_freedoms(shape: tuple[int, int]) -> None:
+    matrix = np.random.default_rng(6).normal(size=shape)
+    assert assembly.Reference(matrix, [False] * 3).certain
+    flat = matrix.copy()
+    if shape[0] > shape[1]:
+        flat[:, 2] = flat[:, 1] * (1.0 + 1e-11)
+    else:
+        flat[1] = flat[0]
+    assert not assembly.Reference(flat, [False] * 3).certain
 
 
 SWEEP = """

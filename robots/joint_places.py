@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from robots.model import Mechanism
+from robots.parameters import ParameterError
 
 MOTOR = -1
 
@@ -41,5 +42,10 @@ def places(mechanism: Mechanism) -> dict[str, tuple[JointPlace, bool]]:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a pattern means a joint or actuator; one without limb means that of every limb."""
+    """Return whether a pattern means a joint or actuator; one without limb means that of every limb.
+
+    Raises ParameterError for stars side by side.
+    """
+    if "**" in pattern:
+        raise ParameterError(f"{pattern!r} has stars side by side; one stands for any letters")
     return fnmatchcase(name, pattern) or ("." not in pattern and fnmatchcase(name.split(".", 1)[-1], pattern))

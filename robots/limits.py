@@ -30,6 +30,9 @@ class JointLimit:
     high: float = math.inf
     velocity: float = math.inf
 
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+
     @property
     def ends(self) -> bool:
         """Whether the position has a range."""
@@ -52,6 +55,16 @@ class Capacity:
     rated_current: float = math.inf
     acceleration: float = math.inf
     jerk: float = math.inf
+
+    def __post_init__(self) -> None:
+        _check_numbers(self)
+
+
+def _check_numbers(limit: JointLimit | Capacity) -> None:
+    """Refuse limits that are no numbers: nothing is beyond them. Raises ParameterError."""
+    for name, value in vars(limit).items():
+        if math.isnan(value):
+            raise ParameterError(f"{name}: got nan; expected a number, infinite where there is no limit")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from pipeline.commands.terminal import (
     SUBSET,
     SWEEP,
     TARGET,
+    Incomplete,
     cluster_in,
     interrupted,
     print_rows,
@@ -36,7 +37,10 @@ from pipeline.commands.terminal import (
 @SUBSET
 @click.option("--quick", is_flag=True, help="Compute nothing, not even a few designs.")
 def check(sweep: Path, subset: str | None, quick: bool) -> None:
-    """Validate the sweep file SWEEP, print the plan, and warn where a few designs that are tried fail."""
+    """Validate the sweep file SWEEP, print the plan, and warn where a few designs that are tried fail.
+
+    The exit status is 1 where all of them fail.
+    """
     from pipeline.plan.plan import plan
 
     sweeps = sweeps_in(sweep, subset)
@@ -48,9 +52,14 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
         return
     from pipeline.execution.trial import trial
 
+    all_failed = False
     for parsed in sweeps:
-        for line in trial(parsed).lines():
+        tried = trial(parsed)
+        for line in tried.lines():
             click.echo(line if line.startswith(" ") else f"warning: {parsed.robot}: {line}", err=True)
+        all_failed |= tried.result.all_failed
+    if all_failed:
+        raise Incomplete("every sample that was tried failed: the sweep would have no results")
 
 
 @click.command()

@@ -41,13 +41,29 @@ def decode(data: bytes, name: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        start = "It looks like UTF-16: save" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "Save"
-        raise _refuse(
-            name, f"byte {data[error.start]:#04x} at offset {error.start}", "UTF-8 text", f"{start} it as UTF-8."
-        ) from None
+        raise InputError([_undecoded(data, error.start, name)]) from None
     if "\0" in text:
-        raise _refuse(name, f"a NUL byte at offset {data.index(0)}", "UTF-8 text", "Save it as UTF-8.")
+        line, column = _place(data, data.index(0))
+        raise InputError([Problem(name, line, column, "", "a NUL byte", "UTF-8 text", "Save it as UTF-8.")])
     return text
+
+
+def _undecoded(data: bytes, start: int, name: str) -> Problem:
+    """Return the problem of bytes that are no UTF-8 from `start` on, with what they would be in Latin-1."""
+    got, expected = f"byte {data[start]:#04x}", "UTF-8 text"
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return Problem(name, 0, 0, "", got, expected, "It looks like UTF-16: save it as UTF-8.")
+    letter = data[start : start + 1].decode("latin-1")
+    if letter.isprintable():
+        got = f"{got}, in Latin-1 the letter {letter}"
+    return Problem(name, *_place(data, start), "", got, expected, "Save it as UTF-8.")
+
+
+def _place(data: bytes, offset: int) -> tuple[int, int]:
+    """Return line and column, from 1, of a byte of UTF-8 text."""
+    before = data[:offset]
+    last = before[before.rfind(b"\n") + 1 :]
+    return before.count(b"\n") + 1, len(last.decode("utf-8", "replace")) + 1
 
 
 def read_bytes(name: str, limit: int) -> bytes:

@@ -11,7 +11,7 @@ from robots.parameters import nearest
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit: the SI unit it converts to, and value * `factor` / `divisor` in that unit.
+    """A unit: the unit it converts to, of SI in the table, and value * `factor` / `divisor` in that unit.
 
     A divisor, because 150 / 1000 is the double nearest to 0.15 and 150 * 0.001 need not be.
     """
@@ -22,7 +22,7 @@ class Unit:
     divisor: float = 1.0
 
     def to_si(self, value: float) -> float:
-        """Convert a value in this unit to SI."""
+        """Convert a value in this unit."""
         return value * self.factor / self.divisor
 
 
@@ -78,9 +78,9 @@ UNITS: Mapping[str, Unit] = {
 def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
     """Check that unit `name` measures what `wanted` measures: None, or what was expected, and advice.
 
-    `wanted` is the unit of a parameter in SI; alternatives are joined by ` or `.
+    `wanted` is the unit of a parameter, in SI or degrees; alternatives are joined by ` or `.
     """
-    alternatives = wanted.split(" or ")
+    alternatives = [UNITS[part].si if part in UNITS else part for part in wanted.split(" or ")]
     fitting = [unit.name for unit in UNITS.values() if unit.si in alternatives]
     if name in fitting:
         return None
@@ -88,6 +88,16 @@ def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
         return f"a unit of [{wanted}]", "Known: " + ", ".join(fitting) + "."
     hint = nearest(name, fitting or UNITS)
     return "a known unit", hint[0].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
+
+
+def conversion(name: str, wanted: str) -> Unit:
+    """Return the unit `name` with its conversion to `wanted`, the unit of a parameter: in SI, or degrees."""
+    unit, target = UNITS[name], UNITS.get(wanted)
+    if target is None or target.si == wanted:
+        return unit
+    if name == wanted:
+        return Unit(name, wanted)
+    return Unit(name, wanted, unit.factor * target.divisor, unit.divisor * target.factor)
 
 
 def size(number: int) -> str:

@@ -7,6 +7,7 @@ Reading bytes from disk is in `pipeline.documents.files`, checks against a model
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ MAX_NUMBERS = 200_000
 
 MAX_LINE = 1 << 16
 """Characters of a line: the time of the scanner grows with the square of some tokens."""
+
+_HALF_NUMBER = re.compile(r":\s+([-+]?[0-9]+),$")
+"""The end of a line before a comma that may be a decimal one."""
 
 
 @dataclass(frozen=True)
@@ -270,12 +274,26 @@ class _Composer:
             self.report(event, path, "merge key '<<'", "no merge keys", "Write the keys out.")
         else:
             self.guard(event, path)
+            if number := self._decimal_comma(event):
+                hint = f"Write {number.replace(',', '.')}: inside braces a comma ends the value."
+                self.report(event, path, f"{number}, a number with a comma", "a number with a decimal point", hint)
+                return f"?{self.nodes}"
             value = self.scalar(event, path)
         if isinstance(value, str) and value:
             return unicodedata.normalize("NFC", value)
         got = "an empty key" if value in (None, "") else f"key {show(value)}"
         self.report(event, path, got, "keys that are text", "Quote it if it is a name.")
         return f"?{self.nodes}"
+
+    def _decimal_comma(self, event: events.ScalarEvent) -> str:
+        """Return the number with a comma of which a key inside braces is the end, as in `{radius: 0,1}`."""
+        if event.style or not event.value.isdigit():
+            return ""
+        line, column = _position(event)
+        text = self.document.text.split("\n")[line - 1]
+        before = _HALF_NUMBER.search(text[: column - 1])
+        is_key = text[column - 1 + len(event.value) :].lstrip().startswith(":")
+        return f"{before[1]},{event.value}" if before and not is_key else ""
 
     def scalar(self, event: events.ScalarEvent, path: KeyPath) -> Scalar:
         if strange := strange_character(event.value):

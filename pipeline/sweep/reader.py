@@ -7,13 +7,13 @@ and types are in `pipeline.sweep.sections`. Imports neither Dask nor xarray, so 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import Document
-from pipeline.errors import Problem
+from pipeline.sweep import plausibility
 from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
@@ -130,7 +130,7 @@ def _sweep(reading: Reading, part: Swept, text: str) -> Sweep:
         sources=reading.files.contents,
         text=text,
         name=reading.report.document.name,
-        warnings=tuple(_warnings(reading.report.document, file)),
+        warnings=tuple(plausibility.warnings(reading)),
     )
 
 
@@ -250,9 +250,3 @@ def _check_size(report: Report, sizes: Mapping[str, int], *, simulated: bool) ->
         hint = "Take fewer values along the longest axis, or a sample instead of a grid."
         report((), Got(f"{samples:.4g} samples ({lengths})"), f"at most {most:.4g}", hint)
         report.raise_if_any()
-
-
-def _warnings(document: Document, file: SweepFile) -> Iterator[Problem]:
-    if file.gravity[2] > 0:
-        hint = "Gravity is a vector of the world, by default [0, 0, -9.81]."
-        yield document.problem(("gravity",), "gravity that points up", "a vector that points down", hint)

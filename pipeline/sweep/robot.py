@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.errors import InputError
+from pipeline.errors import InputError, Problem
 from pipeline.robot_files.names import is_file, read_robot_beside
 from pipeline.robot_files.reader import describe
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
@@ -61,6 +61,13 @@ def _assembled(
         return description
 
 
+def _at_robot(report: Report, problem: Problem) -> Problem:
+    """Return a problem of a whole robot file, such as one that is missing, as one of the key that names the file."""
+    if problem.line or problem.key:
+        return problem
+    return report.document.problem(("robot",), f"{problem.file}, {problem.got}", problem.expected, problem.hint)
+
+
 def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
     robot: object = file.robot
     document = report.document
@@ -79,7 +86,7 @@ def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description |
         else:
             description = describe(document.below("robot"))
     except InputError as error:
-        report.take(error.problems)
+        report.take(_at_robot(report, problem) for problem in error.problems)
         report.missing.append("robot")
         return None, None
     return description, description.name

@@ -36,8 +36,8 @@ class Capsule:
 
 
 def _check_radius(name: str, radius: float) -> None:
-    if not 0.0 <= radius < math.inf:
-        raise ParameterError(f"{name}: got {radius!r}; expected a radius, finite and zero or more")
+    if not 0.0 < radius < math.inf:
+        raise ParameterError(f"{name}: got {radius!r}; expected a finite radius above zero")
 
 
 @dataclass(frozen=True)

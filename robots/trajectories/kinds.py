@@ -94,7 +94,7 @@ MOTIONS: dict[str, Motion] = {
             (
                 _CENTRE,
                 Parameter("normal", "1", (0.0, 0.0, 1.0), text="normal of the plane; any length"),
-                Parameter("radius", "m", 0.1, 0.0, 1e3, "radius"),
+                Parameter("radius", "m", 0.1, _TINY, 1e3, "radius"),
                 _PERIOD,
                 _PHASE,
             ),
@@ -117,7 +117,7 @@ MOTIONS: dict[str, Motion] = {
             (
                 _CENTRE,
                 Parameter("normal", "1", (0.0, 0.0, 1.0), text="axis; any length"),
-                Parameter("radius", "m", 0.1, 0.0, 1e3, "radius"),
+                Parameter("radius", "m", 0.1, _TINY, 1e3, "radius"),
                 Parameter("axial_speed", "m/s", 0.01, text="speed along the axis"),
                 _PERIOD,
                 _PHASE,

@@ -94,7 +94,7 @@ ROWS: tuple[Row, ...] = (
     whole("E41 another root", "<sdf version='1.7'/>", "got no model; expected one model with links and joints."),
     whole("E41 a COLLADA file", "<COLLADA/>", "got <COLLADA>; expected <robot>. Convert it to URDF first."),
     urdf("E96 a decimal comma", 'xyz="0.2 0 0"', 'xyz="0,2 0 0"', "got xyz '0,2 0 0'; expected 3 finite numbers. Use a decimal point, not a comma."),
-    whole("E97 NUL inside", b"<robot name='r'>\0<link name='a'/></robot>", "a NUL byte at offset 16"),
+    whole("E97 NUL inside", b"<robot name='r'>\0<link name='a'/></robot>", "r.urdf:1:17: got a NUL byte"),
     whole("E42 zip", b"PK\x03\x04....", "got binary data that look like zip"),
     whole("E43 UTF-16", "<robot/>".encode("utf-16"), "expected UTF-8 text. It looks like UTF-16"),
     whole("E44 a program", "#!/usr/bin/env python\nprint(1)\n", "got text that is not XML"),

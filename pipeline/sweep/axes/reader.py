@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables import Table
-from pipeline.documents.units import UNITS, check_unit
+from pipeline.documents.units import UNITS, Unit, check_unit, conversion
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader
@@ -205,7 +205,7 @@ class AxisReader:
         if unit and (wrong := check_unit(unit, parameter.unit)):
             self.report(path, Got(f"the unit {unit!r} of the column {name}"), *wrong)
             return numbers
-        row = UNITS[unit or "1"]
+        row = conversion(unit, parameter.unit) if unit else UNITS["1"]
         values = numbers * row.factor / row.divisor
         inside = (values >= parameter.lower) & (values <= parameter.upper)
         if not inside.all():
@@ -226,7 +226,7 @@ class AxisReader:
             return ExplicitValues(self._check(name, column.values, places, column.unit, scale))
         return self._range(name, column, path, scale)
 
-    def _range(self, name: str, column: ColumnSection, path: KeyPath, scale: str) -> Range | ExplicitValues:
+    def _range(self, name: str, column: ColumnSection, path: KeyPath, scale: Unit) -> Range | ExplicitValues:
         if column.step is not None:
             hint = "Whether a range by steps has its end depends on rounding."
             self.report((*path, "step"), column.step, "num, the number of values", hint)
@@ -288,20 +288,20 @@ class AxisReader:
             got = Got(f"a swept parameter that is also fixed at {self.fixed[name]!r}")
             self.report(path, got, "a parameter once", "Remove it here or under parameters.", key=True)
 
-    def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> str:
-        """Check the unit to convert from; the one of SI where none is given or the given one is refused."""
+    def _check_unit(self, name: str, unit: str | None, path: KeyPath) -> Unit:
+        """Check the unit to convert from; that of the parameter where none is given or the given one is refused."""
         if unit is None or name not in self.parameters:
-            return "1"
+            return UNITS["1"]
         if wrong := check_unit(unit, self.parameters[name].unit):
             self.report((*path, "unit"), unit, *wrong)
-            return "1"
-        return unit
+            return UNITS["1"]
+        return conversion(unit, self.parameters[name].unit)
 
     def _check(
-        self, name: str, numbers: Iterable[float], places: Iterable[KeyPath], unit: str | None, scale: str
+        self, name: str, numbers: Iterable[float], places: Iterable[KeyPath], unit: str | None, scale: Unit
     ) -> tuple[float, ...]:
-        """Convert numbers to SI and check each against the bounds of the parameter."""
-        values = tuple(UNITS[scale].to_si(float(number)) for number in numbers)
+        """Convert numbers to the unit of the parameter and check each against the bounds of the parameter."""
+        values = tuple(scale.to_si(float(number)) for number in numbers)
         if name in self.parameters:
             for value, place in zip(values, places, strict=True):
                 check_bounds(self.report, self.parameters[name], value, place, guess=unit is None)

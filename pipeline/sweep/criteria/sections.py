@@ -75,13 +75,13 @@ class CapsuleSection(Section):
 
     start: Point = Field(description="one end of the line [m], in the frame of the platform, or that of the base")
     end: Point = Field(description="the other end [m]")
-    radius: Annotated[Number, Field(ge=0)] = Field(description="radius [m]")
+    radius: Annotated[Number, Field(gt=0)] = Field(description="radius [m]")
 
 
 class CapsulesSection(Section):
     """Capsules for the least distance between limbs, platform and base."""
 
-    links: Annotated[dict[Text, Annotated[Number, Field(ge=0)]], Field(min_length=1, max_length=1000)] = Field(
+    links: Annotated[dict[Text, Annotated[Number, Field(gt=0)]], Field(min_length=1, max_length=1000)] = Field(
         description="radius [m] of links under `all`, or names and patterns such as `'rod_*'`"
     )
     platform: Annotated[tuple[CapsuleSection, ...], Field(max_length=100)] = Field(

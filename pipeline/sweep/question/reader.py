@@ -83,6 +83,9 @@ def read_question(
             hint = "Add a section tolerances."
             report((KEY, "objectives", index), Got(f"{over} over tolerances"), "tolerances of this file", hint)
         _, body, how = split_objective(text)
+        for part in (over, how):
+            if part.startswith("quantile") and float(part.split()[1]) > 1.0:
+                report((KEY, "objectives", index), Got(part), "a quantile from 0 to 1", "Such as quantile 0.95.")
         _check(report, ("objectives", index), body, "number", columns, metrics)
         if weights := how.partition(WEIGHTED)[2]:
             _check(report, ("objectives", index), weights, "number", section.cases, ())

@@ -56,9 +56,9 @@ def test_permission_denied_is_told_with_owner_and_mode(tmp_path: Path, monkeypat
         (b"a: " + b"x" * MAX_BYTES, ["more than 1 MiB", "at most 1 MiB"]),
         (gzip.compress(b"a: 1"), ["gzip", "Unpack"]),
         (b"PK\x03\x04....", ["zip"]),
-        (b"a: \xff\xfe", ["byte 0xff at offset 3", "UTF-8"]),
+        (b"a: \xff\xfe", ["a.yaml:1:4: got byte 0xff", "UTF-8"]),
         ("a: 1".encode("utf-16"), ["UTF-16", "save it as UTF-8"]),
-        (b"a: 1\0", ["NUL byte at offset 4"]),
+        (b"a: 1\0", ["a.yaml:1:5: got a NUL byte"]),
     ],
     ids=["A07", "A08", "A08 zip", "A09", "A10", "A11"],
 )

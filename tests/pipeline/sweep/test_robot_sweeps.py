@@ -92,7 +92,7 @@ BAD = [
         "robot: got '../five_bar.yaml'; expected a file in the folder of the sweep or below. Copy it there",
     ),
     ("/etc/five_bar.yaml", "expected a file in the folder of the sweep or below"),
-    ("my/five_baar.yaml", "got no such file; expected an existing file. Did you mean five_bar.yaml?"),
+    ("my/five_baar.yaml", "no such file; expected an existing file. Did you mean five_bar.yaml?"),
     ("my/../../x.yaml", "expected a file in the folder of the sweep or below"),
     ("fivebar", "got 'fivebar'; expected a robot of the catalogue. Did you mean 'five_bar'?"),
     ("{limbsweep: 1, name: x}", "limbs"),

@@ -1,0 +1,91 @@
+"""Warnings about numbers that a sweep file may have, and that hardly anybody means: degrees, grams, a wrong sign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from pipeline.documents.yaml import KeyPath
+from pipeline.errors import Problem
+from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.reading import Reading
+from robots.joint_kinds import JOINT_KINDS
+from robots.limits import joints
+from robots.model import Mechanism
+from robots.trajectories.kinds import JOINT_MOTIONS
+from robots.trajectories.trajectory import Trajectory
+
+LARGEST_ANGLE = 4.0 * math.pi
+"""Angle of a joint [rad] beyond which degrees are suspected: two turns."""
+
+HEAVY = 20.0
+"""Payload over the mass of all bodies of a robot, beyond which another unit is suspected."""
+
+PAYLOAD = "payload_mass"
+LOOKED_AT = 10_000
+"""Designs whose payloads are looked at."""
+
+
+def warnings(reading: Reading) -> Iterator[Problem]:
+    """Yield a problem for each number that is allowed and not plausible; all of them are warnings."""
+    if reading.file.gravity[2] > 0:
+        hint = "Gravity is a vector of the world, by default [0, 0, -9.81]."
+        got, expected = "gravity that points up", "a vector that points down"
+        yield reading.report.document.problem(("gravity",), got, expected, hint)
+    if reading.mechanism is not None and reading.mechanism.is_chain:
+        for trajectory in reading.trajectories:
+            yield from _large_angles(reading, trajectory, reading.mechanism)
+    if reading.design is not None:
+        yield from _heavy_payloads(reading, reading.design)
+
+
+def _large_angles(reading: Reading, trajectory: Trajectory, mechanism: Mechanism) -> Iterator[Problem]:
+    """Warn of positions of joints that turn which look like degrees."""
+    if trajectory.kind not in JOINT_MOTIONS:
+        return
+    known = joints(mechanism)
+    turns = [name in known and JOINT_KINDS[known[name].kind].turns for name in mechanism.given]
+    for parameter in JOINT_MOTIONS[trajectory.kind].parameters:
+        value = trajectory.values.get(parameter.name)
+        if parameter.unit != "rad or m" or value is None:
+            continue
+        angles = np.where(turns, np.broadcast_to(np.asarray(value, dtype=float), len(turns)), 0.0)
+        largest = float(angles[np.argmax(np.abs(angles))])
+        if abs(largest) > LARGEST_ANGLE:
+            got = f"a joint that turns by {largest:g} rad, {abs(largest) / (2.0 * math.pi):.3g} turns"
+            hint = f"Angles are in rad; {largest:g} deg are {math.radians(largest):.6g}."
+            path = ("trajectories", trajectory.name, parameter.name)
+            yield reading.report.document.problem(path, got, "angles within two turns", hint)
+
+
+def _heavy_payloads(reading: Reading, design: DesignAxis) -> Iterator[Problem]:
+    """Warn of what is carried where it is much heavier than the robot."""
+    carried = _carried(reading, design)
+    values = {name: design.fixed.get(name, row.scalar) for name, row in design.parameters.items()}
+    swept = design.axis.values(0, min(design.axis.size, LOOKED_AT)) if {*carried} & {*design.axis.names} else {}
+    masses = {name: float(np.max(swept[name])) if name in swept else values[name] for name in carried}
+    if not any(masses.values()):
+        return
+    own = _mass(design.family.assemble(values | dict.fromkeys(carried, 0.0)))
+    for name, mass in masses.items():
+        if mass > HEAVY * own > 0.0:
+            rule = f"at most {HEAVY:g} times the mass of the bodies of the robot, {own:.4g} kg"
+            yield reading.report.document.problem(carried[name], f"{name} of {mass:g} kg", rule, "Masses are in kg.")
+
+
+def _carried(reading: Reading, design: DesignAxis) -> Mapping[str, KeyPath]:
+    """Return the masses of payload and objects among the parameters, with the place in the file of each."""
+    objects = {f"{name}_mass": ("loads", name, "mass") for name, load in reading.file.loads.items() if load.mass}
+    places: dict[str, KeyPath] = {PAYLOAD: ("parameters", PAYLOAD), **objects}
+    for name in places:
+        if name in design.axis.names:
+            places[name] = ("design",)
+    return {name: place for name, place in places.items() if name in design.parameters}
+
+
+def _mass(mechanism: Mechanism) -> float:
+    """Return the mass of all bodies of a robot [kg]."""
+    limbs = [sum(float(link.inertia.mass) for link in limb.links) for limb in mechanism.limbs]
+    return float(mechanism.platform.inertia.mass) + sum(limbs[instance.limb] for instance in mechanism.instances)

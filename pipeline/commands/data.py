@@ -139,9 +139,9 @@ def identify(
 
 def _refuse_tables(source: str) -> None:
     """Raise Refused for a file of signals in the place of what says what its columns are."""
-    from pipeline.identification.machines.tables import READERS
+    from pipeline.documents.tables.reader import RECORDINGS
 
-    if Path(source).suffix.lower() in READERS and Path(source).is_file():
+    if Path(source).suffix.lower() in RECORDINGS and Path(source).is_file():
         raise Refused(
             f"{source}: got a file of signals alone; expected a recording description, which names its robot and "
             f"columns. Write one, or limbsweep identify ROBOT {source} --columns DESCRIPTION"

@@ -14,6 +14,7 @@ import click
 from pipeline.documents.outputs import check_output
 from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
 from pipeline.stores.names import check_place
+from robots.extras import MissingExtraError
 from robots.parameters import ParameterError, nearest
 from storage.errors import StoreError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
 
 
-BAD_INPUT = (InputError, ParameterError, StoreError)
+BAD_INPUT = (InputError, MissingExtraError, ParameterError, StoreError)
 
 
 SWEEP = click.argument("sweep", type=click.Path(path_type=Path))

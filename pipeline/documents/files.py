@@ -7,8 +7,10 @@ What may be in a YAML file is in `pipeline.documents.yaml`; what its keys mean, 
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 import stat
+from typing import BinaryIO
 
 from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
 from pipeline.errors import InputError, Problem
@@ -20,6 +22,15 @@ _MAGIC = {
     b"%PDF": "PDF",
     b"\x89PNG": "PNG",
     b"\x93NUMPY": "NumPy",
+    b"PAR1": "Parquet",
+    b"#ROSBAG": "a bag of ROS",
+    b"SQLite format 3": "SQLite",
+    b"\x89MCAP0": "MCAP",
+    b"CDF\x01": "NetCDF",
+    b"CDF\x02": "NetCDF",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
 }
 
 
@@ -36,8 +47,8 @@ def read_text(name: str, limit: int) -> str:
 
 def decode(data: bytes, name: str) -> str:
     """Decode UTF-8 bytes. Raises InputError that says what else the bytes look like."""
-    if kind := next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None):
-        raise _refuse(name, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
+    if kind := looks_binary(data):
+        raise refused(name, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -66,8 +77,28 @@ def _place(data: bytes, offset: int) -> tuple[int, int]:
     return before.count(b"\n") + 1, len(last.decode("utf-8", "replace")) + 1
 
 
+def looks_binary(data: bytes) -> str:
+    """Return the kind of a binary file by its first bytes; empty for text and kinds that are not known."""
+    return next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), "")
+
+
 def read_bytes(name: str, limit: int) -> bytes:
     """Read the bytes of a regular file of at most `limit` bytes. Raises InputError."""
+    with open_regular(name, limit) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _too_large(name, limit)
+    return data
+
+
+def digest(name: str, limit: int) -> tuple[int, str]:
+    """Return bytes and SHA-256 of a regular file of at most `limit` bytes. Raises InputError."""
+    with open_regular(name, limit) as file:
+        return os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_regular(name: str, limit: int) -> BinaryIO:
+    """Open a regular file of at most `limit` bytes for reading. Raises InputError."""
     try:
         # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
         descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -76,12 +107,15 @@ def read_bytes(name: str, limit: int) -> bytes:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise _refuse(name, "a directory" if stat.S_ISDIR(mode) else "a device, pipe or socket", "a regular file")
-    with open(descriptor, "rb") as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise _refuse(name, f"more than {limit >> 20} MiB", f"a file of at most {limit >> 20} MiB")
-    return data
+        raise refused(name, "a directory" if stat.S_ISDIR(mode) else "a device, pipe or socket", "a regular file")
+    if os.fstat(descriptor).st_size > limit:
+        os.close(descriptor)
+        raise _too_large(name, limit)
+    return open(descriptor, "rb")
+
+
+def _too_large(name: str, limit: int) -> InputError:
+    return refused(name, f"more than {limit >> 20} MiB", f"a file of at most {limit >> 20} MiB")
 
 
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
@@ -93,23 +127,23 @@ def write_new(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
     except FileExistsError:
         if not os.path.isfile(name) or read_bytes(name, len(data)) != data:
-            raise _refuse(name, "a file that is there already", "a new file", "Choose another name.") from None
+            raise refused(name, "a file that is there already", "a new file", "Choose another name.") from None
     except OSError as error:
-        raise _refuse(name, f"a file that cannot be written ({error.strerror})", "a place to write to") from None
+        raise refused(name, f"a file that cannot be written ({error.strerror})", "a place to write to") from None
 
 
 def _unopened(name: str, error: OSError | ValueError) -> InputError:
     if isinstance(error, PermissionError):
-        return _refuse(name, "no permission to read it", "a readable file", _owner(name))
+        return refused(name, "no permission to read it", "a readable file", _owner(name))
     if isinstance(error, IsADirectoryError):
-        return _refuse(name, "a directory", "a regular file")
+        return refused(name, "a directory", "a regular file")
     folder = os.path.dirname(name) or "."
     try:
         close = difflib.get_close_matches(os.path.basename(name), os.listdir(folder), n=3)
     except (OSError, ValueError):
-        return _refuse(name, "no such file", "an existing file", "Its folder cannot be read either.")
+        return refused(name, "no such file", "an existing file", "Its folder cannot be read either.")
     hint = "Did you mean " + " or ".join(close) + "?" if close else ""
-    return _refuse(name, "no such file", "an existing file", hint)
+    return refused(name, "no such file", "an existing file", hint)
 
 
 def _owner(name: str) -> str:
@@ -120,5 +154,6 @@ def _owner(name: str) -> str:
     return f"Its owner is user {status.st_uid}, its mode {stat.filemode(status.st_mode)}."
 
 
-def _refuse(name: str, got: str, expected: str, hint: str = "") -> InputError:
+def refused(name: str, got: str, expected: str, hint: str = "") -> InputError:
+    """Return the error of a file that cannot be used."""
     return InputError([Problem(name, 0, 0, "", got, expected, hint)])

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.tables import split_header
+from pipeline.documents.tables.table import split_header
 from pipeline.documents.units import UNITS, Unit, check_unit
 from pipeline.errors import LIMIT, InputError, Problem, show
 from robots.parameters import LARGEST
-
-POINTS_BYTES = 64 << 20
 
 SHORTEST = 1e-9
 """Seconds between two points: a spline divides by powers of them."""

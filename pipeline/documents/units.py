@@ -25,6 +25,10 @@ class Unit:
         """Convert a value in this unit."""
         return value * self.factor / self.divisor
 
+    def is_same(self, other: Unit) -> bool:
+        """Return whether another unit is the same by another name."""
+        return (self.si, self.factor, self.divisor) == (other.si, other.factor, other.divisor)
+
 
 UNITS: Mapping[str, Unit] = {
     unit.name: unit

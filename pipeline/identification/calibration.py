@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated
@@ -14,14 +14,14 @@ from pydantic import Field
 from scipy.spatial.transform import Rotation
 
 from pipeline.documents.cells import CellWriter
-from pipeline.documents.files import read_text
+from pipeline.documents.files import read_text, refused
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.section import Integer, Number, Section, Text
+from pipeline.documents.tables.selection import Request, Selected, select, unit_of
 from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.identification.machines.sections import Column, FilesSection, Numbers, Positive
-from pipeline.identification.machines.tables import Table, column_of, read_table, refused
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import find_family
 from pipeline.robot_files.reader import require_format
@@ -289,24 +289,34 @@ class _DescriptionOfPoses:
         if section.sign is not None and (len(section.sign) != count or any(abs(sign) != 1 for sign in section.sign)):
             self.report(("actuators", "sign"), list(section.sign), f"1 or -1 for each of {count} actuators")
 
+    def _requests(self) -> dict[str, Request]:
+        measured = {key: getattr(self.file, key) for key in ("actuators", "position", "rotation")}
+        requests = {key: Request(section.columns) for key, section in measured.items() if section is not None}
+        if self.file.joints is not None and self.file.joints.columns:
+            requests["joints"] = Request(tuple(self.file.joints.columns.values()))
+        return requests
+
     def _poses(self, robot: Robot, section: FilesSection, files: list[Path]) -> Poses:
         name = section.name or " + ".join(path.name for path in files)
-        tables = [read_table(path) for path in files]
-        actuators = _columns(name, tables, self.file.actuators.columns, "actuators") * _factor(self.file.actuators.unit)
+        selected = select(name, files, self._requests(), consecutive=section.consecutive)
+        actuators = _columns(name, selected, "actuators") * _factor(
+            unit_of(name, selected, "actuators", self.file.actuators.unit)
+        )
         actuators = actuators * (1.0 if self.file.actuators.sign is None else np.array(self.file.actuators.sign))
         position, rotation, joints = self.file.position, self.file.rotation, self.file.joints
 
         def values(section: PositionColumns | RotationColumns | None, key: str) -> np.ndarray | None:
-            return None if section is None else _columns(name, tables, section.columns, key)
+            return None if section is None else _columns(name, selected, key)
 
         place, quaternions = values(position, "position"), values(rotation, "rotation")
-        length, turned = _factor(position.unit if position else None), _factor(_unit(joints))
+        length = _factor(unit_of(name, selected, "position", position.unit)) if position else 1.0
+        turned = _factor(unit_of(name, selected, "joints", joints.unit)) if joints and joints.columns else 1.0
         sensors = {} if joints is None else joints.columns
         return Poses(
             actuators=actuators,
             position=None if place is None else place * length,
             rotation=None if quaternions is None else _rotations(name, quaternions),
-            joints=_columns(name, tables, sensors.values(), "joints") * turned if sensors else None,
+            joints=_columns(name, selected, "joints") * turned if sensors else None,
             sensors=tuple(sensors),
             position_deviation=position.deviation * length if position else 1.0,
             rotation_deviation=rotation.deviation if rotation else 1.0,
@@ -323,11 +333,8 @@ def _factor(unit: str | None) -> float:
     return 1.0 if unit is None else float(UNITS[unit].to_si(1.0))
 
 
-def _columns(name: str, tables: list[Table], columns: Iterable[str | int], key: str) -> np.ndarray:
-    values = [column_of(name, tables, column, None, key) for column in columns]
-    if len({len(column) for column in values}) > 1:
-        raise refused(name, f"columns of {key} of different lengths", "as many poses in each")
-    stacked = np.stack(values, axis=1)
+def _columns(name: str, selected: Selected, key: str) -> np.ndarray:
+    stacked = selected.signals[key]
     if not np.isfinite(stacked).all():
         row = int(np.argmin(np.isfinite(stacked).all(axis=1)))
         raise refused(name, f"{key} that are no numbers in pose {row + 1}", "numbers", "Cut the pose out.")

@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 from pipeline.documents.files import read_bytes
 from pipeline.documents.report import Report
-from pipeline.documents.tables import TABLE_BYTES, Table, parse_table
+from pipeline.documents.tables.bounds import KEPT, SIDE, Bounds
+from pipeline.documents.tables.reader import parse_table
+from pipeline.documents.tables.table import Table
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem
 from storage import sources
@@ -36,6 +38,9 @@ class FileSource(Protocol):
 
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file of at most `limit` bytes. Raises InputError."""
+
+    def keeps(self, name: str) -> bool:
+        """Return whether a store or the user's own program holds the content already."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,10 @@ class Folder:
         """The content of a file. Raises InputError."""
         return read_bytes(self.shown(name), limit)
 
+    def keeps(self, name: str) -> bool:
+        """Return False: files of a folder are of anybody."""
+        return False
+
 
 @dataclass(frozen=True)
 class StoredFiles:
@@ -76,20 +85,21 @@ class StoredFiles:
         """The folder for what the store does not have."""
         return self.folder.path
 
-    def _has(self, name: str) -> bool:
+    def keeps(self, name: str) -> bool:
+        """Return whether the store has the file."""
         return name in self.attributes.get(sources.ATTRIBUTE, {})
 
     def holds(self, name: str) -> bool:
         """Whether the store or the folder may have the file; stores of older versions have none."""
-        return self._has(name) or self.folder.holds(name)
+        return self.keeps(name) or self.folder.holds(name)
 
     def shown(self, name: str) -> str:
         """What messages call a file."""
-        return sources.read(self.place, self.attributes, name)[0] if self._has(name) else self.folder.shown(name)
+        return sources.read(self.place, self.attributes, name)[0] if self.keeps(name) else self.folder.shown(name)
 
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file, the same as when the store was made. Raises InputError."""
-        if not self._has(name):
+        if not self.keeps(name):
             return self.folder.read(name, limit)
         shown, hashed, data = sources.read(self.place, self.attributes, name)
         if data is None and self.folder.holds(name) and os.path.exists(self.folder.shown(name)):
@@ -120,7 +130,7 @@ class SideFiles:
         report: Report,
         name: str,
         path: KeyPath,
-        limit: int = TABLE_BYTES,
+        bounds: Bounds = SIDE,
         positions: Sequence[str] = (),
         labels: Sequence[str] = (),
     ) -> Table | None:
@@ -130,7 +140,8 @@ class SideFiles:
             report(path, name, "a file in the folder of the sweep or below", hint)
             return None
         try:
-            return parse_table(self.read(name, limit), name, self.source.shown(name), positions, labels)
+            bounds = KEPT if self.source.keeps(name) else bounds
+            return parse_table(self.read(name, bounds.file), name, self.source.shown(name), positions, labels, bounds)
         except InputError as error:
             report.problems += error.problems
             return None
@@ -150,7 +161,11 @@ class MemoryFiles:
 
     def holds(self, name: str) -> bool:
         """Whether there is such a file, here or in the folder."""
-        return name in self.contents or self.folder.holds(name)
+        return self.keeps(name) or self.folder.holds(name)
+
+    def keeps(self, name: str) -> bool:
+        """Return whether the content is in memory."""
+        return name in self.contents
 
     def shown(self, name: str) -> str:
         """The name of a file."""

@@ -38,12 +38,12 @@ def table(values: np.ndarray) -> str:
     return text.getvalue()
 
 
-def spoilt(column: int, factor: float = 1.0, sample: int = 0, value: float = 0.0) -> str:
-    """The recording with a column times a factor, or one of its samples with another value."""
+def spoilt(column: int, factor: float = 1.0, sample: int = 0, value: float = 0.0, count: int = 1) -> str:
+    """The recording with a column times a factor, or some of its samples with another value."""
     values = recorded().copy()
     values[:, column] *= factor
     if sample:
-        values[sample, column] = value
+        values[sample : sample + count, column] = value
     return table(values)
 
 
@@ -89,8 +89,8 @@ ROWS: tuple[Row, ...] = (
     ),
     wrong(
         "R04 no number",
-        spoilt(4, sample=40, value=np.nan),
-        "run.csv joint_1: got force has 1 samples that are no numbers",
+        spoilt(4, sample=40, value=np.nan, count=200),
+        "run.csv joint_1: got force has 200 samples that are no numbers",
         "accept: [missing]",
     ),
     wrong(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from pipeline.documents.files import refused
+from pipeline.documents.tables.selection import Request, Selected, select, unit_of
 from pipeline.documents.units import UNITS
-from pipeline.identification.machines.sections import DescriptionFile, SignalSection
-from pipeline.identification.machines.tables import Table, column_of, read_table, refused
+from pipeline.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
 from pipeline.robot_files.rated import ratings
 from robots.model import Robot
 from tasks.identification.machines.closed_loop import Controller
@@ -20,14 +19,21 @@ from tasks.identification.machines.model import MachineModel
 from tasks.identification.machines.motion import is_direct
 from tasks.identification.machines.preparation import Preparation, Signals
 
+LEFT_OUT = 0.05
+"""Share of rows without a time of their own that may be left out."""
+
 
 @dataclass(frozen=True)
 class RecordingFiles:
-    """Paths of the files of one recording, its role, and what messages call it."""
+    """Paths of the files of one recording, its role, and what messages call it.
+
+    consecutive: files follow each other in time, not side by side.
+    """
 
     paths: tuple[Path, ...]
     role: str
     name: str
+    consecutive: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,56 +84,76 @@ class RecordingDescription:
 
     def read(self, files: RecordingFiles) -> Signals:
         """Read one recording, in SI units and the order of the actuators. Raises InputError."""
-        tables = [read_table(path) for path in files.paths]
-        position = self._signal(files, tables, self.file.position, "position")
-        force = self._signal(files, tables, self.file.force, "force")
-        section = self.file.velocity
-        velocity = None if section is None else self._signal(files, tables, section, "velocity")
-        if self.file.position.of == "motors":
-            position = np.linalg.solve(self.gear, position.T).T
-        if section is not None and velocity is not None and section.of == "motors":
-            velocity = np.linalg.solve(self.gear, velocity.T).T
-        section = self.file.reference
-        reference = None if section is None else self._signal(files, tables, section, "reference")
-        if section is not None and reference is not None:
-            if section.of == "motors":
-                reference = np.linalg.solve(self.gear, reference.T).T
-            reference = reference + self.zero
-        if self.file.force.of == "motors":
-            force = force @ self.gear
-        time = self._time(files, tables, len(position))
-        lengths = {"position": len(position), "force": len(force), "time": len(time)}
-        if len(set(lengths.values())) > 1:
-            got = ", ".join(f"{count} samples of {name}" for name, count in lengths.items())
-            raise refused(files.name, got, "as many of each")
-        return Signals(files.name, files.role, time, position + self.zero, force, velocity, reference)
+        selected = select(files.name, files.paths, self._requests(), consecutive=files.consecutive)
+        series = {key: self._signal(files, selected, key) for key in SIGNALS if getattr(self.file, key) is not None}
+        count = len(series["position"])
+        if self.file.time.rate is not None:
+            series["time"] = np.arange(count) / self.file.time.rate
+        else:
+            series["time"] = selected.signals["time"][:, 0] * _factor(self._unit(files, selected, "time"))
+        notes = [*selected.notes, *_trim(files.name, series)]
+        keep = _sound_stamps(series["time"])
+        if not keep.all():
+            notes.append(f"{int((~keep).sum())} of {count} rows have no time of their own; they are left out")
+            series = {key: values[keep] for key, values in series.items()}
+        return Signals(files.name, files.role, notes=tuple(notes), **series)
 
-    def _time(self, files: RecordingFiles, tables: Sequence[Table], samples: int) -> np.ndarray:
-        section = self.file.time
-        if section.column is None:
-            assert section.rate is not None, "checked when the description was read"
-            return np.arange(samples) / section.rate
-        unit = UNITS[section.unit]
-        values = column_of(files.name, tables, section.column, section.file, "time")
-        return np.asarray(unit.to_si(1.0) * values)
+    def _requests(self) -> dict[str, Request]:
+        sections = {key: getattr(self.file, key) for key in SIGNALS}
+        requests = {key: Request(section.columns, section.file) for key, section in sections.items() if section}
+        if (time := self.file.time).column is not None:
+            requests["time"] = Request((time.column,), time.file)
+        return requests
 
-    def _signal(self, files: RecordingFiles, tables: Sequence[Table], section: SignalSection, key: str) -> np.ndarray:
-        names = section.columns
-        if len(names) == 1 and isinstance(names[0], str):
-            names = tuple(_expanded(tables, names[0], section.file)) or names
-        if len(names) != (count := len(self.robot.mechanism.actuators)):
-            raise refused(
-                files.name, f"{len(names)} columns of {key}", f"{count}, one for each actuator of {self.robot.name}"
-            )
-        values = np.stack([column_of(files.name, tables, name, section.file, key) for name in names], axis=1)
-        factor = np.asarray(UNITS[section.unit].to_si(1.0) if section.unit and section.unit in UNITS else 1.0)
+    def _signal(self, files: RecordingFiles, selected: Selected, key: str) -> np.ndarray:
+        """A signal in SI units and the order of the actuators. Raises InputError."""
+        section: SignalSection = getattr(self.file, key)
+        values = selected.signals[key]
+        if values.shape[1] != (count := len(self.robot.mechanism.actuators)):
+            expected = f"{count}, one for each actuator of {self.robot.name}"
+            raise refused(files.name, f"{values.shape[1]} columns of {key}", expected)
+        factor = np.asarray(_factor(self._unit(files, selected, key)))
         for numbers in (section.sign, section.gain):
             factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
-        return np.asarray(values * factor)
+        values = np.asarray(values * factor)
+        if section.of == "motors":
+            values = values @ self.gear if key == "force" else np.linalg.solve(self.gear, values.T).T
+        return values + self.zero if key in ("position", "reference") else values
+
+    def _unit(self, files: RecordingFiles, selected: Selected, key: str) -> str | None:
+        """The unit of a signal, as the description has it or the file. Raises InputError where these differ."""
+        section: SignalSection | SamplingSection = getattr(self.file, key)
+        is_told = "unit" in section.model_fields_set
+        unit = unit_of(files.name, selected, key, section.unit if is_told else None)
+        return unit or section.unit
 
 
-def _expanded(tables: Sequence[Table], name: str, file: int | None) -> list[str]:
-    """The columns of a variable that has several."""
-    searched = tables if file is None else tables[file - 1 : file]
-    pattern = re.compile(re.escape(name) + r"\[[0-9]+\]")
-    return [column for table in searched for column in table if pattern.fullmatch(column)]
+SIGNALS = ("position", "force", "velocity", "reference")
+
+
+def _factor(unit: str | None) -> float:
+    return float(UNITS[unit].to_si(1.0)) if unit in UNITS else 1.0
+
+
+def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
+    """Cut signals that are a row longer than others, as beside a file whose last row was cut off. Raises InputError."""
+    lengths = {key: len(values) for key, values in series.items()}
+    least = min(lengths.values())
+    if max(lengths.values()) > least + 1:
+        got = ", ".join(f"{count} samples of {key}" for key, count in lengths.items())
+        raise refused(recording, got, "as many of each")
+    if max(lengths.values()) == least:
+        return []
+    series |= {key: values[:least] for key, values in series.items()}
+    longer = ", ".join(key for key, count in lengths.items() if count > least)
+    return [f"{longer} have a row more than the others; it is left out"]
+
+
+def _sound_stamps(time: np.ndarray) -> np.ndarray:
+    """Rows with a time that is not the one of the row before; all of them where these are too many to leave out."""
+    known = np.isfinite(time)
+    filled = time[known]
+    repeated = np.zeros(len(time), dtype=bool)
+    repeated[np.flatnonzero(known)[1:]] = np.diff(filled) == 0.0
+    keep = known & ~repeated
+    return keep if keep.sum() >= (1.0 - LEFT_OUT) * len(time) else np.ones(len(time), dtype=bool)

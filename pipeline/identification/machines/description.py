@@ -166,7 +166,8 @@ class _DescriptionReader:
 
     def _recording(self, number: int, section: RecordingSection) -> RecordingFiles:
         paths = tuple(self._place(name, ("recordings", number, "files", k)) for k, name in enumerate(section.files))
-        return RecordingFiles(paths, section.role, section.name or " + ".join(path.name for path in paths))
+        name = section.name or " + ".join(path.name for path in paths)
+        return RecordingFiles(paths, section.role, name, section.consecutive)
 
     def _gear(self, count: int) -> np.ndarray:
         """Motors over actuators (motor, actuator)."""

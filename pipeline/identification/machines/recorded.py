@@ -7,7 +7,6 @@ from them, so that it has the same bits wherever the files have gone. Prepared o
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import os
 import tempfile
@@ -18,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.documents.files import read_bytes
+from pipeline.documents.files import digest
+from pipeline.documents.tables.bounds import RECORDED
 from pipeline.execution.provenance import versions
 from pipeline.identification.machines.described import RecordingDescription, RecordingFiles
 from pipeline.identification.machines.description import parse_description
 from pipeline.identification.machines.identify import MachineIdentification
-from pipeline.identification.machines.tables import MAX_BYTES
 from storage.errors import StoreError
 from storage.places.location import LocationLike
 from storage.store import create_arrays, has_arrays, open_arrays
@@ -83,8 +82,8 @@ def save_recordings(result: MachineIdentification, store: LocationLike) -> None:
 
 def _origin(path: Path) -> dict[str, Any]:
     """Name, size and SHA-256 of a file that was read."""
-    data = read_bytes(str(path), MAX_BYTES)
-    return {"name": path.name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    length, checksum = digest(str(path), RECORDED.file)
+    return {"name": path.name, "bytes": length, "sha256": checksum}
 
 
 def _chosen(prepared: Prepared) -> dict[str, Any]:

@@ -23,11 +23,12 @@ Side = Literal["motors", "actuators"]
 
 
 class FilesSection(Section):
-    """Files of one recording, whose columns go together, and what it is for."""
+    """Files of one recording, whose columns stand side by side, or which follow each other; and what it is for."""
 
     files: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
     role: Role = "train"
     name: Text | None = None
+    consecutive: bool = False
 
 
 class PayloadSection(Section):

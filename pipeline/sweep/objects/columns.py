@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.tables import Table, table
+from pipeline.documents.tables.table import Table, table
 from pipeline.errors import InputError, Problem, show
 
 if TYPE_CHECKING:

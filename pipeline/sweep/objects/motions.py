@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.documents.tables import Table, table
+from pipeline.documents.tables.table import Table, table
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.objects.columns import columns_of, is_table
 

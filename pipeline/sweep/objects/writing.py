@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.documents.tables import Table, packed
+from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.names import is_file

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.documents.files import decode
-from pipeline.documents.points import POINTS_BYTES, parse_points, time_problems
+from pipeline.documents.points import parse_points, time_problems
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.tables import SUFFIXES, Table
+from pipeline.documents.tables.bounds import POINTS
+from pipeline.documents.tables.reader import SIDE_FILES
+from pipeline.documents.tables.table import Table
 from pipeline.documents.units import UNITS, check_unit
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem, show
@@ -89,9 +91,9 @@ class PointsReader:
             self.report(path if file is None else (*path, "file"), got, "file, the name of a CSV")
             return None
         here = (*path, "file")
-        if not file.lower().endswith(SUFFIXES[1:]):
+        if not file.lower().endswith(tuple(ending for ending in SIDE_FILES if ending != ".csv")):
             return self._text_points(file, here, columns)
-        table = self.files.table(self.report, file, here, POINTS_BYTES, tuple(columns))
+        table = self.files.table(self.report, file, here, POINTS, tuple(columns))
         return None if table is None else self._ordered(table, file, here, columns)
 
     def _text_points(self, file: str, path: KeyPath, columns: Mapping[str, str]) -> NDArray[np.float64] | None:
@@ -101,7 +103,7 @@ class PointsReader:
             return None
         try:
             shown = self.files.source.shown(file)
-            text = decode(self.files.read(file, POINTS_BYTES), shown)
+            text = decode(self.files.read(file, POINTS.file), shown)
             return parse_points(text, shown, tuple(columns), tuple(columns.values()))
         except InputError as error:
             self.report.problems += error.problems

@@ -74,7 +74,7 @@ class Signals:
     """One recording in SI units: a name for messages, its role, and arrays (samples,) and (samples, actuator).
 
     time [s], position [rad or m], force [N m or N]; velocity [rad/s or m/s] and the controller's reference of positions
-    where they were recorded.
+    where they were recorded. notes: what was left out when it was read.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Signals:
     force: np.ndarray
     velocity: np.ndarray | None = None
     reference: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def series(self) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 KINDS = {
     "missing": "a number is missing",
+    "rows": "rows of the file were left out",
     "constant": "a signal does not change",
     "stuck": "a sensor stands still and then jumps",
     "still": "nothing moves",

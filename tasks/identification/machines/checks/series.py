@@ -14,6 +14,8 @@ from tasks.identification.machines.checks.findings import RecordingFinding
 from tasks.identification.machines.model import actuator_kinds
 from tasks.identification.machines.preparation import Signals, clipped, runs
 
+MISSING = 0.01
+"""Share of samples without a number that are filled in."""
 STILL = 20
 """Samples of one value in a row, at least, of a sensor that stands still."""
 TURNS = 4.0 * np.pi
@@ -45,6 +47,8 @@ def check_signals(
     rated: ranges that the robot's file has; positions beyond these are warned of only, as files count from elsewhere.
     """
     names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
+    for note in signals.notes:
+        yield RecordingFinding("rows", signals.name, "", note, is_error=False)
     for signal, values in signals.series.items():
         for k, column in enumerate(values.T):
             yield from _signal(signals.name, names[k], signal, column)
@@ -84,10 +88,14 @@ def _signal(recording: str, name: str, signal: str, column: np.ndarray) -> Itera
     wrong = ~np.isfinite(column)
     if wrong.any():
         text = f"{signal} has {int(wrong.sum())} samples that are no numbers, the first is {int(wrong.argmax()) + 1}"
-        yield RecordingFinding(
-            "missing", recording, name, f"{text}; expected numbers; cut them out, or accept: [missing]"
-        )
-        return
+        if wrong.mean() <= MISSING and runs(wrong).max() <= STILL:
+            text += "; they are on straight lines between their neighbours"
+            yield RecordingFinding("missing", recording, name, text, is_error=False)
+            column = column[~wrong]
+        else:
+            text += "; expected numbers; cut them out, or accept: [missing]"
+            yield RecordingFinding("missing", recording, name, text)
+            return
     if np.ptp(column) == 0.0:
         text = f"{signal} is {column[0]:.6g} all the time; expected a signal; look at the sensor and the column"
         yield RecordingFinding("constant", recording, name, text, is_error=signal == "force")

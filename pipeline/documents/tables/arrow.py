@@ -1,0 +1,66 @@
+"""Columns of Parquet files; of these the ones that are used are unpacked alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import IO
+
+import numpy as np
+
+from pipeline.documents.files import refused
+from pipeline.documents.tables.bounds import Bounds
+from pipeline.documents.tables.columns import Columns, Found
+from robots.extras import require_extra
+
+TEXTS = 1 << 24
+"""Bytes of a text or of a list in the metadata, at most."""
+
+
+def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
+    """Return the columns of numbers of a Parquet file. Raises InputError."""
+    require_extra("pyarrow")
+    from pyarrow import types
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        opened = ParquetFile(stream, thrift_string_size_limit=TEXTS, thrift_container_size_limit=TEXTS // 16)
+        schema, rows = opened.schema_arrow, opened.metadata.num_rows
+    except Exception as error:  # whatever pyarrow makes of bytes that are not its own
+        raise _broken(file, error) from None
+    bounds.check_columns(file, len(schema))
+    kept = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    fields = [field for field in schema if not field.name.startswith("__index_")]
+    names = [field.name for field in fields if any(is_kind(field.type) for is_kind in kept)]
+    others = tuple(field.name for field in fields if field.name not in names)
+
+    def read(used: Sequence[str]) -> Found:
+        bounds.check_values(file, ((name, (rows,), 8) for name in used))
+        _check_packed(opened.metadata, used, file, bounds)
+        columns: dict[str, list[np.ndarray]] = {name: [] for name in used}
+        try:
+            for batch in opened.iter_batches(columns=list(used), use_threads=False):
+                for name in used:
+                    values = batch.column(name).to_numpy(zero_copy_only=False)
+                    columns[name].append(np.asarray(values, dtype=np.float64))
+        except Exception as error:  # a damaged page
+            raise _broken(file, error) from None
+        return Found({name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in columns.items()})
+
+    return Columns(file, tuple(names), read, others=others)
+
+
+def _check_packed(metadata: object, used: Sequence[str], file: str, bounds: Bounds) -> None:
+    """Check the bytes that the columns which are used say that they have unpacked. Raises InputError."""
+    sizes = []
+    for group in range(metadata.num_row_groups):  # type: ignore[attr-defined]
+        part = metadata.row_group(group)  # type: ignore[attr-defined]
+        for k in range(part.num_columns):
+            chunk = part.column(k)
+            if chunk.path_in_schema in used:
+                sizes.append((chunk.path_in_schema, (chunk.total_uncompressed_size,), 1))
+    bounds.check_values(file, sizes)
+
+
+def _broken(file: str, error: Exception) -> Exception:
+    text = " ".join(str(error).split())[:120]
+    return refused(file, f"a file that is no Parquet file: {text}", "a Parquet file")

@@ -1,0 +1,89 @@
+"""Columns of numbers in a file, which are read on request: unused columns take no memory and are not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.documents.files import refused
+from pipeline.documents.tables.bounds import Bounds
+
+Array = NDArray[np.float64]
+NUMBERS = "fiub"
+"""Kinds of dtypes that are numbers."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Columns that were read (row,), and notes of what was left out of them."""
+
+    columns: Mapping[str, Array]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of a file: their names in order, and the function that reads some of them.
+
+    units: of the columns that have one; others: names of what is there and is no column of numbers.
+    """
+
+    file: str
+    names: tuple[str, ...]
+    reader: Callable[[Sequence[str]], Found] = field(repr=False)
+    units: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+
+    def read(self, names: Iterable[str]) -> Found:
+        """Read columns by name. Raises InputError."""
+        return self.reader(tuple(dict.fromkeys(names)))
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An array in an archive: name, shape, dtype, and the function that loads it."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    load: Callable[[], NDArray[np.generic]] = field(repr=False)
+
+    @property
+    def is_signal(self) -> bool:
+        """Return whether it can be columns: numbers in one or two dims, more than one row."""
+        return self.dtype.kind in NUMBERS and len(self.shape) in (1, 2) and max(self.shape, default=0) > 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of its columns: its own, or `name[1]` and so on; the longer dim is that of the rows."""
+        count = min(self.shape) if len(self.shape) == 2 else 1
+        return (self.name,) if count == 1 else tuple(f"{self.name}[{k + 1}]" for k in range(count))
+
+
+def columns_of(file: str, variables: Iterable[Variable], bounds: Bounds) -> Columns:
+    """Return the columns of the arrays that can be signals; settings and texts are left out. Raises InputError."""
+    places: dict[str, tuple[Variable, int]] = {}
+    for variable in variables:
+        if variable.is_signal and 0 not in variable.shape:
+            bounds.check_columns(file, len(places) + (min(variable.shape) if len(variable.shape) == 2 else 1))
+            places |= {name: (variable, k) for k, name in enumerate(variable.columns)}
+
+    def read(names: Sequence[str]) -> Found:
+        used = {places[name][0].name: places[name][0] for name in names}
+        bounds.check_values(file, ((v.name, v.shape, max(v.dtype.itemsize, 8)) for v in used.values()))
+        arrays = {name: _rows_first(variable, file) for name, variable in used.items()}
+        return Found({name: arrays[places[name][0].name][:, places[name][1]].copy() for name in names})
+
+    return Columns(file, tuple(places), read)
+
+
+def _rows_first(variable: Variable, file: str) -> Array:
+    """The numbers of a variable (row, column), the longer dim first. Raises InputError where it has another shape."""
+    array = np.asarray(variable.load())
+    if array.shape != variable.shape:
+        raise refused(file, f"{variable.name} of shape {array.shape}", f"the shape {variable.shape} that it declares")
+    matrix = np.asarray(array.reshape(len(array), -1), dtype=np.float64)
+    return matrix.T if matrix.shape[0] < matrix.shape[1] else matrix

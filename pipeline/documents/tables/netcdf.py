@@ -1,0 +1,33 @@
+"""Variables of NetCDF 3 files. Those of NetCDF 4 are HDF5, see `pipeline.documents.tables.hdf5`."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import numpy as np
+
+from pipeline.documents.files import refused
+from pipeline.documents.tables.bounds import Bounds
+from pipeline.documents.tables.columns import Variable
+from pipeline.documents.units import size
+
+
+def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:
+    """Return the variables of a file, which is read as a whole. Raises InputError."""
+    import io
+
+    from scipy.io import netcdf_file
+
+    data = stream.read(bounds.values + 1)
+    if len(data) > bounds.values:
+        hint = "Save it as NetCDF 4, of which the columns that are used are read alone."
+        raise refused(file, f"more than {size(bounds.values)} of NetCDF 3", f"at most {size(bounds.values)}", hint)
+    try:
+        # in memory no read can take more than there is, whatever the file declares
+        variables = netcdf_file(io.BytesIO(data), "r", mmap=False).variables
+    except Exception as error:  # its reader raises whatever a broken file leads to
+        text = f"a file that is no NetCDF file: {' '.join(str(error).split())[:120]}"
+        raise refused(file, text, "a NetCDF file") from None
+    bounds.check_members(file, len(variables), "variables")
+    arrays = {name: np.asarray(variable.data) for name, variable in variables.items()}
+    return [Variable(name, x.shape, x.dtype, lambda x=x: x) for name, x in arrays.items()]

@@ -1,0 +1,101 @@
+"""Arrays of NumPy: .npy and .npz. Headers are checked against the bytes that follow; objects are never unpickled."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Callable
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from pipeline.documents.files import refused
+from pipeline.documents.tables.bounds import Bounds
+from pipeline.documents.tables.columns import Variable
+
+HEADER = 1 << 16
+"""Bytes of a header, at most."""
+
+
+def npy_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:
+    """Return the columns of a structured array by their names, or the one array without a name. Raises InputError."""
+    whole = _variable(file, "", lambda: stream, _length(stream), bounds)
+    if whole.dtype.names is None:
+        return [whole]
+    loaded: list[NDArray[Any]] = []
+
+    def column(name: str) -> NDArray[Any]:
+        if not loaded:
+            bounds.check_values(file, [("its rows", whole.shape, whole.dtype.itemsize)])
+            loaded.append(whole.load())
+        return np.asarray(loaded[0][name])
+
+    fields = whole.dtype.fields or {}
+    return [
+        Variable(name, whole.shape + fields[name][0].shape, fields[name][0].base, lambda name=name: column(name))
+        for name in whole.dtype.names
+    ]
+
+
+def npz_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:
+    """Return the arrays of an archive by their names. Raises InputError."""
+    try:
+        archive = zipfile.ZipFile(stream)
+        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
+        raise _broken(file, error, "arrays by name, as numpy.savez writes") from None
+    bounds.check_members(file, len(entries), "arrays")
+    result = []
+    for entry in entries:
+        name = entry.filename.removesuffix(".npy")
+        result.append(_variable(file, name, lambda entry=entry: archive.open(entry), entry.file_size, bounds))
+    return result
+
+
+def _length(stream: IO[bytes]) -> int:
+    place = stream.tell()
+    end = stream.seek(0, io.SEEK_END)
+    stream.seek(place)
+    return end - place
+
+
+def _variable(file: str, name: str, opened: Callable[[], IO[bytes]], length: int, bounds: Bounds) -> Variable:
+    """Return an array by its header, whose size is that of the bytes behind it. Raises InputError."""
+    expected = "an array as numpy.save writes"
+    try:
+        stream = opened()
+        start = stream.tell()
+        version = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, is_fortran, dtype = read(stream, max_header_size=HEADER)  # type: ignore[call-arg]
+        offset = stream.tell() - start
+    except Exception as error:  # whatever NumPy makes of bytes that are not its own
+        raise _broken(file, error, expected) from None
+    if dtype.hasobject:
+        raise refused(
+            file, f"{name or 'an array'} of objects, which are pickled", "numbers", "Save columns of numbers."
+        )
+    count = math.prod(shape)
+    if count * dtype.itemsize != length - offset:
+        got = f"{name or 'an array'} of shape {shape} in {length - offset} bytes"
+        raise refused(file, got, f"{count * dtype.itemsize} bytes", "Save it again: it is cut, or its header is wrong.")
+
+    def load() -> NDArray[Any]:
+        bounds.check_values(file, [(name or "the array", shape, dtype.itemsize)])
+        try:
+            stream = opened()
+            stream.seek(start + offset)
+            flat = np.frombuffer(stream.read(count * dtype.itemsize), dtype=dtype, count=count)
+        except Exception as error:  # a damaged archive
+            raise _broken(file, error, expected) from None
+        return flat.reshape(shape, order="F" if is_fortran else "C")
+
+    return Variable(name, tuple(shape), dtype, load)
+
+
+def _broken(file: str, error: Exception, expected: str) -> Exception:
+    text = " ".join(str(error).split())[:120]
+    return refused(file, f"a file that cannot be read ({text})", expected)

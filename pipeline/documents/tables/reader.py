@@ -1,0 +1,175 @@
+"""Read a table of a file of any kind: as columns on request (recordings), or strictly as a whole (side files).
+
+A kind of file is a row of FORMATS: endings of names, first bytes, and the function that opens it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+
+from pipeline.documents.files import decode, open_regular, refused
+from pipeline.documents.tables.arrow import open_parquet
+from pipeline.documents.tables.bags import open_bag
+from pipeline.documents.tables.bounds import RECORDED, SIDE, Bounds
+from pipeline.documents.tables.columns import Columns, Variable, columns_of
+from pipeline.documents.tables.hdf5 import hdf5_variables
+from pipeline.documents.tables.matlab import mat_variables
+from pipeline.documents.tables.netcdf import netcdf_variables
+from pipeline.documents.tables.numpy_files import npy_variables, npz_variables
+from pipeline.documents.tables.strict_csv import parse_csv
+from pipeline.documents.tables.table import Table, table
+from pipeline.documents.tables.text import open_text
+
+Variables = Callable[[IO[bytes], str, Bounds], list[Variable]]
+Opening = Callable[[IO[bytes], str, Bounds], Columns]
+HDF5_MARK = b"\x89HDF\r\n\x1a\n"
+HEAD = 1024
+"""Bytes that say what a file is; those of MATLAB 7.3 have the mark of HDF5 behind a text."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file: its endings, and one of three functions: arrays, columns, or columns of a path."""
+
+    name: str
+    endings: tuple[str, ...]
+    variables: Variables | None = None
+    columns: Opening | None = None
+    of_path: Callable[[str, str, Bounds], Columns] | None = None
+
+
+TEXT = Format("text", (".csv", ".txt", ".dat", ".tsv"), columns=open_text)
+HDF5 = Format("HDF5", (".h5", ".hdf5", ".nc4"), variables=hdf5_variables)
+FORMATS = (
+    TEXT,
+    Format("NPY", (".npy",), variables=npy_variables),
+    Format("NPZ", (".npz",), variables=npz_variables),
+    Format("Parquet", (".parquet",), columns=open_parquet),
+    Format("MAT", (".mat",), variables=mat_variables),
+    HDF5,
+    Format("NetCDF", (".nc", ".cdf"), variables=netcdf_variables),
+    Format("bag of ROS", (".bag", ".db3", ".mcap"), of_path=open_bag),
+)
+RECORDINGS: Mapping[str, Format] = {ending: kind for kind in FORMATS for ending in kind.endings}
+"""Kinds of recordings by the ending of a file."""
+SIDE_FILES: Mapping[str, Format] = {
+    ending: kind
+    for ending, kind in RECORDINGS.items()
+    if kind.of_path is None and (kind is not TEXT or ending == ".csv")
+}
+"""Kinds of files beside a sweep by ending; text is CSV with a header, without tolerance."""
+
+
+@contextmanager
+def open_columns(path: str | os.PathLike[str], bounds: Bounds = RECORDED) -> Iterator[Columns]:
+    """Open the columns of a file, of the kind that its ending says; what is used is read later. Raises InputError."""
+    name = os.fspath(path)
+    kind = _kind(name, name, RECORDINGS)
+    with open_regular(name, bounds.file) as stream:
+        if not os.fstat(stream.fileno()).st_size:
+            raise refused(name, "an empty file", "a recording")
+        if kind.of_path is not None:
+            columns = kind.of_path(name, name, bounds)
+        else:
+            columns = _opened(_by_content(kind, stream), stream, name, bounds)
+        if not columns.names:
+            raise refused(name, "no columns of numbers", "columns of a recording")
+        yield columns
+
+
+def parse_table(
+    data: bytes,
+    name: str,
+    shown: str = "",
+    positions: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    bounds: Bounds = SIDE,
+) -> Table:
+    """Parse a whole table from the content of a file; the ending of its `name` says what it is.
+
+    `shown` is what messages call it, where that is another name; `positions` are the names of the columns of an array
+    without names; columns of `labels` may be texts in a CSV file. Raises InputError for any cell that is no finite
+    number.
+    """
+    shown = shown or name
+    kind = _kind(name, shown, SIDE_FILES)
+    if kind is TEXT:
+        return parse_csv(decode(data, shown), shown, labels)
+    stream = io.BytesIO(data)
+    kind = _by_content(kind, stream)
+    if kind.variables is None:
+        columns = _opened(kind, stream, shown, bounds)
+        if columns.others:
+            raise refused(shown, f"the column {columns.others[0]!r} without numbers", "numbers")
+        return table(columns.read(columns.names).columns.items(), shown)
+    variables = kind.variables(stream, shown, bounds)
+    bounds.check_columns(shown, len(variables))
+    bounds.check_values(shown, ((each.name, each.shape, each.dtype.itemsize) for each in variables))
+    if [each.name for each in variables] == [""]:
+        return table(_positioned(variables[0], shown, positions), shown)
+    is_matrix = kind.name == "MAT"
+    return table(((each.name, _column(each.load(), is_matrix)) for each in variables), shown)
+
+
+def _positioned(variable: Variable, shown: str, positions: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+    """Return the columns of an array without names by their place. Raises InputError."""
+    got = f"an array of shape {variable.shape}"
+    if not positions:
+        hint = "Save a structured array, or a .npz with an array for each name."
+        raise refused(shown, f"{got} without names", "columns with names", hint)
+    if len(variable.shape) != 2 or variable.shape[1] != len(positions):
+        raise refused(shown, got, f"shape (points, {len(positions)}): {', '.join(positions)}")
+    return list(zip(positions, np.asarray(variable.load()).T, strict=True))
+
+
+def _column(array: np.ndarray, is_matrix: bool) -> np.ndarray:
+    """Return an array as a column; all arrays of MATLAB have two dims."""
+    return array.ravel() if is_matrix and array.size == max(array.shape) else array
+
+
+def _kind(name: str, shown: str, kinds: Mapping[str, Format]) -> Format:
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in kinds:
+        raise refused(shown, f"the ending {ending!r}", f"one of {', '.join(kinds)}", "Convert it to one of these.")
+    return kinds[ending]
+
+
+def _by_content(kind: Format, stream: IO[bytes]) -> Format:
+    """Return the kind of a file whose ending stands for two: MAT and NetCDF are HDF5 in later versions."""
+    head = stream.read(HEAD)
+    stream.seek(0)
+    is_hdf5 = HDF5_MARK in (head[:8], head[512:520])
+    return HDF5 if is_hdf5 and kind.name in ("MAT", "NetCDF") else kind
+
+
+def _opened(kind: Format, stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
+    if kind.columns is not None:
+        return kind.columns(stream, file, bounds)
+    assert kind.variables is not None, "a kind of file has one of three functions"
+    return columns_of(file, _named(kind.variables(stream, file, bounds)), bounds)
+
+
+def _named(variables: Sequence[Variable]) -> list[Variable]:
+    """Return variables with names; the columns of the one array of a file without names are counted."""
+    if [each.name for each in variables] != [""]:
+        return list(variables)
+    (whole,) = variables
+    if len(whole.shape) != 2:
+        return [Variable("1", whole.shape, whole.dtype, whole.load)]
+    loaded: list[np.ndarray] = []
+
+    def column(k: int) -> np.ndarray:
+        if not loaded:
+            array = np.asarray(whole.load())
+            loaded.append(array if array.shape[0] >= array.shape[1] else array.T)
+        return loaded[0][:, k]
+
+    rows, count = max(whole.shape), min(whole.shape)
+    return [Variable(str(k + 1), (rows,), whole.dtype, lambda k=k: column(k)) for k in range(count)]

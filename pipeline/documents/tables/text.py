@@ -1,0 +1,264 @@
+"""Recordings in text: with or without header, four delimiters, decimal commas, units, empty cells, torn rows.
+
+Rows that are not whole have no numbers (NaN) and keep their place, so that time by a rate stays right; they are
+counted.
+A last row that was cut off is dropped. The file is read in pieces, and of each row the columns that are used.
+"""
+
+from __future__ import annotations
+
+import codecs
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO
+
+import numpy as np
+
+from pipeline.documents.files import looks_binary, refused
+from pipeline.documents.tables.bounds import Bounds
+from pipeline.documents.tables.columns import Array, Columns, Found
+from pipeline.documents.tables.table import split_header
+from pipeline.documents.units import UNITS, size
+
+DELIMITERS = (";", "\t", ",", None)
+COMMENTS = ("#", "%")
+PIECE = 4 << 20
+"""Bytes that are read at a time."""
+HEAD = 200
+"""Lines in which the first row of numbers stands, at the latest."""
+TORN = 0.02
+"""Share of rows that may be torn; some few always may."""
+FEW = 5
+OTHER_UNITS = (
+    "A",
+    "mA",
+    "V",
+    "W",
+    "Hz",
+    "us",
+    "ns",
+    "rpm",
+    "rad/s^2",
+    "m/s^2",
+    "deg/s^2",
+    "°",
+    "°/s",
+    "°C",
+    "%",
+    "inc",
+)
+"""Units that a row of units may have and that convert to none of a signal."""
+NOTHING = ("", "nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?", "inf", "-inf", "+inf")
+"""What stands in cells without a number."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Layout of a text: encoding, delimiter (None: blanks), decimal commas, names, units, number of the first row."""
+
+    encoding: str
+    delimiter: str | None
+    has_commas: bool
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    first: int
+
+    def cells(self, line: str) -> list[str]:
+        """Return the cells of a line, without quotation marks and blanks."""
+        return _cells(line, self.delimiter, self.has_commas)
+
+    def is_whole(self, line: str) -> bool:
+        """Return whether a line has as many cells as there are columns."""
+        if self.delimiter is None:
+            return len(line.split()) == len(self.names)
+        return line.count(self.delimiter) == len(self.names) - 1
+
+
+def open_text(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
+    """Return the columns of a text. Raises InputError."""
+    head = stream.read(bounds.line)
+    if kind := looks_binary(head):
+        raise refused(file, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
+    if len(head) == bounds.line and not {b"\n"[0], b"\r"[0]} & set(head):
+        raise refused(file, f"a line longer than {size(bounds.line)}", "rows of numbers")
+    layout = _layout(head, file, bounds)
+
+    def read(names: Sequence[str]) -> Found:
+        stream.seek(0)
+        return _Rows(file, layout, [layout.names.index(name) for name in names], bounds).read(stream)
+
+    known = {*UNITS, *OTHER_UNITS} - {"1"}
+    units = {name: unit for name, unit in zip(layout.names, layout.units, strict=True) if unit in known}
+    return Columns(file, layout.names, read, units)
+
+
+def _layout(head: bytes, file: str, bounds: Bounds) -> Layout:
+    encoding = _encoding(head)
+    lines = head.decode(encoding, errors="replace").splitlines()[:HEAD]
+    if not any(line.strip() and not line.startswith(COMMENTS) for line in lines):
+        raise refused(file, "no lines but comments" if lines else "no lines", "rows of numbers")
+    for delimiter in DELIMITERS:
+        if (found := _first_row(lines, delimiter)) is not None:
+            break
+    else:
+        first = next(line for line in lines if line.strip() and not line.startswith(COMMENTS))
+        raise refused(file, f"no row of numbers, and {first[:60]!r} first", "rows of as many numbers")
+    first, has_commas = found
+    count = len(_cells(lines[first], delimiter, has_commas))
+    bounds.check_columns(file, count)
+    names, units = _header(lines[:first], delimiter, count)
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise refused(file, f"two columns {twice!r}", "a name for each column", "Rename one of them.")
+    return Layout(encoding, delimiter, has_commas, names, units, first)
+
+
+def _encoding(head: bytes) -> str:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    try:
+        head[: len(head) - 4].decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _first_row(lines: Sequence[str], delimiter: str | None) -> tuple[int, bool] | None:
+    """Return the number of the first row of numbers, and whether its numbers have decimal commas."""
+    for number, line in enumerate(lines):
+        if not line.strip() or line.startswith(COMMENTS):
+            continue
+        for has_commas in (False, True) if delimiter != "," else (False,):
+            cells = _cells(line, delimiter, has_commas)
+            is_split = delimiter is None or len(cells) > 1
+            if is_split and any(map(_is_number, cells)) and all(_is_number(x) or x.lower() in NOTHING for x in cells):
+                return number, has_commas or _has_commas_later(lines[number:], delimiter)
+    return None
+
+
+def _has_commas_later(lines: Sequence[str], delimiter: str | None) -> bool:
+    """Return whether some number has a decimal comma, as the first row may have whole numbers alone."""
+    pattern = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
+    return delimiter != "," and any(pattern.fullmatch(x) for line in lines for x in _cells(line, delimiter, False))
+
+
+def _header(lines: Sequence[str], delimiter: str | None, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return names and units of columns by the lines above the first row; columns without a name have their number."""
+    rows = [[line.strip("#% ")] if count == 1 else _cells(line.lstrip("#% "), delimiter, False) for line in lines]
+    rows = [cells for cells in rows if len(cells) == count and any(cells)]
+    units = ("",) * count
+    if len(rows) > 1 and all(cell.strip("[]() ") in (*UNITS, *OTHER_UNITS, "", "-") for cell in rows[-1]):
+        units = tuple(cell.strip("[]() -") for cell in rows.pop())
+    if not rows:
+        return tuple(str(k + 1) for k in range(count)), units
+    names = tuple(cell or str(k + 1) for k, cell in enumerate(rows[-1]))
+    return names, tuple(unit or split_header(name)[1] for name, unit in zip(names, units, strict=True))
+
+
+def _cells(line: str, delimiter: str | None, has_commas: bool) -> list[str]:
+    text = line.replace(",", ".") if has_commas else line
+    return [cell.strip().strip('"').strip() for cell in text.split(delimiter)]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell)) and "_" not in cell
+    except ValueError:
+        return False
+
+
+@dataclass
+class _Rows:
+    """Rows of some columns of a text, read piece by piece."""
+
+    file: str
+    layout: Layout
+    places: Sequence[int]
+    bounds: Bounds
+    count: int = 0
+    ends_open: bool = False
+    torn: list[int] = field(default_factory=list)
+
+    def read(self, stream: IO[bytes]) -> Found:
+        parts = [self._piece(lines, number) for lines, number in self._pieces(stream)]
+        parts = [part for part in parts if len(part)]
+        if not parts:
+            raise refused(self.file, "no rows", "rows of numbers")
+        columns = {self.layout.names[place]: np.concatenate([part[:, k] for part in parts])
+                   for k, place in enumerate(self.places)}  # fmt: skip
+        is_cut = bool(self.ends_open and self.torn and self.torn[-1] == self.count - 1)
+        if is_cut:
+            self.torn.pop()
+            columns = {name: values[:-1] for name, values in columns.items()}
+        return Found(columns, tuple(self._notes(is_cut=is_cut)))
+
+    def _notes(self, *, is_cut: bool) -> Iterator[str]:
+        if self.torn:
+            text = f"{len(self.torn)} of {self.count} rows are no rows of {len(self.layout.names)} numbers"
+            where = f"the first is row {self.torn[0] + 1} below the header"
+            if len(self.torn) > max(min(FEW, self.count // 20), TORN * self.count):
+                raise refused(self.file, f"{text} ({where})", "rows of as many numbers", "Is it one table?")
+            yield f"{text}, {where}; they are taken as missing"
+        if is_cut:
+            yield "the last row is cut off; it is left out"
+
+    def _pieces(self, stream: IO[bytes]) -> Iterator[tuple[list[str], int]]:
+        """Yield whole lines of the text in pieces, without comments and empty ones, and the row number of the first."""
+        left, skipped, number = "", self.layout.first, 0
+        decoder = codecs.getincrementaldecoder(self.layout.encoding)(errors="replace")
+        total = 0
+        while data := stream.read(PIECE):
+            if (total := total + len(data)) > self.bounds.text:
+                hint = "Save it as Parquet, or cut it into several files."
+                raise refused(self.file, f"more than {size(self.bounds.text)} of text", "at most that", hint)
+            *lines, left = (left + self._decoded(decoder, data)).split("\n")
+            if len(left) > self.bounds.line:
+                raise refused(self.file, f"a line longer than {size(self.bounds.line)}", "rows of numbers")
+            lines, skipped = lines[skipped:], max(skipped - len(lines), 0)
+            kept = [line for line in lines if line.strip() and not line.startswith(COMMENTS)]
+            yield kept, number
+            number += len(kept)
+        if left.strip() and not skipped and not left.startswith(COMMENTS):
+            self.ends_open = True
+            yield [left], number
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes) -> str:
+        text = decoder.decode(data)
+        if "\0" in text:
+            raise refused(self.file, "a NUL character", "text")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+    def _piece(self, lines: Sequence[str], number: int) -> Array:
+        """The numbers (row, used column) of some lines; NaN in torn rows and empty cells. Raises InputError."""
+        self.count = number + len(lines)
+        self.bounds.check_values(self.file, [("its rows", (self.count, len(self.places)), 8)])
+        if self.layout.has_commas:
+            lines = [line.replace(",", ".") for line in lines]
+        if lines and all(map(self.layout.is_whole, lines)):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    return np.loadtxt(lines, delimiter=self.layout.delimiter, usecols=self.places, ndmin=2,
+                                      comments=None, quotechar='"')  # fmt: skip
+            except (ValueError, Warning):
+                pass  # empty cells, or others without a number: one by one
+        result = np.full((len(lines), len(self.places)), np.nan)
+        for k, line in enumerate(lines):
+            row = self._row(line)
+            if row is None:
+                self.torn.append(number + k)
+            else:
+                result[k] = row
+        return result
+
+    def _row(self, line: str) -> list[float] | None:
+        """The numbers of a line, None where it is torn."""
+        cells = self.layout.cells(line)
+        if len(cells) != len(self.layout.names):
+            return None
+        used = [cells[place] for place in self.places]
+        if not all(cell.lower() in NOTHING or _is_number(cell) for cell in used):
+            return None
+        return [math.nan if cell.lower() in NOTHING else float(cell) for cell in used]

@@ -24,11 +24,12 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.cluster.file import ClusterConfig
-from pipeline.study.optimisation import Limit, LocalOptimum, optimise
+from pipeline.study.optimisation import LocalOptimum, optimise
+from pipeline.study.points import Continuous
 from pipeline.study.populations.methods import hypervolume
 from pipeline.study.populations.search import SearchOutcome, search
-from pipeline.study.populations.space import Continuous, SearchSpace
 from pipeline.study.problem import DesignProblem
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 
 SWEEP = """\
@@ -74,7 +75,7 @@ CHOSEN = ("gear_ratio", "gearbox_inertia", "torque_constant", "resistance")
 
 def polished(sweep: Sweep, found: SearchOutcome, starts: int) -> list[LocalOptimum]:
     """Local searches for the least energy from the designs of the front that need least; motor and gear stay."""
-    space = SearchSpace.of(sweep)
+    space = DesignSpace.to_search(sweep)
     bounds = {v.name: (v.low, v.high) for v in space.variables if isinstance(v, Continuous)}
     problem = DesignProblem.of(sweep, bounds, sweep.question.cases)
     results = []
@@ -82,10 +83,10 @@ def polished(sweep: Sweep, found: SearchOutcome, starts: int) -> list[LocalOptim
         numbers = [name for name in space.names if name not in space.texts]
         design = {name: float(found.designs[name].values[k]) for name in numbers}
         constant = {name: design[name] for name in CHOSEN}
-        limits = [Limit("condition", 6.0), Limit("rms_force", design["rated_torque"])]
-        limits += [Limit("peak_force", design["peak_torque"]), Limit("peak_velocity", design["largest_speed"])]
+        limits = ["condition <= 6", f"rms_force <= {design['rated_torque']!r}"]
+        limits += [f"peak_force <= {design['peak_torque']!r}", f"peak_velocity <= {design['largest_speed']!r}"]
         start = np.array([design[name] for name in bounds])
-        results += optimise(problem.at(constant), "electrical_energy", start, limits, over="mean")
+        results += optimise(problem.at(constant), "electrical_energy, mean over cases", start, limits)
     return results
 
 

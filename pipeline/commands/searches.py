@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import click
 from pipeline.commands.study_tables import (
     CASES,
     CSV,
+    WHERE,
     TableRows,
     numbers,
     opened,
@@ -27,13 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pipeline.study.columns import Objective
-    from pipeline.study.optimisation import Limit, Over
     from pipeline.study.problem import DesignProblem
-
-LIMIT = re.compile(r"\s*(\w+)\s*(<=|>=)\s*(\S+)\s*")
-CONDITION = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(\S+)\s*")
-"""Of a sweep: a search ends at a limit, whether or not the limit itself is allowed."""
-
 
 CASE = click.option(
     "--case", "values", multiple=True, metavar="NAME=VALUE", help="Under this operating case alone: payload_mass=3."
@@ -64,7 +58,7 @@ def one_at_a_time(
         curves = once.of_store(ds, wanted, chosen)
     else:
         problem = _problem(store, conditions.cases)
-        curves = once.effects(problem, wanted, _design(ds, chosen, problem.names), parts)
+        curves = once.effects(problem, wanted, _design(ds, chosen, problem), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
@@ -136,8 +130,13 @@ def _sampled_problem(
 
 @click.command()
 @STORE
-@click.option("--objective", "text", metavar="TEXT", help="A column, such as peak_force; default: that of the sweep.")
-@click.option("--limit", "limits", multiple=True, metavar="TEXT", help="Such as 'condition <= 6'; any number of them.")
+@click.option(
+    "--objective",
+    "text",
+    metavar="TEXT",
+    help="Such as peak_force, 'max dexterity' or 'peak_force / upper_arm'; default: that of the sweep.",
+)
+@WHERE
 @CASES
 @click.option("--fix", "constant", multiple=True, metavar="NAME", help="A parameter that stays as at each start.")
 @click.option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from.")
@@ -146,81 +145,71 @@ def _sampled_problem(
 def optimise(
     store: str,
     text: str | None,
-    limits: tuple[str, ...],
+    conditions: tuple[str, ...],
     cases: tuple[str, ...],
     constant: tuple[str, ...],
     starts: int,
     threads: int,
     file: Path | None,
 ) -> None:
-    """Better designs than the best of STORE within its swept ranges, by exact derivatives."""
+    """Better designs than the best of STORE within its swept ranges, by exact derivatives.
+
+    Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor, stays
+    as at each start.
+    """
     from dataclasses import replace
 
     import numpy as np
 
-    from pipeline.study.columns import objective, refuse
+    from pipeline.study.columns import refuse
     from pipeline.study.optimisation import optimise as search
 
     ds = opened(store, cases)
-    question = question_of(ds, (text,) if text else (), limits, cases)
-    bounds = [_limit(limit, LIMIT if limits else CONDITION) for limit in question.where]
+    question = question_of(ds, (text,) if text else (), conditions, cases)
     wanted, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
-    natural = objective(wanted.text).direction
-    if wanted.direction != natural:
-        hint = "Rank stored designs by it, or take another column."
-        raise refuse("objective", f"{wanted.direction} {wanted.text}", f"{natural} {wanted.text}", hint)
-    drawn, others = wanted.tolerances or wanted.over, {*question.cases} - {*question.tolerances}
-    nested = bool(others) and (wanted.over, drawn) == ("worst", "mean")
-    if not {wanted.over, drawn} <= {"worst", "mean"} or (others and drawn != wanted.over and not nested):
-        hint = "Rank stored designs by it."
-        got = f"{wanted.over} over cases" + (f", {drawn} over tolerances" if wanted.tolerances else "")
-        raise refuse(
-            "objective",
-            got,
-            "the worst case, or the mean over cases, and the same over tolerances, or the mean of the worst",
-            hint,
-        )
-    chosen = [_design(ds, int(k), problem.names) for k in _order(ds, wanted)[:starts]]
-    over: Over = "mean of worst" if nested else "mean" if drawn == "mean" else "worst"
+    chosen = [_design(ds, int(k), problem) for k in _order(ds, wanted)[:starts]]
     if strange := [name for name in constant if name not in problem.names]:
         raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
-    problems = [problem.at({name: start[name] for name in constant}) if constant else problem for start in chosen]
+    stay = tuple(dict.fromkeys((*constant, *problem.rows_of_tables)))  # a motor stays, as it was at the start
     alike: dict[tuple[float, ...], list[int]] = {}  # starts with the same constants are searched side by side
     for k, start in enumerate(chosen):
-        alike.setdefault(tuple(start[name] for name in constant), []).append(k)
+        alike.setdefault(tuple(start[name] for name in stay), []).append(k)
     optima = []
-    for numbers_of_starts in alike.values():
-        same = problems[numbers_of_starts[0]]
+    for values, numbers_of_starts in alike.items():
+        kept = dict(zip(stay, values, strict=True))
+        same = problem.at(kept) if stay else problem
         begins = np.array([[chosen[k][name] for name in same.names] for k in numbers_of_starts])
-        for optimum in search(same, wanted.text, begins, bounds, threads=threads, over=over):
-            optima.append(replace(optimum, design={**same.constant, **optimum.design}))
-    sign = -1.0 if wanted.direction == "max" else 1.0
-    optima.sort(key=lambda optimum: (not optimum.feasible, sign * optimum.value))
-    rows: TableRows = [(wanted.text, "at the start", "limits", *problem.names)]
-    for optimum in optima:
+        for optimum in search(same, wanted, begins, question.where, threads=threads):
+            optima.append(replace(optimum, design={**kept, **optimum.design}))
+    optima.sort(key=lambda optimum: (not optimum.feasible, wanted.sign * optimum.value))
+    heads, cells = _columns(problem, [optimum.design for optimum in optima])
+    rows: TableRows = [(wanted.text, "at the start", "conditions", *heads)]
+    for optimum, row in zip(optima, cells, strict=True):
         verdict = "hold" if optimum.feasible else "do not hold"
-        rows.append(
-            (
-                *numbers([optimum.value, optimum.start]),
-                verdict,
-                *numbers([optimum.design[name] for name in problem.names]),
-            )
-        )
+        rows.append((*numbers([optimum.value, optimum.start]), verdict, *row))
     show(rows, len(rows), file)
     calls, seconds = sum(optimum.calls for optimum in optima), max(optimum.seconds for optimum in optima)
     click.echo(f"{calls} evaluations, {seconds:.2g} s at most")
 
 
-def _limit(text: str, form: re.Pattern[str]) -> Limit:
-    """Parse a limit. Raises InputError."""
-    from pipeline.study.columns import refuse
-    from pipeline.study.optimisation import Limit
+def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
+    """Heads and cells of what a design is: factors that vary, of a table its label, then derived parameters."""
+    import numpy as np
 
-    try:
-        name, sign, bound = form.fullmatch(text).groups()  # type: ignore[union-attr]
-        return Limit(name, float(bound), sign[0] == ">")
-    except (AttributeError, ValueError):
-        raise refuse("limit", repr(text), "a column, <= or >=, and a number", "Such as 'condition <= 6'.") from None
+    points = np.array([[design[name] for name in problem.names] for design in found])
+    table, space = problem.table(points), problem.space
+    heads: list[str] = []
+    for factor in (factor for factor in space.varied() if factor.name in problem.names):
+        heads += [factor.name] if factor.name in factor.members else factor.members
+    heads += space.of_kind("derived")
+    every = problem.case_count
+    columns = [
+        list(map(str, space.labels(name, table[name][::every])))
+        if name in space.texts
+        else numbers(table[name][::every])
+        for name in heads
+    ]
+    return heads, [list(row) for row in zip(*columns, strict=True)]
 
 
 def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
@@ -267,12 +256,16 @@ def _value(text: str) -> tuple[str, float]:
         raise refuse("case", repr(text), "a name, =, and a number", "Such as payload_mass=3.") from None
 
 
-def _design(ds: xr.Dataset, number: int, names: Sequence[str]) -> dict[str, float]:
+def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, float]:
+    """The factors of a problem of a design of the store. Raises InputError for one that it does not have."""
     from pipeline.study.columns import refuse
 
     if number >= ds.sizes["design"]:
         raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
-    return {name: float(ds[name].values[number]) for name in names}
+    own = ds.isel(design=[number])
+    columns = {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
+    points = problem.space.coordinates(columns)
+    return {name: float(points[name][0]) for name in problem.names}
 
 
 COMMANDS = (one_at_a_time, sobol, morris, optimise)

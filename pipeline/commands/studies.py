@@ -105,12 +105,14 @@ def rank(
 @CSV
 def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
     """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
-    from pipeline.study.columns import feasible, swept, value_of
+    from pipeline.study.columns import feasible, value_of
     from pipeline.study.sensitivity import from_samples
+    from pipeline.study.space import DesignSpace
 
     ds, (wanted,) = opened(store, cases), read_objectives((text,))
     usable = feasible(ds)
-    designs = {name: ds[name].values[usable] for name in swept(ds)}
+    space = DesignSpace.of_dataset(ds)
+    designs = {name: values[usable] for name, values in space.columns_of(ds).items()}
     shares = from_samples(designs, value_of(ds, wanted)[usable])
     rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in shares.names))]
     for i in sorted(range(len(shares.names)), key=lambda i: -shares.first[i]):
@@ -118,6 +120,8 @@ def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None
         rows.append((shares.names[i], f"{shares.first[i]:.3f}", *pairs))
     show(rows, len(rows), file)
     click.echo(f"from {shares.samples} designs; alone, all parameters explain {shares.first.sum():.3f}")
+    if space.assumption:
+        click.echo(space.assumption)
 
 
 @study.command()

@@ -84,14 +84,15 @@ def design_rows(
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
     from pipeline.study.cases import labels_of, stored_number
-    from pipeline.study.columns import swept, unit, value_of
+    from pipeline.study.columns import unit, value_of
+    from pipeline.study.space import varied_numbers
 
     columns: list[tuple[str, list[str]]] = [("design", [str(stored_number(ds, int(i))) for i in chosen])]
     columns += [more] if more else []
     for objective in wanted:
         columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
     columns += [(name, [str(text) for text in ds[name].values[chosen]]) for name in labels_of(ds)]
-    for name in swept(ds):
+    for name in varied_numbers(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
 

@@ -5,6 +5,7 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 
 - `cases`: operating conditions, such as a payload, as a dim of their own
 - `bearings`: rating life of bearings of joints
+- `space`: what varies, and what follows from it: the factors that all others here ask
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
 - `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
@@ -26,28 +27,27 @@ if TYPE_CHECKING:
     from pipeline.study.cases import by_cases
     from pipeline.study.columns import column, feasible, objective, value_of
     from pipeline.study.one_at_a_time import effects
-    from pipeline.study.optimisation import Limit, optimise
+    from pipeline.study.optimisation import optimise
     from pipeline.study.pareto import front, layers
     from pipeline.study.populations.families import FamilySpace
     from pipeline.study.populations.family_search import search_families
     from pipeline.study.populations.methods import SearchSettings, ask_and_tell, hypervolume
     from pipeline.study.populations.search import search
-    from pipeline.study.populations.space import SearchSpace
     from pipeline.study.problem import DesignProblem
     from pipeline.study.ranking import rank
     from pipeline.study.refinement import refine
     from pipeline.study.screening import derivative_measures, morris, morris_designs
     from pipeline.study.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
+    from pipeline.study.space import DesignSpace
     from pipeline.study.tolerances import tolerance_effect
     from pipeline.study.workspaces.workspace import Workspace, workspace
 
 __all__ = [
     "DesignProblem",
+    "DesignSpace",
     "FamilySpace",
-    "Limit",
     "RollingBearing",
     "SearchSettings",
-    "SearchSpace",
     "Workspace",
     "ask_and_tell",
     "bearing_life",
@@ -78,11 +78,10 @@ __all__ = [
 
 _HOMES = {
     "DesignProblem": "pipeline.study.problem",
+    "DesignSpace": "pipeline.study.space",
     "FamilySpace": "pipeline.study.populations.families",
-    "Limit": "pipeline.study.optimisation",
     "RollingBearing": "pipeline.study.bearings",
     "SearchSettings": "pipeline.study.populations.methods",
-    "SearchSpace": "pipeline.study.populations.space",
     "Workspace": "pipeline.study.workspaces.workspace",
     "ask_and_tell": "pipeline.study.populations.methods",
     "bearing_life": "pipeline.study.bearings",

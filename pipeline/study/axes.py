@@ -7,11 +7,9 @@ import math
 import numpy as np
 import xarray as xr
 
-from pipeline.study.columns import refuse, swept
+from pipeline.study.columns import Array, refuse
+from pipeline.study.space import ALONG, DesignSpace, Factor
 from robots.quantities import GAINS, STATE
-
-ALONG = "swept_along"
-"""Attribute of a parameter of designs that was swept along another dim: of gains, or of initial states."""
 
 
 def by_design(ds: xr.Dataset) -> xr.Dataset:
@@ -37,25 +35,21 @@ def unstacked(ds: xr.Dataset) -> xr.Dataset:
     """
     if "design" not in ds.dims:
         raise refuse("grid", "no dim design", "a dataset of several designs", "Select none before.")
-    names, size = _grid_names(ds), ds.sizes["design"]
-    if names is None:
-        known = ", ".join(swept(ds)) or "no parameter"
+    space, size = DesignSpace.of_dataset(ds), ds.sizes["design"]
+    columns, factors = space.columns_of(ds), space.varied()
+    levels = [np.unique(columns[factor.name]) for factor in factors]
+    rows = np.stack([columns[factor.name] for factor in factors], axis=1) if factors else np.zeros((size, 0))
+    if not factors or math.prod(map(len, levels)) != size or len(np.unique(rows, axis=0)) != size:
+        known = ", ".join(factor.name for factor in factors) or "no parameter"
         raise refuse("grid", f"{size} designs over {known}", "all combinations of values", "Select designs by isel.")
+    names = [_index_of(ds, factor, columns[factor.name]) for factor in factors]
     return ds.drop_vars("design", errors="ignore").set_index(design=names).unstack("design")
 
 
-MOST_NAMES = 12
-"""Swept parameters up to which those that follow from others are looked for."""
-
-
-def _grid_names(ds: xr.Dataset) -> list[str] | None:
-    """The parameters that number the designs, one value of each in every combination; None where none do."""
-    names, size = swept(ds), ds.sizes["design"]
-    levels = {name: np.unique(ds[name].values, return_inverse=True) for name in names}
-    for left_out in range(1 << len(names)) if len(names) <= MOST_NAMES else range(1):
-        chosen = [name for k, name in enumerate(names) if not left_out >> k & 1]
-        if chosen and math.prod(len(levels[name][0]) for name in chosen) == size:
-            rows = np.stack([levels[name][1] for name in chosen], axis=1)
-            if len(np.unique(rows, axis=0)) == size:
-                return chosen
-    return None
+def _index_of(ds: xr.Dataset, factor: Factor, rows: Array) -> str:
+    """Return the column that numbers the values of a factor: of a table the one that differs in all its rows."""
+    for name in factor.members:
+        if len(np.unique(ds[name].values)) == len(np.unique(rows)):
+            return name
+    hint = "Add a label to the table, such as the name of a motor."
+    raise refuse("grid", f"rows of a table of {factor.name}", "a column that differs in all of them", hint)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from pipeline.sweep.axes.columns import CASE, LABEL
+from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.loads.tolerances import SUFFIX
@@ -73,6 +73,11 @@ class Objective:
     """
     tolerances: str = ""
     """What counts over deviations within tolerances, such as `worst` or `mean`; empty: they are cases as others."""
+
+    @property
+    def sign(self) -> float:
+        """1 where small is good, -1 where large is."""
+        return -1.0 if self.direction == "max" else 1.0
 
     def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
         """Values (design, case) as one number for each design (design,); `cases` are their parameters (case,).
@@ -198,13 +203,6 @@ def names(ds: xr.Dataset) -> list[str]:
     swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
     metrics = [str(name) for name in ds.data_vars if name not in KNOWN or KNOWN[str(name)].kind == "metric"]
     return swept + metrics
-
-
-def swept(ds: xr.Dataset) -> list[str]:
-    """Names of the parameters that differ between designs; those of cases, and labels, are not among them."""
-    numbers = [name for name in names(ds) if name in ds.coords and ds[name].dtype.kind == "f"]
-    numbers = [name for name in numbers if ds[name].dims == ("design",) and ds[name].attrs.get("long_name") != LABEL]
-    return [name for name in numbers if np.ptp(ds[name].values) > 0]
 
 
 def base_of(name: str, known: Container[Any] = KNOWN) -> tuple[str, str]:

@@ -13,8 +13,9 @@ import numpy as np
 import xarray as xr
 
 from pipeline.documents.report import sentence
-from pipeline.study.columns import Array, Objective, refuse, swept, value_of
+from pipeline.study.columns import Array, Objective, refuse, value_of
 from pipeline.study.problem import DesignProblem
+from pipeline.study.space import DesignSpace
 from robots.parameters import nearest
 
 PARTS = 11
@@ -112,8 +113,8 @@ def of_store(ds: xr.Dataset, wanted: Objective, base: int) -> OneAtATime:
     """Curves from the designs of a store that differ from design number `base` in one parameter. Raises InputError."""
     if not 0 <= base < ds.sizes["design"]:
         raise refuse("base", str(base), f"a design from 0 to {ds.sizes['design'] - 1}")
-    names, results = swept(ds), value_of(ds, wanted)
-    table = np.stack([np.asarray(ds[name].values, dtype=float) for name in names], axis=1)
+    columns, results = DesignSpace.of_dataset(ds).columns_of(ds), value_of(ds, wanted)
+    names, table = list(columns), np.stack([*columns.values()], axis=1)
     differs = table != table[base]
     curves = []
     for k, name in enumerate(names):

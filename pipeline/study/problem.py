@@ -12,10 +12,22 @@ import numpy as np
 from pipeline.documents.report import sentence
 from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
-from pipeline.study.columns import JOINTS, LARGE_IS_GOOD, Array, Objective, base_of, joints_there, reduced, refuse
+from pipeline.study.columns import (
+    JOINTS,
+    LARGE_IS_GOOD,
+    Array,
+    Mask,
+    Objective,
+    base_of,
+    joints_there,
+    reduced,
+    refuse,
+)
+from pipeline.study.points import Choice
+from pipeline.study.space import DesignSpace, is_dim
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.question.question import DIMS
+from robots.expressions.rates import NumberWithRates
 from robots.parameters import Parameter, nearest
 from robots.quantities import QUANTITIES, SIMULATED, Quantity
 from robots.quantities import names as names_of_stage
@@ -35,11 +47,12 @@ DIFFERENCE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class DesignProblem:
-    """A sweep as functions of some of its parameters: the motions, friction sets and metrics of the sweep.
+    """A sweep as functions of some factors of its design space: the motions, friction sets and metrics of the sweep.
 
-    `bounds` are those of each parameter, in their order; all others keep the values of the sweep's first design. Of
-    simulations these are parameters of the controller and of the initial state, too. `cases` are operating conditions,
-    by parameter the values (case,) under which every design is computed.
+    `bounds` are those of each factor, in their order, of the rows of a table 0 and their number; all other parameters
+    keep the values of the sweep's first design, and derived ones follow by their rules. Of simulations these are
+    parameters of the controller and of the initial state, too. `cases` are operating conditions, by parameter the
+    values (case,) under which every design is computed.
 
         >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"), {"upper_arm": (0.2, 0.3)})
         >>> problem.names
@@ -47,6 +60,7 @@ class DesignProblem:
     """
 
     sweep: Sweep
+    space: DesignSpace
     bounds: Mapping[str, tuple[float, float]]
     cases: Mapping[str, Array] = field(default_factory=dict)
     constant: Mapping[str, float] = field(default_factory=dict)
@@ -60,35 +74,65 @@ class DesignProblem:
 
         cases: swept parameters that are operating conditions; all combinations of them that the sweep has count.
         """
-        conditions = _conditions(sweep, cases)
-        spans = dict(bounds) if bounds is not None else _spanned(sweep, cases)
+        space, conditions = DesignSpace.of(sweep, cases).with_columns(), _conditions(sweep, cases)
+        spans = dict(bounds) if bounds is not None else _spanned(sweep, space)
         if both := [name for name in conditions if name in spans]:
             raise refuse(f"bounds.{both[0]}", "a case", "parameters that are no cases", "Take it out of one of them.")
-        table = cls(sweep, spans)._parameters
+        problem = cls(sweep, space, spans, conditions)
+        table, tables = problem._parameters, problem._tables
         owner = "one of the robot" if sweep.simulation is None else "one of the robot, its controller or its start"
         for name, (low, high) in spans.items():
+            if name in tables:
+                continue
             if name not in table:
                 raise refuse(f"bounds.{name}", "no such parameter", owner, sentence(nearest(name, table)))
+            problem._require_free(f"bounds.{name}", name)
             if not low < high or table[name].problem(low) or table[name].problem(high):
                 raise refuse(f"bounds.{name}", f"({low:g}, {high:g})", f"low < high, each {table[name].bounds}")
-        return cls(sweep, spans, conditions)
+        return problem
+
+    def _require_free(self, field: str, name: str) -> None:
+        """Refuse a derived parameter. Raises InputError."""
+        for derived, rule in self.space.rules:
+            if derived == name:
+                hint = f"Vary {' or '.join(rule.names)}, or take the rule out of derive." if rule.names else ""
+                raise refuse(field, f"{name}, which follows as {rule.text}", "a parameter that no rule derives", hint)
+
+    @property
+    def _tables(self) -> dict[str, Choice]:
+        """The tables among the varied factors, by name."""
+        tables = {factor.name: factor.domain for factor in self.space.varied() if factor.kind == "category"}
+        return {name: domain for name, domain in tables.items() if isinstance(domain, Choice)}
+
+    @property
+    def rows_of_tables(self) -> tuple[str, ...]:
+        """Names of the factors that are rows of tables: what varies and has no derivative."""
+        return tuple(name for name in self.names if name in self._tables)
 
     def at(self, constant: Mapping[str, float]) -> DesignProblem:
         """The problem with some parameters at these values, of which none varies. Raises InputError.
 
-        So a motor stays, whose inertia, torque constant and resistance belong together, while lengths vary.
+        A motor, whose inertia, torque constant and resistance are the row of a table, is named as the factor it is,
+        with the number of its row.
         """
+        fixed: dict[str, float] = {}
         for name, value in constant.items():
+            if name in self._tables:
+                fixed |= {key: float(column[0]) for key, column in self._tables[name].values(np.array([value])).items()}
+                continue
             if name not in self._parameters or name in self.cases:
-                known = [name for name in self._parameters if name not in self.cases]
+                known = [name for name in (*self._parameters, *self._tables) if name not in self.cases]
                 hint = sentence(nearest(name, known))
                 raise refuse(f"constant.{name}", "no such parameter", "one that is no case", hint)
+            self._require_free(f"constant.{name}", name)
             if self._parameters[name].problem(value):
                 raise refuse(f"constant.{name}", f"{value:g}", self._parameters[name].bounds)
-        bounds = {name: span for name, span in self.bounds.items() if name not in constant}
+            fixed[name] = value
+        of_tables = {name for name, domain in self._tables.items() if {*domain.names} & {*fixed}}
+        bounds = {name: span for name, span in self.bounds.items() if name not in fixed and name not in of_tables}
         if not bounds:
             raise refuse("constant", "all parameters that vary", "some of them", "Leave one out.")
-        return DesignProblem(self.sweep, bounds, self.cases, {**self.constant, **constant})
+        return replace(self, bounds=bounds, constant={**self.constant, **fixed})
 
     def under(self, case: Mapping[str, float]) -> DesignProblem:
         """The problem under those of its cases alone that have these values. Raises InputError for what is none.
@@ -137,11 +181,6 @@ class DesignProblem:
         return [*self._parameters]
 
     @cached_property
-    def _places(self) -> list[int]:
-        """Columns of the parameters that vary among all."""
-        return [self._order.index(name) for name in self.names]
-
-    @cached_property
     def _block(self) -> Block:
         """The whole sweep of one design as a block; its parameters are replaced before use."""
         sweep, sets = self.sweep, self.sweep.sizes["friction"]
@@ -174,17 +213,63 @@ class DesignProblem:
         """How many operating cases there are; 1 where there are none."""
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
-    def rows(self, designs: Array) -> Array:
-        """All parameters (row, all) from those that vary (design, parameter): of the robot, then of simulations.
+    @cached_property
+    def _constants(self) -> dict[str, float]:
+        """All parameters, and labels that are numbers, of the sweep's first design."""
+        labels = {name: float(column[0]) for name, column in self.sweep.design.values(0, 1).items()}
+        return {**labels, **dict(zip(self._order, self._first.tolist(), strict=True))}
 
-        A row is a design, or a design under a case: all cases of the first design, then of the next.
+    def table(self, designs: Array, rates: bool = False) -> dict[str, Any]:
+        """All parameters (row,) by name from the factors that vary (design, factor), derived ones by their rules.
+
+        A row is a design, or a design under a case: all cases of the first design, then of the next. With `rates` they
+        are numbers with rates, by each factor that varies.
         """
-        varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        result = np.repeat(self._first[None], len(varied) * self.case_count, axis=0)
-        result[:, self._places] = np.repeat(varied, self.case_count, axis=0)
-        for name, values in self.cases.items():
-            result[:, self._order.index(name)] = np.tile(values, len(varied))
+        points = np.atleast_2d(np.asarray(designs, dtype=float))
+        count, tables = len(points) * self.case_count, self._tables
+        varied: dict[str, Any] = {}
+        for k, (name, column) in enumerate(zip(self.names, points.T, strict=True)):
+            coordinate = np.repeat(column, self.case_count)
+            if name in tables:
+                last = len(tables[name].rows) - 1
+                varied |= tables[name].values(np.clip(np.floor(coordinate), 0, last))
+            else:
+                varied[name] = coordinate
+                if rates:
+                    direction = np.zeros((len(self.names), 1))
+                    direction[k] = 1.0
+                    varied[name] = NumberWithRates(coordinate, np.broadcast_to(direction, (len(direction), count)))
+        varied |= {name: np.tile(values, len(points)) for name, values in self.cases.items()}
+        constants = {name: np.full(count, value) for name, value in self._constants.items() if name not in varied}
+        return replace(self.space, constants=constants).complete({**varied, **self._fixed(count)})
+
+    def _fixed(self, count: int) -> dict[str, Array]:
+        return {name: np.full(count, value) for name, value in self.constant.items()}
+
+    def rows(self, designs: Array) -> Array:
+        """All parameters (row, all) from the factors that vary: of the robot, then of simulations; see `table`."""
+        return self._stacked(self.table(designs))
+
+    def _stacked(self, table: Mapping[str, Array]) -> Array:
+        return np.stack([np.asarray(table[name], dtype=float) for name in self._order], axis=1)
+
+    def directions(self, designs: Array) -> Array:
+        """Derivatives of all parameters of the rows by the factors that vary (row, factor, all), exact."""
+        table = self.table(designs, rates=True)
+        count = len(np.atleast_2d(designs)) * self.case_count
+        result = np.zeros((count, len(self.names), len(self._order)))
+        for k, name in enumerate(self._order):
+            if isinstance(value := table[name], NumberWithRates):
+                result[:, :, k] = np.broadcast_to(value.rates, (len(self.names), count)).T
         return result
+
+    def derived_bounds(self) -> dict[str, Parameter]:
+        """Parameters that rules derive, with their bounds."""
+        return {name: self._parameters[name] for name, _ in self.space.rules if name in self._parameters}
+
+    def admissible(self, designs: Array) -> Mask:
+        """Which designs (design,) meet the conditions of the sweep on designs in every case."""
+        return self.space.admissible(self.table(designs)).reshape(-1, self.case_count).all(axis=1)
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
         """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails.
@@ -197,13 +282,14 @@ class DesignProblem:
         }
 
     def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design, case) by the kernels of a run; NaN where a sample fails."""
+        """Columns (design, case) by the kernels of a run; NaN where a sample fails, or bounds of what is derived."""
         base = {name: _metric(name, self._quantities) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
-        rows = self.rows(designs)
-        values = self._metrics(rows, metrics)
+        table = self.table(designs)
+        values = self._metrics(self._stacked(table), metrics)
         reductions = {name: reduced(values[at], how, joints=self._of_joints(at)) for name, (at, how) in base.items()}
-        return {name: column.reshape(-1, self.case_count) for name, column in reductions.items()}
+        wrong = ~self.space.within_bounds(table)
+        return {name: np.where(wrong, np.nan, x).reshape(-1, self.case_count) for name, x in reductions.items()}
 
     def _metrics(self, rows: Array, metrics: tuple[str, ...]) -> dict[str, Array]:
         """Metrics (design, ...) for all parameters (design, all)."""
@@ -231,6 +317,11 @@ class DesignProblem:
         gravity[:, [GRAVITY.index(name) for name in self._field]] = rows[:, count:]
         return replace(block, parameters=np.ascontiguousarray(rows[:, :count]), gravities=gravity)
 
+    def require_columns(self, names: Sequence[str]) -> list[str]:
+        """Return those of the names in expressions that are columns of metrics. Raises InputError for no such names."""
+        known = {*self._constants, *self.cases}
+        return [name for name in names if name not in known and _metric(name, self._quantities)]
+
     @property
     def _quantities(self) -> Mapping[str, Quantity]:
         return QUANTITIES if self.sweep.simulation is None else SIMULATED
@@ -240,16 +331,18 @@ class DesignProblem:
 
     @property
     def first(self) -> dict[str, float]:
-        """The parameters that vary in the sweep's first design."""
-        return dict(zip(self.names, self._first[self._places].tolist(), strict=True))
+        """The factors that vary in the sweep's first design; of a table the number of its row."""
+        own = {name: np.array([value]) for name, value in self._constants.items()}
+        rows = self.space.coordinates({name: own[name] for name in own}) if self._tables else {}
+        return {name: float(rows[name][0]) if name in self._tables else self._constants[name] for name in self.names}
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
         """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""
         varied = np.atleast_2d(np.asarray(designs, dtype=float))
-        parameters = {name: varied[:, k, None] for k, name in enumerate(self.names)}
-        parameters |= {name: values[None, :] for name, values in self.cases.items()}
-        columns = [name for name in wanted.expression.names if name not in parameters]
-        values = parameters | (self.by_case(varied, columns) if columns else {})
+        table = self.table(varied)
+        columns = [name for name in wanted.expression.names if name not in table]
+        values: dict[str, Array] = self.by_case(varied, columns) if columns else {}
+        values |= {name: table[name].reshape(-1, self.case_count) for name in wanted.expression.names if name in table}
         results = np.broadcast_to(wanted.expression(values), (len(varied), self.case_count)).astype(float)
         return wanted.over_cases(results, self.cases) if self.cases or wanted.tolerances else results[:, 0]
 
@@ -270,16 +363,23 @@ class DesignProblem:
         block = replace(self._with_rows(self.rows(design)), metrics=tuple(metrics))
         if strange := [name for name in self._field if name in self.names]:
             raise refuse(f"bounds.{strange[0]}", "gravity, which is not differentiated", "a case", "Add it to cases.")
-        directions = np.zeros((len(self.names), block.parameters.shape[1]))
-        directions[np.arange(len(self.names)), self._places] = 1.0
+        self._require_smooth()
+        directions = self.directions(design)[:, :, : block.parameters.shape[1]]
         rates = metric_rates(block, directions, windows)  # of all cases together
         return {
             name: _joined([_rows(name, _of_case(rates[name], case)) for case in range(self.case_count)])
             for name in metrics
         }
 
+    def _require_smooth(self) -> None:
+        """Refuse derivatives by rows of tables. Raises InputError."""
+        if rows := self.rows_of_tables:
+            hint = "Fix it with --fix, or DesignProblem.at."
+            raise refuse(f"bounds.{rows[0]}", "rows of a table, which have no derivatives", "a parameter", hint)
+
     def _differences(self, design: Array, metrics: tuple[str, ...]) -> dict[str, tuple[Array, Array]]:
         """The same of simulations, all designs side by side; at an end of the bounds from one side."""
+        self._require_smooth()
         low, high = np.array(list(self.bounds.values())).T
         away = np.diag(DIFFERENCE * (high - low))
         ahead, behind = np.minimum(design + away, high), np.maximum(design - away, low)
@@ -321,21 +421,17 @@ def _conditions(sweep: Sweep, cases: Sequence[str]) -> dict[str, Array]:
     return {name: combinations[:, k] for k, name in enumerate(cases)}
 
 
-def is_dim(sweep: Sweep, name: str) -> bool:
-    """Whether the name of a case stands for friction sets or trajectories, rather than for a parameter of the robot."""
-    swept = {row.coordinate for trajectory in sweep.trajectories for row in trajectory.swept}
-    return name in DIMS or name in sweep.friction.axis.names or name in swept
-
-
-def _spanned(sweep: Sweep, cases: Sequence[str] = ()) -> dict[str, tuple[float, float]]:
-    """The ranges of the swept parameters, without those that are cases."""
+def _spanned(sweep: Sweep, space: DesignSpace) -> dict[str, tuple[float, float]]:
+    """The ranges of the varied factors of a sweep: of a table the numbers of its rows."""
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     if (axes := sweep.simulation) is not None:
         values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
-    spans = {name: (float(np.min(column)), float(np.max(column))) for name, column in values.items()}
-    known = DesignProblem(sweep, {})._parameters  # labels of designs are none of them
-    spans = {name: span for name, span in spans.items() if name in known and name not in cases}
-    spans = {name: (low, high) for name, (low, high) in spans.items() if low < high}
+    spans = {}
+    for factor in space.varied():
+        if factor.kind == "category" and isinstance(factor.domain, Choice):
+            spans[factor.name] = 0.0, float(len(factor.domain.rows))
+        elif np.ptp(values[factor.name]) > 0.0:
+            spans[factor.name] = float(np.min(values[factor.name])), float(np.max(values[factor.name]))
     if not spans:
         raise refuse("bounds", "a sweep of one design", "bounds of the parameters that vary", "Give them as bounds.")
     return spans

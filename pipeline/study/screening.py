@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from pipeline.study.columns import Array, refuse
-from pipeline.study.optimisation import worst_of
+from pipeline.study.columns import Array, objective, refuse
+from pipeline.study.optimisation import value_with_rates
 from pipeline.study.problem import DesignProblem
 
 LEVELS = 4
@@ -102,7 +102,7 @@ def morris(
 
 
 def derivative_measures(problem: DesignProblem, column: str, n: int, seed: int) -> DerivativeMeasures:
-    """Means of squared derivatives of a column of the study over the box of a problem, from n designs, a power of two.
+    """Means of squared derivatives of an objective over the box of a problem, from n designs, a power of two.
 
     Of cases the worst counts. Designs with failed samples are left out; InputError where all of them fail.
 
@@ -114,7 +114,8 @@ def derivative_measures(problem: DesignProblem, column: str, n: int, seed: int) 
         raise refuse("n", str(n), "a power of two", "64 is a beginning.")
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     unit = stats.qmc.Sobol(len(low), rng=np.random.default_rng(seed)).random(n)
-    results = [worst_of(problem, column, design) for design in low + (high - low) * unit]
+    wanted = objective(column)
+    results = [value_with_rates(problem, wanted, design) for design in low + (high - low) * unit]
     values = np.array([value for value, _ in results])
     rates = np.array([rate for _, rate in results]) * (high - low)
     good = np.isfinite(values) & np.isfinite(rates).all(axis=1)

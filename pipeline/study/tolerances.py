@@ -13,8 +13,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pipeline.study.columns import refuse
-from pipeline.study.optimisation import worst_of
+from pipeline.study.columns import objective, refuse
+from pipeline.study.optimisation import value_with_rates
 from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 from robots.loads.tolerances import SUFFIX
@@ -38,7 +38,7 @@ class ToleranceEffect:
 
 
 def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | None = None) -> ToleranceEffect:
-    """The effect of the section `tolerances` of a sweep on a column of studies, such as `peak_force`.
+    """The effect of the section `tolerances` of a sweep on an objective of studies, such as `peak_force`.
 
     design: parameters that are not those of the sweep's first design. Over operating cases, trajectories and actuators
     the worst counts, as that of the design without deviations. Raises InputError for a sweep without tolerances, and
@@ -64,7 +64,7 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
     problem = DesignProblem.of(sweep, bounds, cases)
     if design:
         problem = problem.at(design)
-    value, slopes = worst_of(problem, column, np.zeros(len(names)))
+    value, slopes = value_with_rates(problem, objective(column), np.zeros(len(names)))
     parts = (slopes * spread) ** 2
     total = float(parts.sum())
     shares = parts / total if total else parts

@@ -60,16 +60,20 @@ class Rates:
 
 
 def metric_rates(block: Block, directions: Array, windows: int = 1) -> dict[str, Rates]:
-    """The metrics of a block and their derivatives along `directions` (direction, parameter) in units of parameters.
+    """The metrics of a block and their derivatives along `directions` in units of parameters.
+
+    directions: (direction, parameter), or those of each design (design, direction, parameter).
 
     A peak over time is given for each of `windows` equal parts of the samples, so that who optimises can see the peaks
     behind the highest. Sums over time have one window. A case with a failed sample is NaN. Raises ValueError for
     metrics and friction that are not differentiated.
     """
     along = np.ascontiguousarray(directions, dtype=float)
-    if along.ndim != 2 or along.shape[1] != block.parameters.shape[1]:
-        expected = f"(directions, {block.parameters.shape[1]})"
-        raise ValueError(f"directions: got an array of shape {along.shape}; expected {expected}, one row for each")
+    if along.ndim == 2:
+        along = np.broadcast_to(along, (block.designs, *along.shape))
+    if along.ndim != 3 or along.shape[::2] != block.parameters.shape:
+        got, expected = np.shape(directions), f"(directions, {block.parameters.shape[1]})"
+        raise ValueError(f"directions: got an array of shape {got}; expected {expected}, one row for each")
     _check(block)
     return _Chain(block, along, min(windows, len(block.times))).run()
 
@@ -103,7 +107,7 @@ class _Chain:
 
     def __init__(self, block: Block, directions: np.ndarray, windows: int):
         self.block, self.windows = block, windows
-        self.count, self.samples, width = len(directions), len(block.times), padded(len(block.times))
+        self.count, self.samples, width = directions.shape[1], len(block.times), padded(len(block.times))
         weights = np.zeros((1, 1, width))
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(block.times)
         self.duration = float(weights.sum())
@@ -111,7 +115,7 @@ class _Chain:
         self.values[PARAMETERS] = np.repeat(block.parameters, self.count, axis=0)
         if len(self.values["gravity"]) > 1:
             self.values["gravity"] = np.repeat(self.values["gravity"], self.count, axis=0)
-        self.values[Rate(PARAMETERS)] = np.tile(directions, (block.designs, 1))
+        self.values[Rate(PARAMETERS)] = np.ascontiguousarray(directions.reshape(-1, directions.shape[-1]))
         self.values |= self._mounts()
 
     def _mounts(self) -> Values:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from pipeline.errors import InputError
 from pipeline.execution.contents import variable_units
 from pipeline.study.columns import Array, base_of, condition, objective, refuse
-from pipeline.study.populations.space import Choice, PointSpace, SearchSpace
+from pipeline.study.points import Choice, PointSpace
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import WEIGHTED, StudyQuestion
 from robots.quantities import QUANTITIES
@@ -44,7 +45,7 @@ class FamilySpace(PointSpace):
     ([0], [1])
     """
 
-    spaces: Mapping[str, SearchSpace] = field(default_factory=dict)
+    spaces: Mapping[str, DesignSpace] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sweeps: Sequence[Sweep], question: StudyQuestion | None = None) -> FamilySpace:
@@ -87,15 +88,15 @@ class FamilySpace(PointSpace):
         return tuple(result)
 
 
-def _space(sweep: Sweep, question: StudyQuestion) -> SearchSpace:
+def _space(sweep: Sweep, question: StudyQuestion) -> DesignSpace:
     """The space of one of several robots, which errors name."""
     try:
-        return SearchSpace.of(sweep, question.cases)
+        return DesignSpace.to_search(sweep, question.cases)
     except InputError as error:
         raise InputError(replace(p, key=f"robots.{sweep.robot}.{p.key}") for p in error.problems) from None
 
 
-def _require_same_cases(spaces: Mapping[str, SearchSpace]) -> None:
+def _require_same_cases(spaces: Mapping[str, DesignSpace]) -> None:
     """See that all robots have the same operating cases, in one order. Raises InputError."""
     (first, space), *others = spaces.items()
     for robot, other in others:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from pipeline.cluster.clients import ClusterLike
 from pipeline.monitor.events import Listener
-from pipeline.study.columns import Array, swept
+from pipeline.study.columns import Array
 from pipeline.study.populations.families import ROBOT, FamilySpace
 from pipeline.study.populations.generations import GenerationStore
 from pipeline.study.populations.state import Generation, SearchOptions, SearchState, asked_question
+from pipeline.study.space import varied_numbers
 from pipeline.sweep.model import Sweep
 
 
@@ -67,7 +68,7 @@ class FamilyOutcome:
         """The robot of a design, and the parameters that vary among the designs of that robot."""
         robot, place = self.robots[number], int(self.numbers[number])
         ds = self.designs[robot]
-        return {ROBOT: robot, **{name: float(ds[name].values[place]) for name in swept(ds)}}
+        return {ROBOT: robot, **{name: float(ds[name].values[place]) for name in varied_numbers(ds)}}
 
 
 def search_families(

@@ -27,7 +27,7 @@ from pipeline.plan.plan import plan
 from pipeline.stores.append import append
 from pipeline.study.cases import dims_of, with_cases, with_dims
 from pipeline.study.columns import Array
-from pipeline.study.populations.space import SearchSpace
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
@@ -51,12 +51,12 @@ class GenerationStore:
     """The store of a search: the user's sweep, its space, and the question that is asked of it."""
 
     sweep: Sweep
-    space: SearchSpace
+    space: DesignSpace
     question: StudyQuestion
     place: Location
 
     @classmethod
-    def at(cls, sweep: Sweep, space: SearchSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
+    def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
         """The one at a place, whether or not there is a store yet."""
         return cls(sweep, space, question, locate(store))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import InputError, Problem
 from pipeline.study.columns import Array, refuse
-from pipeline.study.populations.space import Choice, PointSpace, Variable
+from pipeline.study.points import Choice, PointSpace, Variable
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -40,7 +40,7 @@ class AskTell(Protocol):
 class SearchSettings(NamedTuple):
     """What a method is made with: numbers of objectives and of conditions, points at a time, seed.
 
-    >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
+    >>> space = ls.study.DesignSpace.to_search(ls.Sweep.from_yaml("sweep.yaml"))
     >>> ls.study.SearchSettings(space, objectives=2, conditions=1, population=16, seed=1).population
     16
     """
@@ -268,7 +268,7 @@ def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
 
     Raises InputError for an unknown one, and where a package is missing.
 
-        >>> space = ls.study.SearchSpace.of(ls.Sweep.from_yaml("sweep.yaml"))
+        >>> space = ls.study.DesignSpace.to_search(ls.Sweep.from_yaml("sweep.yaml"))
         >>> method = ls.study.ask_and_tell("nsga2", ls.study.SearchSettings(space, 1, 1, 4, seed=1))
         >>> points = method.ask()
         >>> method.tell(costs=points[:, :1], violations=np.zeros((len(points), 1)))

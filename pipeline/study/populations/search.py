@@ -17,8 +17,8 @@ from pipeline.cluster.clients import ClusterLike
 from pipeline.monitor.events import Listener
 from pipeline.study.columns import Array
 from pipeline.study.populations.generations import GenerationStore
-from pipeline.study.populations.space import SearchSpace
 from pipeline.study.populations.state import Generation, SearchOptions, SearchState, asked_question
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 from storage.places.location import LocationLike
 
@@ -55,7 +55,7 @@ def search(
 ) -> SearchOutcome:
     """Search the designs of a sweep for the best by its objectives; a store of the same search is gone on with.
 
-    The section `design` says what a design may be (`SearchSpace`), the section `study` objectives, conditions and
+    The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
     operating cases, unless they are given. Methods are `nsga2`, `nsga3`, `tpe` and `random`. Each generation is
     computed on the cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store
     of something else; see `run` for the cluster and what else is raised.
@@ -77,7 +77,7 @@ def search(
     """
     sweep = Sweep.checked(sweep)
     question = asked_question(sweep, objectives, where, cases)
-    space = SearchSpace.of(sweep, question.cases)
+    space = DesignSpace.to_search(sweep, question.cases)
     place = GenerationStore.at(sweep, space, question, store)
     state = SearchState.of(space, (place,), SearchOptions(method, generations, population, seed), on_generation)
     state.run(cluster, listeners)

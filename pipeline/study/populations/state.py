@@ -21,9 +21,9 @@ from pipeline.cluster.clients import ClusterLike, Connectable
 from pipeline.monitor.events import Listener
 from pipeline.study.columns import Array, Objective, objective, refuse
 from pipeline.study.pareto import front
+from pipeline.study.points import PointSpace
 from pipeline.study.populations.generations import GenerationStore
 from pipeline.study.populations.methods import AskTell, SearchSettings, ask_and_tell, hypervolume
-from pipeline.study.populations.space import PointSpace
 from pipeline.study.populations.values import costs_and_violations
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion

@@ -15,9 +15,10 @@ from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run
 from pipeline.study.cases import by_cases
-from pipeline.study.columns import column, feasible, objective, swept, value_of
-from pipeline.study.optimisation import Limit, optimise
+from pipeline.study.columns import column, feasible, objective, value_of
+from pipeline.study.optimisation import optimise
 from pipeline.study.problem import DesignProblem
+from pipeline.study.space import varied_numbers
 from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import split_objective
@@ -67,7 +68,7 @@ def test_a_design_counts_over_its_cases(ds: xr.Dataset, over: str, reduce) -> No
     cased, table = by_cases(ds, ("payload_mass",)), loops(ds, "peak_force")
     assert dict(cased.sizes)["design"] == 6
     assert cased["payload_mass"].values.tolist() == [0.0, 2.0, 5.0]
-    assert set(swept(cased)) == {"upper_arm", "gear_ratio"}
+    assert set(varied_numbers(cased)) == {"upper_arm", "gear_ratio"}
     values = value_of(cased, objective(f"min peak_force{over}"))
     for place in range(6):
         key = float(cased["upper_arm"][place]), float(cased["gear_ratio"][place])
@@ -153,7 +154,7 @@ def test_a_search_over_cases_ends_no_worse_than_the_best_stored(ds: xr.Dataset, 
     text = name if over == "worst" else f"{name}, mean over cases"
     np.testing.assert_allclose(values, value_of(cased, objective(text)), rtol=1e-12)
     start = designs[np.argmax(values)]
-    (best,) = optimise(problem, name, start, [Limit("condition", 20.0)], over=over)
+    (best,) = optimise(problem, f"{name}, {over} over cases", start, ["condition <= 20"])
     assert best.feasible
     assert best.start == pytest.approx(values.max(), rel=1e-9)
     assert best.value <= values.min() * (1 + 1e-6)
@@ -180,6 +181,6 @@ def test_the_command_line_takes_the_question_of_the_file(tmp_path: Path) -> None
     assert "payload_mass" not in answer[0]
     value, start = (float(cell) for cell in answer[1].split()[:2])
     assert value <= start
-    assert "the worst case, or the mean" in told(
+    assert "expected worst or mean over cases" in told(
         "optimise", str(store), "--objective", "peak_force, quantile 0.9 over cases", status=2
     )

@@ -9,10 +9,11 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import InputError
-from pipeline.study.columns import column, feasible, names, objective, reduced, swept, unit, value_of
+from pipeline.study.columns import column, feasible, names, objective, reduced, unit, value_of
 from pipeline.study.ranking import rank
 from pipeline.study.refinement import box, refine, saltelli_sweep
 from pipeline.study.sensitivity import saltelli
+from pipeline.study.space import varied_numbers
 from pipeline.sweep.model import Sweep
 
 TEXT = """\
@@ -53,7 +54,7 @@ def test_a_column_is_the_worst_unless_it_says_otherwise(ds: xr.Dataset) -> None:
     np.testing.assert_array_equal(column(ds, "dexterity_max"), [0.5, 0.4, 0.1, 0.9])
     np.testing.assert_array_equal(column(ds, "upper_arm"), [0.2, 0.25, 0.3, 0.22])
     assert names(ds) == ["upper_arm", "rod_length", "peak_force", "dexterity", "failed_samples"]
-    assert swept(ds) == ["upper_arm"]
+    assert varied_numbers(ds) == ["upper_arm"]
     assert (unit(ds, "peak_force_sum"), unit(ds, "upper_arm"), unit(ds, "dexterity")) == ("N m", "m", "")
 
 

@@ -118,11 +118,11 @@ def test_sobol_prints_shares(store: Path) -> None:
 def test_optimise_beats_the_store_within_limits(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "best.csv"
     arguments = ("optimise", store, "--objective", "peak_force", "--starts", 2)
-    told(*arguments, "--limit", "condition <= 9", "--threads", 2, "--csv", file)
+    told(*arguments, "--where", "condition <= 9", "--threads", 2, "--csv", file)
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     best = float(open_results(store)["peak_force"].max(("friction", "trajectory", "actuator")).min())
     assert len(rows) == 2
-    assert rows[0]["limits"] == "hold"
+    assert rows[0]["conditions"] == "hold"
     assert float(rows[0]["peak_force"]) < best
-    for text in ("condition < 9", "condition <=", "condition <= much"):
-        assert f"limit: got {text!r}; expected a column" in told(*arguments, "--limit", text, status=2)
+    for text, message in (("condition <=", "where: got the end"), ("condition <= much", "got no such metric")):
+        assert message in told(*arguments, "--where", text, status=2)

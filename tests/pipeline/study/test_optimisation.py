@@ -9,7 +9,7 @@ from scipy.stats import qmc
 from pipeline.errors import InputError
 from pipeline.execution.run import run
 from pipeline.study.columns import column
-from pipeline.study.optimisation import Limit, LocalOptimum, optimise
+from pipeline.study.optimisation import LocalOptimum, optimise
 from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 
@@ -82,7 +82,7 @@ def test_limits_hold_and_cost_something(problem: DesignProblem, sample) -> None:
     start, _ = best_of(sample, "peak_force")
     (free,) = optimise(problem, "peak_force", start)
     worst = problem.values(np.array(list(free.design.values())), ("condition",))["condition"].item()
-    (bound,) = optimise(problem, "peak_force", start, [Limit("condition", 0.8 * worst)])
+    (bound,) = optimise(problem, "peak_force", start, [f"condition <= {0.8 * worst!r}"])
     assert bound.feasible
     assert bound.value > free.value
     got = problem.values(np.array(list(bound.design.values())), ("condition",))["condition"].item()
@@ -99,7 +99,7 @@ def test_bearings_may_be_an_objective_or_a_limit(problem: DesignProblem, sample)
     start, _ = best_of(sample, "peak_force")
     (light,) = optimise(problem, "peak_reaction", start)
     assert light.value < 0.95 * light.start
-    (bound,) = optimise(problem, "peak_force", start, [Limit("peak_reaction", 0.5 * (light.value + light.start))])
+    (bound,) = optimise(problem, "peak_force", start, [f"peak_reaction <= {0.5 * (light.value + light.start)!r}"])
     assert bound.feasible
     got = problem.values(np.array(list(bound.design.values())), ("peak_reaction",))["peak_reaction"].item()
     assert got <= 0.5 * (light.value + light.start) * (1 + 1e-5)

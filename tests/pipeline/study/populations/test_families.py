@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.errors import InputError
 from pipeline.monitor.events import Event, Started
+from pipeline.study.points import Choice, Continuous
 from pipeline.study.populations.families import FamilySpace
 from pipeline.study.populations.family_search import FamilyOutcome, search_families
 from pipeline.study.populations.methods import METHODS, SearchSettings, ask_and_tell
-from pipeline.study.populations.space import Choice, Continuous, SearchSpace
 from pipeline.study.refinement import refine
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
 from storage.store import open_results
@@ -140,8 +141,8 @@ def test_stores_of_another_search_are_refused(whole: tuple[Path, FamilyOutcome])
 SPACE = FamilySpace(
     (Choice(("robot",), np.arange(2.0)[:, None], ordered=False), *(Continuous(name, 0.0, 1.0) for name in "abc")),
     {
-        "one": SearchSpace((Continuous("a", 0.0, 1.0),)),
-        "two": SearchSpace((Continuous("b", 0.0, 1.0), Continuous("c", 0.0, 1.0))),
+        "one": DesignSpace((Continuous("a", 0.0, 1.0),)),
+        "two": DesignSpace((Continuous("b", 0.0, 1.0), Continuous("c", 0.0, 1.0))),
     },
 )
 

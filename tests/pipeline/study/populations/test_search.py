@@ -17,13 +17,14 @@ from pipeline.cli import cli
 from pipeline.commands import populations as commands
 from pipeline.errors import InputError
 from pipeline.monitor.events import Event, Started
-from pipeline.study.columns import condition, feasible, objective, swept
+from pipeline.study.columns import condition, feasible, objective
 from pipeline.study.pareto import front
+from pipeline.study.points import Choice, Continuous
 from pipeline.study.populations.methods import METHODS, SearchSettings, ask_and_tell, hypervolume
 from pipeline.study.populations.search import SearchOutcome, search
-from pipeline.study.populations.space import Choice, Continuous, SearchSpace
 from pipeline.study.populations.values import costs_and_violations
 from pipeline.study.problem import DesignProblem
+from pipeline.study.space import DesignSpace, varied_numbers
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
 from storage.store import open_results
@@ -58,7 +59,7 @@ study:
   cases: payload_mass
 """
 
-SPACE = SearchSpace(
+SPACE = DesignSpace(
     (
         Continuous("a", 0.0, 1.0),
         Continuous("b", 0.0, 1.0),
@@ -208,7 +209,7 @@ def test_designs_that_fail_violate_and_cost_nothing_that_is_compared(whole: tupl
 
 
 def test_the_space_is_what_the_section_design_says() -> None:
-    space = SearchSpace.of(Sweep.from_text(TEXT))
+    space = DesignSpace.to_search(Sweep.from_text(TEXT))
     assert space.names == ("gear_ratio", "torque_constant", "resistance", "upper_arm", "rod_length")
     assert space.case_count == 2
     table = space.table(np.array([[2, 1, 0.0, 1.0], [0, 0, 0.5, 0.5]]))
@@ -293,7 +294,7 @@ def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None
     meets = np.array([f < rated[c] for f, c in zip(force, constants, strict=True)])
     assert (meets[outcome.feasible]).all()
     assert not meets.all()
-    assert "rated_torque" not in swept(outcome.designs)
+    assert "rated_torque" not in varied_numbers(outcome.designs)
     sweep = Sweep.from_text(text, folder=tmp_path)
     assert "rated_torque" not in DesignProblem.of(sweep, cases=["payload_mass"]).names
     for label, message in (

@@ -10,7 +10,8 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.execution.run import run
 from pipeline.study.columns import unit
-from pipeline.study.populations.space import Choice, SearchSpace
+from pipeline.study.points import Choice
+from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 
 MOTORS = "motor,rotor_inertia [kg mm^2],torque_constant,rated_torque [N mm]\nsmall,47,0.32,320\nlarge,67,0.45,1270\n"
@@ -54,7 +55,7 @@ def test_motors_and_gears_multiply_and_what_both_decide_follows(folder: Path) ->
 
 
 def test_catalogues_are_variables_of_their_own_in_a_search(folder: Path) -> None:
-    space = SearchSpace.of(Sweep.from_text(TEXT, folder=folder))
+    space = DesignSpace.to_search(Sweep.from_text(TEXT, folder=folder))
     assert [len(v.rows) for v in space.variables if isinstance(v, Choice) and not v.ordered] == [2, 3]
     table = space.designs(np.array([[1.0, 2.0], [0.0, 0.0]]))
     assert space.labels("motor", table["motor"]) == ["large", "small"]

@@ -244,7 +244,7 @@ defaults and blocks, conditions, arithmetic, includes and `load_yaml`; `--arg ur
 that it reads are regular ones below the folder of the file or its package (the nearest `package.xml` above), and below
 packages that `$(find NAME)` names: one above or beside the file, or `--package NAME=FOLDER`. Messages tell the line of
 the macro, and for a mistake in what was expanded that of the call. `$(env)` and `$(eval)` are refused. From Python:
-`ls.robots.load("ur.urdf.xacro", macros=ls.robots.Macros({"ur_type": "ur5e"}))`.
+`ls.robots.load("ur.urdf.xacro", macros={"ur_type": "ur5e"})`.
 
 Commas between numbers, space before the declaration and NUL bytes behind the end are told and passed over.
 

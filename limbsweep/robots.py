@@ -6,7 +6,6 @@ from robots.loading import on_first_use
 from robots.model import Robot as _Robot
 
 if TYPE_CHECKING:
-    from pipeline.robot_files.packages import Macros
     from pipeline.robot_files.robots import load, read, with_redundancy, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
@@ -36,7 +35,6 @@ __all__ = [
     "JointClearance",
     "JointSpringLoad",
     "LinkCompliance",
-    "Macros",
     "ObjectLoad",
     "Robot",
     "SpringLoad",
@@ -69,7 +67,6 @@ _HOMES = {
     "JointClearance": "robots.criteria.clearances",
     "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
-    "Macros": "pipeline.robot_files.packages",
     "ObjectLoad": "robots.loads.declared",
     "Robot": "robots.model",
     "SpringLoad": "robots.loads.declared",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sysconfig
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ from tasks import inverse_dynamics, inverse_kinematics
 
 PACKAGES = ("example-robot-data", "pybullet", "dm_control", "gymnasium-robotics", "robosuite", "drake", "mujoco")
 """Distributions that bring robots, by their names on PyPI."""
+
+INSTALLED = {"installed": sysconfig.get_paths()["purelib"]}
+"""Where files that they name may be: beside one another."""
 
 STATES = 8
 SEED = 20240501
@@ -92,7 +96,7 @@ def imported(path: Path, compare: bool = True, package: str = "") -> Import:
     )
     for stated, base, repair in choices:
         try:
-            robot = import_robot(path, base=base, repair=repair)
+            robot = import_robot(path, base=base, repair=repair, packages=INSTALLED)
         except InputError as error:
             first = first or str(error).splitlines()[0].partition(": got ")[2]
             continue
@@ -115,7 +119,7 @@ def _read_by_pinocchio(path: Path) -> bool | None:
 
 def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
     """The largest difference of joint forces from another engine, relative to the largest force of the state."""
-    tree = tree_of(path, base, "as they are")
+    tree = tree_of(path, base, "as they are", packages=INSTALLED)
     peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
     if peer is None:
         return None
@@ -134,7 +138,7 @@ def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float
 
     What they allow is the engine's where it has loops; else, as of Drake, rates of all joints are our own.
     """
-    description = import_robot(path, base=base, parameters=False).description
+    description = import_robot(path, base=base, parameters=False, packages=INSTALLED).description
     robot, count = Robot.of(description.family, {}), len(tree.joints)
     zero = dict(description.reference[0][1]) if description.reference else {}
     shift = np.array([zero.get(name, 0.0) for name in tree.joints])

@@ -6,15 +6,12 @@ import shlex
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from pipeline.commands.terminal import Refused, forced, output_option, print_rows, setting
 from pipeline.documents.outputs import check_output, write_text
-
-if TYPE_CHECKING:
-    from pipeline.robot_files.packages import Macros
 
 
 @click.command()
@@ -170,7 +167,7 @@ def new(name: str, output: Path) -> None:
 @click.option("--numbers", is_flag=True, help="Write no parameters, but numbers alone.")
 @click.option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands.")
-@click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Where $(find NAME) is; expands.")
+@click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Where files that it names may be.")
 @output_option(default="robot.yaml", help="Default: robot.yaml.")
 def import_(
     file: Path,
@@ -184,21 +181,20 @@ def import_(
     """Make a robot file of FILE: URDF, SDF, xacro, or a model of MuJoCo."""
     from pipeline.robot_files.importing import import_robot
 
-    macros = _macros(**options)
-    imported = import_robot(file, loops, base=base, repair=repair_inertia, parameters=not numbers, macros=macros)
+    arguments = _pairs("--arg", ":=", options["arguments"])
+    imported = import_robot(
+        file,
+        loops,
+        base=base,
+        repair=repair_inertia,
+        parameters=not numbers,
+        macros=arguments or options["expand_macros"],
+        packages=_pairs("--package", "=", options["packages"]),
+    )
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
     _write_with_schema("robot", output, imported.text)
     click.echo(f"wrote {output}; next: {shlex.join(['limbsweep', 'show', str(output)])}")
-
-
-def _macros(*, expand_macros: bool, arguments: tuple[str, ...], packages: tuple[str, ...]) -> Macros | None:
-    """Return what macros are expanded with; None where nobody asks for it."""
-    from pipeline.robot_files.packages import Macros
-
-    if not (expand_macros or arguments or packages):
-        return None
-    return Macros(_pairs("--arg", ":=", arguments), _pairs("--package", "=", packages))
 
 
 def _pairs(option: str, sign: str, texts: tuple[str, ...]) -> dict[str, str]:

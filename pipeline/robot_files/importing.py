@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.documents.files import decode, read_bytes, read_text
@@ -12,7 +12,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.packages import Macros, PackageFiles
+from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
@@ -45,17 +45,20 @@ def import_robot(
     base: Base = "fixed",
     repair: bool = False,
     parameters: bool = True,
-    macros: Macros | None = None,
+    macros: Mapping[str, str] | bool = False,
+    packages: Packages = NO_PACKAGES,
 ) -> ImportedRobot:
     """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
     one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
-    numbers. Macros are expanded where `macros` are given, else refused.
+    numbers. Macros are refused, or expanded, by the arguments in `macros` or, if true, by none. The file may name
+    others below its folder, its package, and the folders of `packages`.
     """
     name = os.fspath(path)
-    data, warnings = _read(name, macros)
-    tree = parse_tree(data, name, base, "repaired" if repair else "checked")
+    files = _files(name, packages)
+    data, warnings = _read(name, macros, files)
+    tree = parse_tree(data, name, base, "repaired" if repair else "checked", files)
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
         description = with_parameters(description, tree.gears)
@@ -67,14 +70,26 @@ def tree_of(
     path: str | os.PathLike[str],
     base: Base = "fixed",
     inertias: Inertias = "checked",
-    macros: Macros | None = None,
+    macros: Mapping[str, str] | bool = False,
+    packages: Packages = NO_PACKAGES,
 ) -> Tree:
     """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
-    data, _ = _read(os.fspath(path), macros)
-    return parse_tree(data, os.fspath(path), base, inertias)
+    name = os.fspath(path)
+    files = _files(name, packages)
+    return parse_tree(_read(name, macros, files)[0], name, base, inertias, files)
 
 
-def _read(name: str, macros: Macros | None) -> tuple[bytes | Element, tuple[Problem, ...]]:
+def _files(name: str, packages: Packages) -> PackageFiles:
+    """Return the files that a robot file may name. Raises InputError for packages that are not there."""
+    try:
+        return PackageFiles(name, packages)
+    except Refusal as error:
+        raise InputError([Problem(name, 0, 0, "", error.got, error.expected, error.hint)]) from None
+
+
+def _read(
+    name: str, macros: Mapping[str, str] | bool, files: PackageFiles
+) -> tuple[bytes | Element, tuple[Problem, ...]]:
     """Read the bytes of an XML file as a parser can take them, or its root without macros, and warnings."""
     data, warnings = _xml(read_bytes(name, MAX_XML), name)
     if b"xacro" not in data:
@@ -85,24 +100,24 @@ def _read(name: str, macros: Macros | None) -> tuple[bytes | Element, tuple[Prob
         return data, warnings  # whose reader says so
     if not has_macros(root):
         return data, warnings
-    if macros is None:
+    if macros is False:
         raise InputError([Problem(name, root.line, root.column, "", "macros of xacro", "a plain file", EXPAND)])
-    root, more = _expanded(root, name, macros)
+    root, more = _expanded(root, name, {} if macros is True else macros, files)
     return root, (*warnings, *more)
 
 
-def _expanded(root: Element, name: str, macros: Macros) -> tuple[Element, tuple[Problem, ...]]:
+def _expanded(
+    root: Element, name: str, arguments: Mapping[str, str], files: PackageFiles
+) -> tuple[Element, tuple[Problem, ...]]:
     """Expand the macros of a file, and give its own warnings. Raises InputError."""
     try:
-        done = expand(root, name, PackageFiles(name, macros.packages), macros.arguments)
+        done = expand(root, name, files, arguments)
     except MacroError as error:
         line = error.line
         raise InputError(
             [Problem(error.file, line, min(line, 1), error.place, error.got, error.expected, error.hint)]
         ) from None
-    except Refusal as error:
-        raise InputError([Problem(name, 0, 0, "", error.got, error.expected, error.hint)]) from None
-    unknown = [key for key in macros.arguments if key not in done.arguments]
+    unknown = [key for key in arguments if key not in done.arguments]
     if unknown:
         rule = f"one of {', '.join(done.arguments)[:300]}" if done.arguments else "none, because the file declares none"
         raise InputError([Problem(name, 0, 0, "", f"the argument {unknown[0]!a}", rule)])
@@ -116,15 +131,21 @@ def _expanded(root: Element, name: str, macros: Macros) -> tuple[Element, tuple[
     return done.root, tuple(Problem(name, line, min(line, 1), "", text, told) for line, text in done.warnings)
 
 
-def parse_tree(data: bytes | Element, name: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+def parse_tree(
+    data: bytes | Element,
+    name: str,
+    base: Base = "fixed",
+    inertias: Inertias = "checked",
+    files: PackageFiles | None = None,
+) -> Tree:
     """Parse a URDF or SDF file, its bytes or root, or a model of MuJoCo that stands at `name`.
 
-    Messages call it by this name. Raises InputError with all problems.
+    Messages call it by this name; a model may name `files`. Raises InputError with all problems.
     """
     tag = data.tag if isinstance(data, Element) else root_tag(data)
     try:
         if tag == "mujoco" and isinstance(data, bytes):
-            return mjcf.read_tree(data, name, base, inertias)
+            return mjcf.read_tree(data, name, files or PackageFiles(name, {}), base, inertias)
         if tag == "sdf":
             return sdf.read_tree(data, base, inertias)
         return urdf.read_tree(data, base, inertias)

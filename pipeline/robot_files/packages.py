@@ -1,4 +1,4 @@
-"""Files that macros of a robot file may read: below its folder, below its package, or below packages by name.
+"""Files that a robot file may name: below its folder, below its package, or below packages by name.
 
 The package of a file is the nearest folder above it with a `package.xml`. `$(find NAME)` is a package that the user
 names, one above the file, or one beside it whose `package.xml` has that name. What leads out of these folders, by `..`
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 
 from pipeline.documents.files import read_bytes, read_text
@@ -29,6 +28,10 @@ MAX_PACKAGE = 1 << 16
 MAX_READ = 32 << 20
 """Bytes of all files of an expansion."""
 
+Packages = Mapping[str, str | os.PathLike[str]]
+"""Folders of packages by name."""
+
+NO_PACKAGES: Packages = {}
 _UNITS = {
     "!radians": 1.0,
     "!degrees": math.pi / 180.0,
@@ -40,28 +43,17 @@ _UNITS = {
 """Tags of xacro, in rad and m."""
 
 
-@dataclass(frozen=True)
-class Macros:
-    """Arguments of a file with macros, by name, and folders of packages that it finds, by name.
-
-    >>> ls.robots.Macros(arguments={"ur_type": "ur5e"}).packages
-    {}
-    """
-
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    packages: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
-
-
 class PackageFiles:
-    """The files that the macros of one robot file may read."""
+    """The files that one robot file may name, also those of its macros and of models of MuJoCo."""
 
-    def __init__(self, main: str, packages: Mapping[str, str | os.PathLike[str]]) -> None:
+    def __init__(self, main: str, packages: Packages) -> None:
         self.named = {name: os.path.abspath(os.fspath(folder)) for name, folder in packages.items()}
         for name, folder in self.named.items():
             if not os.path.isdir(folder):
                 raise Refusal(f"{folder}, the folder of package {name}", "a folder that is there", "Check --package.")
         self.read = 0
         self.roots = [os.path.realpath(_package_of(main) or os.path.dirname(os.path.abspath(main)))]
+        self.roots += map(os.path.realpath, self.named.values())
 
     def package(self, name: str, near: str) -> str:
         """Return the folder of a package, whose files may be read from now on."""
@@ -94,17 +86,20 @@ class PackageFiles:
             raise _refusal(error) from None
 
     def _place(self, path: str, near: str) -> str:
-        """Return where a file is. Raises Refusal for one outside."""
+        """Return where a file of macros is. Raises Refusal for one outside."""
         if not isinstance(path, str) or "\0" in path or any(letter in path for letter in "*?["):
             raise Refusal(f"the file {str(path)[:60]!a}", "the name of one file")
         if path.startswith("package://"):
             package, _, rest = path.removeprefix("package://").partition("/")
             path = os.path.join(self.package(package, near), rest)
-        name = os.path.join(os.path.dirname(near), path)
+        return self.inside(os.path.join(os.path.dirname(near), path))
+
+    def inside(self, name: str) -> str:
+        """Return a name that leads into the folders. Raises Refusal for others."""
         whole = os.path.realpath(name)
         if not any(os.path.commonpath([whole, root]) == root for root in self.roots):
-            hint = "Files of another package are named by $(find PACKAGE)."
-            raise Refusal(f"{path[:120]!a}, outside of the folder of the file and its packages", "one inside", hint)
+            hint = "Say which folder it may be in: --package NAME=FOLDER; macros name it by $(find NAME)."
+            raise Refusal(f"{name[:160]!a}, outside of the folder of the file and its packages", "one inside", hint)
         return name
 
     def _bytes(self, name: str) -> bytes:

@@ -15,25 +15,27 @@ from ruamel.yaml import YAML
 from pipeline.errors import InputError, Problem
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.names import read_robot as read
-from pipeline.robot_files.packages import Macros
+from pipeline.robot_files.packages import NO_PACKAGES, Packages
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import description, writing
 from robots.model import Robot
 
-__all__ = ["Macros", "load", "read", "with_redundancy", "write"]
+__all__ = ["load", "read", "with_redundancy", "write"]
 
 
 def load(
     path: str | os.PathLike[str],
     loops: str | os.PathLike[str] | None = None,
     *,
-    macros: Macros | None = None,
+    macros: Mapping[str, str] | bool = False,
+    packages: Packages = NO_PACKAGES,
     **parameters: float,
 ) -> Robot:
     """Load the robot in a URDF, SDF or MJCF file.
 
     Joints that close loops, and which joints are driven, are in the file `loops`. Macros of xacro are expanded where
-    `macros` are given, by an evaluator that runs nothing; `ls.robots.Macros()` has no arguments.
+    `macros` is true or has their arguments by name, by an evaluator that runs nothing. What the file names is below its
+    folder, its ROS package, or one of the folders `packages`, by name.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
 
@@ -45,7 +47,7 @@ def load(
         >>> ls.robots.load("arm.urdf").mechanism.actuators
         ('j',)
     """
-    imported = import_robot(path, loops, macros=macros)
+    imported = import_robot(path, loops, macros=macros, packages=packages)
     for problem in imported.warnings:
         warnings.warn(str(problem), stacklevel=2)
     return Robot.of(imported.description.family, parameters)

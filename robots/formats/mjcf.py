@@ -8,7 +8,6 @@ and `mj_kinematics`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from robots.formats.mjcf_model import Files, load
 from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,
@@ -35,15 +35,13 @@ from robots.formats.tree import (
     rows,
     vector,
 )
-from robots.formats.xml_tree import Element, FormatError, parse
+from robots.formats.xml_tree import Element, FormatError
 from robots.model import Coupling, Inertia
 from robots.types import BASE
 
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD, JOINT = range(3)
-MAX_DEPTH = 256
-"""Levels of elements: bodies stand inside their parents."""
 
 
 @dataclass
@@ -75,13 +73,12 @@ class _Reading:
         self.problems.append(FormatError(self.lines.get((kind, name), 0), f"{kind} {name}", got, expected, hint))
 
 
-def read_tree(data: bytes, path: str, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
-    """The tree of a model, in bytes that stand at `path`. Raises ImportedError with all problems."""
+def read_tree(data: bytes, path: str, files: Files, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of a model, in bytes that stand at `path` and may name `files`. Raises ImportedError."""
     try:
-        root = parse(data, MAX_DEPTH)
+        root, model, mujoco = load(path, files, data)
     except FormatError as error:
         raise ImportedError([error]) from None
-    model, mujoco = _compiled(path)
     reading = _Reading(model, mujoco, dict(_lines(root)), base)
     for body in range(1, model.nbody):
         _body(reading, body)
@@ -97,27 +94,6 @@ def read_tree(data: bytes, path: str, base: Base = "fixed", inertias: Inertias =
     name = str(root.attributes.get("model", "robot"))
     tree = Tree(plain_name(name), (), {}, (), "imported from MJCF", tuple(couplings), loops=tuple(loops), driven=driven)
     return finished(tree, growing, reading.problems, reading.warnings, inertias)
-
-
-def _compiled(path: str) -> tuple[Any, ModuleType]:
-    try:
-        import mujoco
-    except ImportError:
-        hint = "Install it: pip install limbsweep[mujoco]."
-        raise ImportedError(
-            [FormatError(0, "", "a model of MuJoCo", "the package mujoco, which compiles it", hint)]
-        ) from None
-    mujoco.set_mju_user_warning(lambda text: None)  # which would write a file
-    try:
-        return mujoco.MjModel.from_xml_path(path), mujoco
-    except (ValueError, RuntimeError) as error:
-        said = " ".join(str(error).split())
-        line = re.search(r"line (\d+)", said)
-        got = f"a model that MuJoCo does not compile ({said[:160]})"
-        hint = "Files that it names, such as meshes, have to be where it says."
-        raise ImportedError([FormatError(int(line[1]) if line else 0, "", got, "a model that it does", hint)]) from None
-    finally:
-        mujoco.set_mju_user_warning(None)
 
 
 def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
-from pipeline.robot_files.packages import Macros, PackageFiles
+from pipeline.robot_files.packages import PackageFiles
 from robots.formats.xacro.budget import Budget, MacroError, Refusal
 from robots.formats.xacro.expansion import expand
 from robots.formats.xacro.expressions import evaluate
@@ -135,7 +135,7 @@ def test_the_same_as_xacro(name: str, place: Path, monkeypatch: pytest.MonkeyPat
 def test_a_robot_of_macros_is_a_robot(tmp_path: Path) -> None:
     path = tmp_path / "r.xacro"
     path.write_text(f"{HEAD}{ARM}</robot>")
-    imported = import_robot(path, macros=Macros())
+    imported = import_robot(path, macros=True)
     robot = Robot.of(imported.description.family, {})
     assert robot.mechanism.freedoms == ("upper_joint", "lower_joint")
     assert robot.values["lower_joint_offset_x"] == 0.2
@@ -153,18 +153,18 @@ def test_a_mistake_in_what_was_expanded_is_told_at_the_call(tmp_path: Path) -> N
         f'{HEAD}\n<xacro:include filename="arm.xacro"/>\n\n<xacro:arm name="u" parent="base" x="0"/></robot>'
     )
     with pytest.raises(InputError, match=r"r.xacro:4:1 joint u_joint: got parent 'base'; expected a link"):
-        import_robot(path, macros=Macros())
+        import_robot(path, macros=True)
     macro = ARM[ARM.index("<xacro:macro") : ARM.index("<xacro:arm")]
     (tmp_path / "arm.xacro").write_text(f"{HEAD}{macro}</robot>")
     with pytest.raises(InputError, match=r"arm.xacro: got a file of macros alone \(arm\); expected links and joints"):
-        import_robot(tmp_path / "arm.xacro", macros=Macros())
+        import_robot(tmp_path / "arm.xacro", macros=True)
 
 
 def test_arguments_are_those_of_the_file(place: Path) -> None:
     place.write_text(f'{HEAD}<xacro:arg name="size" default="1"/><a v="$(arg size)"/></robot>')
     assert expanded(place, size="3").children[0].attributes == {"v": "3"}
     with pytest.raises(InputError, match=r"got the argument 'width'; expected one of size"):
-        import_robot(place, macros=Macros({"width": "3"}))
+        import_robot(place, macros={"width": "3"})
 
 
 def test_a_package_that_the_user_names(place: Path, tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_a_package_that_the_user_names(place: Path, tmp_path: Path) -> None:
     (tmp_path / "far/away/part.xacro").write_text(f'{HEAD}<xacro:property name="part" value="9"/></robot>')
     place.write_text(f'{HEAD}<xacro:include filename="$(find there)/part.xacro"/>{ARM}</robot>')
     with pytest.raises(InputError, match=r"got package 'there'.*--package there=FOLDER"):
-        import_robot(place, macros=Macros())
-    assert import_robot(place, macros=Macros(packages={"there": tmp_path / "far/away"})).text
+        import_robot(place, macros=True)
+    assert import_robot(place, macros=True, packages={"there": tmp_path / "far/away"}).text
     with pytest.raises(InputError, match=r"the folder of package there; expected a folder that is there"):
-        import_robot(place, macros=Macros(packages={"there": tmp_path / "nowhere"}))
+        import_robot(place, macros=True, packages={"there": tmp_path / "nowhere"})
 
 
 REFUSED = {

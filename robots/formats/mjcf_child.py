@@ -1,0 +1,45 @@
+"""Compile a model of MuJoCo in a process of its own, with bounds of time and memory: run by `mjcf_model`, as a file.
+
+Arguments: path, seconds, bytes. Writes `M` and the compiled model to standard output, or `E` and what MuJoCo says.
+It imports nothing of ours, and the process can write no file.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def limit(seconds: int, size: int) -> None:
+    """Bound this process, where the system can: processor time [s], memory [bytes], and no file, no core dump."""
+    try:
+        import resource
+    except ImportError:  # on Windows the parent's clock is the only bound
+        return
+    bounds = {resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: size, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}
+    for kind, bound in bounds.items():
+        hard = resource.getrlimit(kind)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def main(path: str, seconds: int, size: int) -> None:
+    """Compile the model at a path."""
+    limit(seconds, size)
+    import mujoco
+    import numpy as np
+
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        model = mujoco.MjModel.from_xml_path(path)
+        buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+        mujoco.mj_saveModel(model, None, buffer)
+        answer = b"M" + buffer.tobytes()
+    except MemoryError:
+        answer = b"E" + b"out of memory"
+    except (ValueError, RuntimeError, OverflowError) as error:
+        answer = b"E" + " ".join(str(error).split())[:1000].encode("utf-8", "replace")
+    sys.stdout.buffer.write(answer)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

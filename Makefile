@@ -57,10 +57,10 @@ wheel: .venv/test.stamp
 # they import; those are run that can depend on how the package is installed: names of modules as texts, processes of their
 # own, files beside modules, what is pickled. `make wheel-test WHEEL_TESTS=tests` runs all that need no repository.
 WHEEL_TESTS ?= $(addprefix tests/,bad_inputs hostile benchmarks/test_cases.py pipeline/test_cli.py pipeline/test_schemas.py \
-	pipeline/cluster pipeline/execution pipeline/report/test_accessor.py pipeline/report/page pipeline/robot_files \
-	pipeline/stores pipeline/identification/test_dataset.py pipeline/sweep/test_objects.py \
+	pipeline/cluster pipeline/execution applications/report/test_accessor.py applications/report/page pipeline/robot_files \
+	pipeline/stores applications/identification/test_dataset.py pipeline/sweep/test_objects.py \
 	pipeline/sweep/test_user_metrics.py robots/formats robots/test_catalog.py storage/test_package.py storage/test_store.py \
-	tasks/kernels tasks/identification/test_base.py tasks/test_bits_of_programs.py)
+	tasks/kernels applications/identification/estimation/test_base.py tasks/test_bits_of_programs.py)
 
 wheel-test: wheel
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.checkout import use_packages
-from tasks.arrays.inputs import Moving
+from tasks.dynamics.inputs import Moving
 
 ROOT = Path(__file__).parent.parent
 SCALES = {"gough_stewart": (0.01, 0.1, 1.0, 10.0, 100.0)}
@@ -139,7 +139,7 @@ def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
     """The score of a robot beside its closed form: positions of its actuators."""
     from robots.status import Status
     from tasks import inverse_dynamics
-    from tasks.arrays.inverse import actuator_positions
+    from tasks.dynamics.inverse import actuator_positions
 
     robot = scaled(name, scale)
     position, rotation = box(robot, poses)

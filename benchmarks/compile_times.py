@@ -73,8 +73,8 @@ def outputs(family: Any) -> tuple[str, ...]:
 def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
     """What traces the programs of a robot, one after the other."""
     from robots import catalog
-    from tasks.inertia.programs import matrix_program
-    from tasks.programs.stages import Request, stages
+    from tasks.dynamics.inertia import matrix_program
+    from tasks.stages.stages import Request, stages
 
     if name == TREE:
         from benchmarks.peers.made import made_tree

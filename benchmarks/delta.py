@@ -21,8 +21,8 @@ from tasks.kernels.kernel import LANES
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, with_parameters
-from tasks.programs.stages import Request, stages
-from tasks.trajectories import closed_forms
+from tasks.sources import prescribed
+from tasks.stages.stages import Request, stages
 
 ROBOT = "delta_3rr2rrr"
 GRAVITY = np.array([[0.0, 0.0, -9.81]])
@@ -89,7 +89,7 @@ def work(designs: int, samples: int) -> Work:
     mounts = tuple(mount_values(family, values))
     height = -family.reference.platform.home.position[2]
     line: dict[str, Value] = {"centre": (0.0, 0.0, -height), "amplitude": AMPLITUDE, "period": PERIOD, "phase": 0.0}
-    motion = closed_forms.motion("line_sine", line, np.arange(samples, dtype=float) * (PERIOD / samples))
+    motion = prescribed.motion("line_sine", line, np.arange(samples, dtype=float) * (PERIOD / samples))
     return Work(family, with_parameters(family, values), mounts, np.ascontiguousarray(motion)[None])
 
 

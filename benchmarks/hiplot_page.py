@@ -45,7 +45,7 @@ AXES = {
 
 def columns(dataset: Dataset) -> list[dict[str, float]]:
     """The designs as rows of numbers: what both pages show."""
-    from pipeline.study.columns import column, names
+    from applications.studies.columns import column, names
 
     table = {name: column(dataset, name).tolist() for name in names(dataset)}
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
@@ -70,7 +70,7 @@ def mouse(window: Any, kind: str, x: float, y: float) -> None:
 
 def measure(name: str, page: Path) -> str:
     """A row of the table."""
-    from tests.pipeline.report.browser import opened
+    from tests.applications.report.browser import opened
 
     with opened(page, settled=False) as window:
         window.set_script_timeout(120)
@@ -112,8 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     import hiplot
 
-    from pipeline.report import write_report
-    from tests.pipeline.report.large import large
+    from applications.report import write_report
+    from tests.applications.report.large import large
 
     with tempfile.TemporaryDirectory() as folder:
         dataset = large(options.designs, failing=10**9)

@@ -14,13 +14,12 @@ from benchmarks.delta import Solver, Twin, Work
 from benchmarks.figures import Figure, Size, best, require
 from robots.model import Robot
 from tasks import inverse_kinematics
-from tasks.kernels.cache import compiled, kernel
-from tasks.kernels.kernel import LANES, Kernel
+from tasks.kernels.kernel import LANES, Kernel, compiled, kernel
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import structure_of
-from tasks.programs.assembly import assembly_program
-from tasks.programs.limb import limb_program
-from tasks.programs.platform import platform_program
+from tasks.stages.assembly import assembly_program
+from tasks.stages.limb import limb_program
+from tasks.stages.platform import platform_program
 
 STRIP = 16
 """Designs that one call of a kernel does: enough to hide the call, few enough for the results to stay in the cache."""

@@ -23,13 +23,13 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.studies.optimisation import LocalOptimum, optimise
+from applications.studies.points import Continuous
+from applications.studies.populations.methods import hypervolume
+from applications.studies.populations.search import SearchOutcome, search
+from applications.studies.problem import DesignProblem
+from applications.studies.space import DesignSpace
 from pipeline.cluster.file import ClusterConfig
-from pipeline.study.optimisation import LocalOptimum, optimise
-from pipeline.study.points import Continuous
-from pipeline.study.populations.methods import hypervolume
-from pipeline.study.populations.search import SearchOutcome, search
-from pipeline.study.problem import DesignProblem
-from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 
 SWEEP = """\

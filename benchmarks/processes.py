@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-COMMAND = (sys.executable, "-c", "from pipeline.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from applications.commands.cli import main; main()")
 """The program `limbsweep` of this checkout."""
 
 

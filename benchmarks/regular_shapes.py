@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 
 import limbsweep as ls
-from pipeline.study.columns import Array
-from pipeline.study.workspaces import largest
-from pipeline.study.workspaces.workspace import Kind
+from applications.studies.columns import Array
+from applications.studies.workspaces import largest
+from applications.studies.workspaces.workspace import Kind
 
 CASES: tuple[tuple[str, Kind, str], ...] = (
     ("five_bar", "box", "condition <= 4"),

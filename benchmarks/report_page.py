@@ -40,7 +40,7 @@ def measured(window: Any, act: str) -> float:
 
 def report(page: Path) -> None:
     """Open a page and print what was measured."""
-    from tests.pipeline.report.browser import opened
+    from tests.applications.report.browser import opened
 
     text = page.read_text("utf-8")
     ours = len(text.encode()) - sum(len(match.encode()) for match in LIBRARY.findall(text))
@@ -82,8 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for page in options.pages:
         report(page)
     if not options.pages:
-        from pipeline.report import write_report
-        from tests.pipeline.report.large import large
+        from applications.report import write_report
+        from tests.applications.report.large import large
 
         with tempfile.TemporaryDirectory() as folder:
             dataset, start = large(options.designs, failing=10**9), time.perf_counter()

@@ -56,7 +56,7 @@ PATIENCE = 90.0
 SHORTEST = 16.0
 """Milliseconds of an event below which Event Timing does not tell it."""
 
-PROGRAM = "from pipeline.cli import main; main()"
+PROGRAM = "from applications.commands.cli import main; main()"
 
 OBSERVE = """
 window.longTasks = []; window.events = [];
@@ -113,7 +113,7 @@ def report(root: Path, study: str, folder: Path) -> Path:
 @contextmanager
 def watched(page: Path) -> Iterator[Chrome]:
     """A browser that shows a page whose long tasks and events have been counted from its start, and that is done."""
-    from tests.pipeline.report.browser import opened
+    from tests.applications.report.browser import opened
 
     with opened(page, settled=False) as window:
         window.set_page_load_timeout(PATIENCE)
@@ -170,7 +170,7 @@ def times(window: Chrome, page: Path) -> PageTimes:
 
 def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:
     """The whole page at a width, in light or dark colours, after what it draws has been drawn."""
-    from tests.pipeline.report.browser import settle
+    from tests.applications.report.browser import settle
 
     features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
     window.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -201,7 +201,7 @@ def beside(before: Image.Image, now: Image.Image, names: Sequence[str]) -> Image
 
 def pictures(page: Path, folder: Path, name: str) -> dict[str, Image.Image]:
     """Measure a page and write its pictures; by width and colours."""
-    from tests.pipeline.report.browser import complaints
+    from tests.applications.report.browser import complaints
 
     shots = {}
     with watched(page) as window:

@@ -22,17 +22,16 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, inverse_dynamics
-from tasks.arrays.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
-from tasks.kernels import strips
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import LANES, Kernel
+from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
+from tasks.kernels import lanes
+from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Program
-from tasks.newton_euler.system import joint_reactions_reference
-from tasks.programs import reactions as reaction_programs
-from tasks.programs.assembly import even_weights
-from tasks.programs.limb import LimbRequest, limb_program
-from tasks.programs.stages import Request, Stage, stages
+from tasks.stages import reactions as reaction_programs
+from tasks.stages.assembly import even_weights
+from tasks.stages.limb import LimbRequest, limb_program
+from tasks.stages.stages import Request, Stage, stages
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -100,7 +99,7 @@ class Job:
                 way(stage.program)(stage.inputs(values), width, out, filled=True)
                 values |= {stage.gives(name): array for name, array in out.items()}
 
-        return strips.prepared(strip, kernels, STRIPS)
+        return lanes.prepared(strip, kernels, STRIPS)
 
     def _add(self, stage: Stage) -> None:
         """One more kernel to run, and where its results will be."""

@@ -80,7 +80,7 @@ def main(name: str) -> None:
     """Print forces, and the seconds that importing and compiling took."""
     begin = time.perf_counter()
     import tasks  # noqa: F401
-    from tasks.kernels.cache import compiled
+    from tasks.kernels.kernel import compiled
 
     imports, force = time.perf_counter() - begin, forces(name, json.load(sys.stdin))
     print(json.dumps({"force": force, "imports": imports, "LLVM": sum(compiled().values())}))

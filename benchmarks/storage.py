@@ -23,7 +23,7 @@ from benchmarks.figures import Figure, Size, best, require
 from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.layout import Layout, lengths
 from storage.store import StoreWriter, create
-from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import kernel
 
 VARIABLE = "actuator_force"
 BLOCKS = 4

@@ -18,11 +18,11 @@ from PIL import Image
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+from applications.report import style  # noqa: E402
+from applications.report.data import series  # noqa: E402
+from applications.report.data.case import compute  # noqa: E402
+from applications.report.figures.animation import view_axes  # noqa: E402
 from docs.make_examples import EXAMPLES, said  # noqa: E402 - the folder of the pages is not installed
-from pipeline.report import style  # noqa: E402
-from pipeline.report.data import motion  # noqa: E402
-from pipeline.report.data.case import compute  # noqa: E402
-from pipeline.report.figures.animation import view_axes  # noqa: E402
 from pipeline.sweep.doors import read_sweeps  # noqa: E402
 
 PAGE, PICTURES = HERE / "gallery.md", HERE / "pictures" / "gallery"
@@ -64,9 +64,9 @@ def draw(path: Path) -> Figure:
     """The mechanism of a sweep at some times."""
     sweep = read_sweeps(path)[0]
     (case,) = compute(sweep, [sweep.design.size // 2], 0)
-    (moved, *_), lines = motion.motions(case)
+    (moved, *_), lines = series.motions(case)
     sound = moved.points[np.isfinite(moved.points).all(axis=(1, 2))]
-    base = motion.mounts(case.mechanism)
+    base = series.mounts(case.mechanism)
     axes_of_view = view_axes(np.concatenate([sound.reshape(-1, 3), base]))
     figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), layout="constrained")
     axes = figure.add_subplot()

@@ -7,12 +7,12 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
+from applications.identification.estimation import estimators
+from applications.identification.estimation.base import base_parameters
+from applications.identification.estimation.excitation import Excitation, Limits, moving
 from robots import catalog
 from tasks import inverse_dynamics, regressor
-from tasks.identification import estimators
-from tasks.identification.base import base_parameters
-from tasks.identification.excitation import Excitation, Limits, moving
-from tasks.identification.regressor import standard_parameters
+from tasks.dynamics.regressor import standard_parameters
 
 PICTURE = Path(__file__).parent / "pictures" / "identification.svg"
 CASES = {

@@ -55,7 +55,7 @@ def themed(window: Any, theme: str) -> None:
 
 def narrow(window: Any, folder: Path, target: Path) -> None:
     """The top of a page on a tablet and on a phone, side by side."""
-    from tests.pipeline.report.browser import settle
+    from tests.applications.report.browser import settle
 
     shots = []
     for width, height, theme in NARROW:
@@ -86,7 +86,7 @@ def load(path: Path) -> object:
 def main(folder: Path = Path("runs")) -> None:
     """Make stores, reports and pictures."""
     sys.path.insert(0, str(ROOT))
-    from tests.pipeline.report.browser import complaints, opened, picture
+    from tests.applications.report.browser import complaints, opened, picture
 
     for name in STUDIES:
         load(ROOT / "examples" / f"{name}.py").main(folder)  # type: ignore[attr-defined]

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pipeline.report.data import sketch
+from applications.report.data import sketch
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.model import PLATFORM, Closure, Family, Limb, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE, TWIST
-from tasks.arrays.inputs import Moving
-from tasks.mechanics.closures import row_count
+from tasks.checks import newton_euler_system as system_solution
+from tasks.checks.newton_euler_system import assemble
+from tasks.dynamics.inputs import Moving
+from tasks.mechanics.kinematics import row_count
 from tasks.mechanics.loops import LimbChoice
 from tasks.mechanics.structure import structure_of
-from tasks.newton_euler import solvers as system_solution
-from tasks.newton_euler.system import assemble
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent

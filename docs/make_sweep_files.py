@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pipeline.documents.units import UNITS
+from pipeline.documents.files import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria

@@ -19,17 +19,20 @@ require_ours()
 from robots.loading import on_first_use  # noqa: E402 - whose it is must be known first
 
 if TYPE_CHECKING:
+    from applications.commands.schemas import schema
+    from applications.export.code.c_source import c_code
+    from applications.export.code.casadi_function import casadi_function
+    from applications.export.code.fmu import fmu
+    from applications.export.tables import export
+    from applications.identification.batches import Loader
+    from applications.identification.estimation.base import base_parameters
+    from applications.identification.excite import excite
+    from applications.identification.friction_curve import friction_curve
+    from applications.identification.identify import identify
+    from applications.report import save_figure as figure
+    from applications.report import write_report as report
     from limbsweep import robots, study, tasks
-    from limbsweep.runs import compute, lazy, run, submit
-    from pipeline.cluster.file import ClusterConfig
-    from pipeline.commands.schemas import schema
-    from pipeline.errors import InputError, RunStoppedError
-    from pipeline.execution.opening import open
-    from pipeline.identification.batches import Loader
-    from pipeline.identification.excite import excite
-    from pipeline.identification.friction_curve import friction_curve
-    from pipeline.identification.identify import identify
-    from pipeline.labelled.functions import (
+    from limbsweep.labelled.functions import (
         accelerate,
         actuator_positions,
         bias_vector,
@@ -50,14 +53,15 @@ if TYPE_CHECKING:
         pose_error,
         regressor,
     )
-    from pipeline.labelled.motions import servo, simulate
-    from pipeline.labelled.signals import friction_along, from_currents, profile
+    from limbsweep.labelled.motions import servo, simulate
+    from limbsweep.labelled.signals import friction_along, from_currents, profile
+    from limbsweep.runs import compute, lazy, run, submit
+    from pipeline.cluster.file import ClusterConfig
+    from pipeline.errors import InputError, RunStoppedError
+    from pipeline.execution.opening import open
     from pipeline.monitor.status import status
     from pipeline.plan.plan import plan
-    from pipeline.report import save_figure as figure
-    from pipeline.report import write_report as report
     from pipeline.stores.append import append
-    from pipeline.stores.export import export
     from pipeline.stores.verify import verify
     from pipeline.sweep.doors import read_sweeps, sweep
     from pipeline.sweep.model import Sweep
@@ -66,19 +70,14 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.arrays.clearances import clearance_error
-    from tasks.arrays.elastic_drives import drive_deflection
-    from tasks.arrays.linear import linearisation
-    from tasks.arrays.redundancy import resolve_redundancy
-    from tasks.code.c_source import c_code
-    from tasks.code.casadi_function import casadi_function
-    from tasks.code.fmu import fmu
-    from tasks.identification.base import base_parameters
-    from tasks.identification.regressor import standard_parameters
-    from tasks.motion.chains import accelerate_chain
-    from tasks.motion.currents import torque_constants
-    from tasks.motion.direct import simulate_adaptive
-    from tasks.motion.motors import motor_demand, on_supply
+    from tasks.dynamics.chains import accelerate_chain
+    from tasks.dynamics.criteria import clearance_error
+    from tasks.dynamics.elastic_drives import drive_deflection
+    from tasks.dynamics.inverse import resolve_redundancy
+    from tasks.dynamics.linear import linearisation
+    from tasks.dynamics.regressor import standard_parameters
+    from tasks.dynamics.servo import motor_demand, on_supply, torque_constants
+    from tasks.dynamics.simulate import simulate_adaptive
 
 __all__ = [
     "ClusterConfig",
@@ -162,67 +161,67 @@ _HOMES = {
     "compute": "limbsweep.runs",
     "lazy": "limbsweep.runs",
     "run": "limbsweep.runs",
-    "schema": "pipeline.commands.schemas",
+    "schema": "applications.commands.schemas",
     "status": "pipeline.monitor.status",
     "submit": "limbsweep.runs",
     "sweep": "pipeline.sweep.doors",
     # stores and what is done with results
     "append": "pipeline.stores.append",
-    "export": "pipeline.stores.export",
-    "figure": "pipeline.report:save_figure",
+    "export": "applications.export.tables",
+    "figure": "applications.report:save_figure",
     "open": "limbsweep.backend",
-    "report": "pipeline.report:write_report",
+    "report": "applications.report:write_report",
     "study": "limbsweep.study:",
     "verify": "pipeline.stores.verify",
     # identification
-    "Loader": "pipeline.identification.batches",
-    "base_parameters": "tasks.identification.base",
-    "excite": "pipeline.identification.excite",
-    "friction_curve": "pipeline.identification.friction_curve",
-    "identify": "pipeline.identification.identify",
-    "regressor": "pipeline.labelled.functions",
-    "standard_parameters": "tasks.identification.regressor",
+    "Loader": "applications.identification.batches",
+    "base_parameters": "applications.identification.estimation.base",
+    "excite": "applications.identification.excite",
+    "friction_curve": "applications.identification.friction_curve",
+    "identify": "applications.identification.identify",
+    "regressor": "limbsweep.labelled.functions",
+    "standard_parameters": "tasks.dynamics.regressor",
     # robots
     "Robot": "robots.model",
     "robots": "limbsweep.robots:",
-    # functions on arrays; those of `pipeline.labelled` take DataArrays as well
-    "accelerate": "pipeline.labelled.functions",
-    "accelerate_chain": "tasks.motion.chains",
-    "actuator_positions": "pipeline.labelled.functions",
-    "bias_vector": "pipeline.labelled.functions",
-    "cartesian_stiffness": "pipeline.labelled.functions",
-    "clearance": "pipeline.labelled.functions",
-    "clearance_error": "tasks.arrays.clearances",
-    "constraint_forces": "pipeline.labelled.functions",
-    "drive_deflection": "tasks.arrays.elastic_drives",
-    "equations_of_motion": "pipeline.labelled.functions",
-    "fastest_motion": "pipeline.labelled.functions",
-    "forward_dynamics": "pipeline.labelled.functions",
-    "forward_kinematics": "pipeline.labelled.functions",
-    "friction_along": "pipeline.labelled.signals",
-    "from_currents": "pipeline.labelled.signals",
-    "inertia_element": "pipeline.labelled.functions",
-    "inertia_matrix": "pipeline.labelled.functions",
-    "inverse_dynamics": "pipeline.labelled.functions",
-    "inverse_kinematics": "pipeline.labelled.functions",
-    "joint_reactions": "pipeline.labelled.functions",
-    "lagrange_coefficients": "pipeline.labelled.functions",
-    "linearisation": "tasks.arrays.linear",
-    "resolve_redundancy": "tasks.arrays.redundancy",
-    "motor_demand": "tasks.motion.motors",
-    "natural_frequencies": "pipeline.labelled.functions",
-    "on_supply": "tasks.motion.motors",
-    "pose_error": "pipeline.labelled.functions",
-    "profile": "pipeline.labelled.signals",
-    "servo": "pipeline.labelled.motions",
-    "simulate": "pipeline.labelled.motions",
-    "simulate_adaptive": "tasks.motion.direct",
+    # functions on arrays; those of `limbsweep.labelled` take DataArrays as well
+    "accelerate": "limbsweep.labelled.functions",
+    "accelerate_chain": "tasks.dynamics.chains",
+    "actuator_positions": "limbsweep.labelled.functions",
+    "bias_vector": "limbsweep.labelled.functions",
+    "cartesian_stiffness": "limbsweep.labelled.functions",
+    "clearance": "limbsweep.labelled.functions",
+    "clearance_error": "tasks.dynamics.criteria",
+    "constraint_forces": "limbsweep.labelled.functions",
+    "drive_deflection": "tasks.dynamics.elastic_drives",
+    "equations_of_motion": "limbsweep.labelled.functions",
+    "fastest_motion": "limbsweep.labelled.functions",
+    "forward_dynamics": "limbsweep.labelled.functions",
+    "forward_kinematics": "limbsweep.labelled.functions",
+    "friction_along": "limbsweep.labelled.signals",
+    "from_currents": "limbsweep.labelled.signals",
+    "inertia_element": "limbsweep.labelled.functions",
+    "inertia_matrix": "limbsweep.labelled.functions",
+    "inverse_dynamics": "limbsweep.labelled.functions",
+    "inverse_kinematics": "limbsweep.labelled.functions",
+    "joint_reactions": "limbsweep.labelled.functions",
+    "lagrange_coefficients": "limbsweep.labelled.functions",
+    "linearisation": "tasks.dynamics.linear",
+    "resolve_redundancy": "tasks.dynamics.inverse",
+    "motor_demand": "tasks.dynamics.servo",
+    "natural_frequencies": "limbsweep.labelled.functions",
+    "on_supply": "tasks.dynamics.servo",
+    "pose_error": "limbsweep.labelled.functions",
+    "profile": "limbsweep.labelled.signals",
+    "servo": "limbsweep.labelled.motions",
+    "simulate": "limbsweep.labelled.motions",
+    "simulate_adaptive": "tasks.dynamics.simulate",
     "tasks": "limbsweep.tasks:",
-    "torque_constants": "tasks.motion.currents",
+    "torque_constants": "tasks.dynamics.servo",
     # the equations as code for other tools
-    "c_code": "tasks.code.c_source",
-    "casadi_function": "tasks.code.casadi_function",
-    "fmu": "tasks.code.fmu",
+    "c_code": "applications.export.code.c_source",
+    "casadi_function": "applications.export.code.casadi_function",
+    "fmu": "applications.export.code.fmu",
     # what comes back, or is raised
     "InputError": "pipeline.errors",
     "ParameterError": "robots.parameters",

@@ -1,6 +1,6 @@
 """The command line: `limbsweep`, or `python -m limbsweep`."""
 
-from pipeline.cli import main
+from applications.commands.cli import main
 
 if __name__ == "__main__":
     main()

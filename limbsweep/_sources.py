@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("robots", "tasks", "storage", "pipeline")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications")
 
 
 def require_ours() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import xarray
 from xarray.backends import BackendEntrypoint
 
-import pipeline.report.accessor  # noqa: F401 - registers `Dataset.limbsweep`
+import applications.report.accessor  # noqa: F401 - registers `Dataset.limbsweep`
 
 MANIFEST = "limbsweep.json"
 

@@ -6,18 +6,15 @@ from robots.loading import on_first_use
 from robots.model import Robot as _Robot
 
 if TYPE_CHECKING:
-    from pipeline.robot_files.robots import load, read, with_redundancy, write
+    from pipeline.robot_files.importing import load, read, with_redundancy, write
     from robots import catalog
     from robots.catalog import FAMILIES, build, family
     from robots.coupled import as_chain
-    from robots.criteria.capsules import Capsule, Capsules
-    from robots.criteria.clearances import Clearances, JointClearance
     from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
-    from robots.criteria.errors import Errors
+    from robots.criteria.parts import Capsule, Capsules, Clearances, Errors, JointClearance
     from robots.formats.branch import on_branch
     from robots.loads.declared import ElasticDrive, JointSpringLoad, ObjectLoad, SpringLoad, WrenchLoad
-    from robots.loads.family import with_loads
-    from robots.loads.frozen import at_time
+    from robots.loads.family import at_time, with_loads
     from robots.loads.motors import with_motor_conditions
     from robots.loads.warming import with_warm_links
     from robots.model import Family, Robot
@@ -56,15 +53,15 @@ __all__ = [
 
 _HOMES = {
     "Beam": "robots.criteria.elasticity",
-    "Capsule": "robots.criteria.capsules",
-    "Capsules": "robots.criteria.capsules",
-    "Clearances": "robots.criteria.clearances",
+    "Capsule": "robots.criteria.parts",
+    "Capsules": "robots.criteria.parts",
+    "Clearances": "robots.criteria.parts",
     "ElasticDrive": "robots.loads.declared",
     "Elasticity": "robots.criteria.elasticity",
-    "Errors": "robots.criteria.errors",
+    "Errors": "robots.criteria.parts",
     "FAMILIES": "robots.catalog",
     "Family": "robots.model",
-    "JointClearance": "robots.criteria.clearances",
+    "JointClearance": "robots.criteria.parts",
     "JointSpringLoad": "robots.loads.declared",
     "LinkCompliance": "robots.criteria.elasticity",
     "ObjectLoad": "robots.loads.declared",
@@ -72,18 +69,18 @@ _HOMES = {
     "SpringLoad": "robots.loads.declared",
     "WrenchLoad": "robots.loads.declared",
     "as_chain": "robots.coupled",
-    "at_time": "robots.loads.frozen",
+    "at_time": "robots.loads.family",
     "build": "robots.catalog",
     "catalog": "robots.catalog:",
     "family": "robots.catalog",
-    "load": "pipeline.robot_files.robots",
+    "load": "pipeline.robot_files.importing",
     "on_branch": "robots.formats.branch",
-    "read": "pipeline.robot_files.robots",
+    "read": "pipeline.robot_files.importing",
     "with_loads": "robots.loads.family",
     "with_motor_conditions": "robots.loads.motors",
-    "with_redundancy": "pipeline.robot_files.robots",
+    "with_redundancy": "pipeline.robot_files.importing",
     "with_warm_links": "robots.loads.warming",
-    "write": "pipeline.robot_files.robots",
+    "write": "pipeline.robot_files.importing",
 }
 
 if not TYPE_CHECKING:  # for which there are no other names
@@ -91,7 +88,7 @@ if not TYPE_CHECKING:  # for which there are no other names
 
 
 def _html(robot: _Robot) -> str:
-    from pipeline.report.notebook import robot_html
+    from applications.report.accessor import robot_html
 
     return robot_html(robot)
 

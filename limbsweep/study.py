@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import pipeline.study as _study
+import applications.studies as _study
 
 if TYPE_CHECKING:
-    from pipeline.study import *  # noqa: F403
+    from applications.studies import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += _study.__all__

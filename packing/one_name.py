@@ -1,4 +1,5 @@
-"""Write our packages again as parts of one package: `tasks.arrays.inverse` as `limbsweep._src.tasks.arrays.inverse`.
+"""Write our packages again as parts of one package: `tasks.dynamics.inverse` as
+`limbsweep._src.tasks.dynamics.inverse`.
 
 Of each Python file the names of our modules are changed, in place, so that lines keep their numbers: in import
 statements, and in texts, where a dotted name is that of a module (tables of homes, `python -m`, docstrings). Attributes
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 FACE = "limbsweep"
 INSIDE = f"{FACE}._src"
-PACKAGES = ("robots", "tasks", "storage", "pipeline", "benchmarks")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications", "benchmarks")
 LEFT_OUT = ("benchmarks/house",)
 """What reads the repository, and is of no use without one."""
 

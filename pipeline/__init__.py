@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from robots.loading import on_first_use
 
 if TYPE_CHECKING:
+    from pipeline.execution.preparation import lazy
     from pipeline.execution.run import compute, run, submit
-    from pipeline.execution.without_store import lazy
     from pipeline.stores.append import append
     from pipeline.stores.verify import verify
     from pipeline.sweep.model import Sweep
@@ -22,7 +22,7 @@ _HOMES = {
     "UserMetric": "pipeline.sweep.user_metrics",
     "append": "pipeline.stores.append",
     "compute": "pipeline.execution.run",
-    "lazy": "pipeline.execution.without_store",
+    "lazy": "pipeline.execution.preparation",
     "run": "pipeline.execution.run",
     "submit": "pipeline.execution.run",
     "verify": "pipeline.stores.verify",

@@ -1,6 +1,6 @@
 """Controllers as data: kinds with their gains, what a drive limits, and one controller of a robot.
 
-A kind is one row of `CONTROLLERS` here and one of mathematics, under the same name, in `tasks.control.laws.LAWS`. A
+A kind is one row of `CONTROLLERS` here and one of mathematics, under the same name, in `tasks.dynamics.control.LAWS`. A
 controller is sampled: it looks at its coordinates every `sample_time` and its force is held in between.
 """
 

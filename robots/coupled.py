@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
-from robots import inertia
+from robots import geometry
 from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError
@@ -31,7 +31,7 @@ from robots.model import (
     Mechanism,
     Robot,
 )
-from robots.redundancy.resolution import RestPosture, Task
+from robots.redundancy import RestPosture, Task
 from robots.types import BASE, IDENTITY, JointKind, Number, Vector
 
 COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
@@ -62,7 +62,7 @@ class CoupledPlatform:
     those in `actuated` driven. `home` and the coordinates count from the carrier `within`, or from the ground.
     `redundant` are joints of limbs, named with their instance, or of carriers or `links`, that the coordinates leave
     free; a `posture`, (joint, position, weight) each, or as many `tasks` decide them where they are there, see
-    `robots.redundancy.resolution`.
+    `robots.redundancy`.
     """
 
     inertia: Inertia
@@ -225,7 +225,7 @@ def _pose(platform: CoupledPlatform) -> list[Link]:
             placement = Frame(IDENTITY, platform.home.position)
         elif entry == "yaw":
             placement = Frame(platform.home.rotation)
-        body, load = (BODY, platform.inertia) if last else (f"{NAME}_{entry}", inertia.point(0.0))
+        body, load = (BODY, platform.inertia) if last else (f"{NAME}_{entry}", geometry.point(0.0))
         result.append(Link(f"{NAME}_{entry}", body, parent, kind, axis, placement, load))
     return result
 

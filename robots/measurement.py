@@ -1,6 +1,6 @@
 """What a robot's sensors and amplifiers make of its motion and forces: parameters with units. Plain data.
 
-The mathematics is in `tasks.identification.signals`. Units of an actuator are those of its joint: rad and N m, or m
+The mathematics is in `tasks.mathematics.signals`. Units of an actuator are those of its joint: rad and N m, or m
 and N.
 """
 

@@ -19,10 +19,10 @@ from typing import Self
 
 from robots import joint_kinds
 from robots.drives import Drive, Motor, check
-from robots.forces.elements import ForceElement, JointSpring
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
-from robots.redundancy.resolution import RestPosture
+from robots.redundancy import RestPosture
+from robots.springs import ForceElement, JointSpring
 from robots.types import IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
 

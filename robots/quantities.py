@@ -3,7 +3,10 @@
 A row says all that there is to know but how a number is computed: what it is stored as, which stage of the dynamics
 gives it, how it is reduced over time, what it needs beyond the motion, and whether friction changes it. What is
 planned, run, stored, listed and refused follows from these rows. The mathematics of actuators is in
-`tasks.metrics.actuators`, that of poses in `tasks.metrics.poses`; stages are those of `tasks.programs.stages`.
+`tasks.stages.metrics.actuators`, that of poses in `tasks.stages.metrics.poses`; stages are those of
+`tasks.stages.stages`.
+
+A function of the user's that computes a metric, as plain data: a sweep checks it, the tasks of a block call it.
 """
 
 from __future__ import annotations
@@ -488,3 +491,20 @@ def of_criteria() -> tuple[str, ...]:
 def any_needs(wanted: Iterable[object], need: Need) -> bool:
     """Whether any of some variables needs something."""
     return any(need in needs(name) for name in wanted if isinstance(name, str))
+
+
+TIME, PARAMETERS, FRICTION_PARAMETERS = "time", "parameters", "friction"
+VALUES = (TIME, PARAMETERS, FRICTION_PARAMETERS)
+"""What a function may ask for that is no series."""
+
+OF_SIMULATION = (GAINS, STATE)
+"""The same of simulations: numbers of the controller and of the initial state by name."""
+
+
+@dataclass(frozen=True)
+class MetricFunction:
+    """A function, pickled by value, and what it asks for by name: series of the dataset, and some of these."""
+
+    payload: bytes
+    series: tuple[str, ...]
+    values: tuple[str, ...]

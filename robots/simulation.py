@@ -14,7 +14,7 @@ from robots.parameters import Parameter, unit_of
 from robots.types import TRANSLATION, TWIST
 
 Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock"]
-"""Methods of integration with fixed steps, see `tasks.motion.steps`."""
+"""Methods of integration with fixed steps, see `tasks.dynamics.integration`."""
 
 METHODS: tuple[str, ...] = get_args(Method)
 

@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING
 from robots.loading import on_first_use
 
 if TYPE_CHECKING:
-    from tasks.arrays.bearings import constraint_forces
-    from tasks.arrays.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
-    from tasks.arrays.elements import bias_vector, inertia_element
-    from tasks.arrays.equations import equations_of_motion, forward_dynamics, inertia_matrix
-    from tasks.arrays.forward_kinematics import forward_kinematics
-    from tasks.arrays.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
-    from tasks.arrays.linear import linearisation
-    from tasks.arrays.redundancy import resolve_redundancy
-    from tasks.identification.regressor import regressor
-    from tasks.lagrange.coefficients import lagrange_coefficients
-    from tasks.motion.accelerate import accelerate
-    from tasks.motion.chains import accelerate_chain
-    from tasks.motion.direct import simulate, simulate_adaptive
-    from tasks.motion.fastest import fastest_motion
-    from tasks.motion.profiles import profile
+    from tasks.checks.lagrange import lagrange_coefficients
+    from tasks.dynamics.bearings import constraint_forces
+    from tasks.dynamics.chains import accelerate_chain
+    from tasks.dynamics.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
+    from tasks.dynamics.equations import (
+        bias_vector,
+        equations_of_motion,
+        forward_dynamics,
+        inertia_element,
+        inertia_matrix,
+    )
+    from tasks.dynamics.fastest import fastest_motion
+    from tasks.dynamics.forward import accelerate
+    from tasks.dynamics.forward_kinematics import forward_kinematics
+    from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions, resolve_redundancy
+    from tasks.dynamics.linear import linearisation
+    from tasks.dynamics.regressor import regressor
+    from tasks.dynamics.simulate import simulate, simulate_adaptive
+    from tasks.sources.profiles import profile
 
 __all__ = [
     "accelerate",
@@ -53,30 +57,30 @@ __all__ = [
 ]
 
 _HOMES = {
-    "accelerate": "tasks.motion.accelerate",
-    "accelerate_chain": "tasks.motion.chains",
-    "bias_vector": "tasks.arrays.elements",
-    "cartesian_stiffness": "tasks.arrays.criteria",
-    "clearance": "tasks.arrays.criteria",
-    "constraint_forces": "tasks.arrays.bearings",
-    "equations_of_motion": "tasks.arrays.equations",
-    "fastest_motion": "tasks.motion.fastest",
-    "forward_dynamics": "tasks.arrays.equations",
-    "forward_kinematics": "tasks.arrays.forward_kinematics",
-    "inertia_element": "tasks.arrays.elements",
-    "inertia_matrix": "tasks.arrays.equations",
-    "inverse_dynamics": "tasks.arrays.inverse",
-    "inverse_kinematics": "tasks.arrays.inverse",
-    "joint_reactions": "tasks.arrays.inverse",
-    "lagrange_coefficients": "tasks.lagrange.coefficients",
-    "linearisation": "tasks.arrays.linear",
-    "natural_frequencies": "tasks.arrays.criteria",
-    "pose_error": "tasks.arrays.criteria",
-    "profile": "tasks.motion.profiles",
-    "regressor": "tasks.identification.regressor",
-    "resolve_redundancy": "tasks.arrays.redundancy",
-    "simulate": "tasks.motion.direct",
-    "simulate_adaptive": "tasks.motion.direct",
+    "accelerate": "tasks.dynamics.forward",
+    "accelerate_chain": "tasks.dynamics.chains",
+    "bias_vector": "tasks.dynamics.equations",
+    "cartesian_stiffness": "tasks.dynamics.criteria",
+    "clearance": "tasks.dynamics.criteria",
+    "constraint_forces": "tasks.dynamics.bearings",
+    "equations_of_motion": "tasks.dynamics.equations",
+    "fastest_motion": "tasks.dynamics.fastest",
+    "forward_dynamics": "tasks.dynamics.equations",
+    "forward_kinematics": "tasks.dynamics.forward_kinematics",
+    "inertia_element": "tasks.dynamics.equations",
+    "inertia_matrix": "tasks.dynamics.equations",
+    "inverse_dynamics": "tasks.dynamics.inverse",
+    "inverse_kinematics": "tasks.dynamics.inverse",
+    "joint_reactions": "tasks.dynamics.inverse",
+    "lagrange_coefficients": "tasks.checks.lagrange",
+    "linearisation": "tasks.dynamics.linear",
+    "natural_frequencies": "tasks.dynamics.criteria",
+    "pose_error": "tasks.dynamics.criteria",
+    "profile": "tasks.sources.profiles",
+    "regressor": "tasks.dynamics.regressor",
+    "resolve_redundancy": "tasks.dynamics.inverse",
+    "simulate": "tasks.dynamics.simulate",
+    "simulate_adaptive": "tasks.dynamics.simulate",
 }
 
 if not TYPE_CHECKING:  # for which there are no other names

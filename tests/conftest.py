@@ -37,14 +37,14 @@ OF_THE_REPOSITORY = (
     "bad_inputs/test_fuzz.py",
     "pipeline/cluster/test_arguments.py",
     "pipeline/execution/test_corners.py",
-    "pipeline/report/test_studies.py",
+    "applications/report/test_studies.py",
     "pipeline/robot_files/test_coupled.py",
     "pipeline/robot_files/test_drives.py",
     "pipeline/robot_files/test_reader.py",
     "pipeline/sweep/test_robot_sweeps.py",
     "pipeline/test_examples.py",
     "robots/formats/test_assembly.py",
-    "tasks/motion/test_currents_example.py",
+    "tasks/dynamics/test_currents_example.py",
 )
 _HERE = Path(__file__).parent
 collect_ignore = [str(path) for pattern in OF_THE_REPOSITORY for path in _HERE.glob(pattern)] if WHEEL else []

@@ -24,7 +24,7 @@ from typing import Any
 import click
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 
 ROOT = Path(__file__).parent.parent
 _NOTE = re.compile(r"<!-- (file|not run|in|run)(?:: (.+?))? -->")

@@ -158,7 +158,7 @@ BAD = {
     "pipeline/sweep/axes.py": "from pipeline.sweep import reader\n",
     "pipeline/plan/plan.py": "import pipeline.sweep.axes\nimport pipeline.sweep.reader\nimport pipeline.errors\n",
     "pipeline/errors.py": "",
-    "pipeline/cli.py": "import pipeline.plan.plan\n",
+    "applications/commands/cli.py": "import pipeline.plan.plan\n",
     "docs/howto/robot.md": PAGE,
 }
 

@@ -25,7 +25,7 @@ PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 PLACE = re.compile(r"([\w/.]+), (before|after|instead of): (.+)")
 START = """\
 import pipeline
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
 
@@ -45,7 +45,7 @@ from pipeline.execution.graph import block_graph
 from pipeline.plan import plan as module
 from storage.store import StoreWriter
 from tasks.blocks import assembly, reactions, shares
-from tasks.blocks.buffers import Pool
+from tasks.blocks.block import Pool
 
 module.WANTED_BLOCKS = 1
 file = Path("power.yaml")

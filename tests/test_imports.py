@@ -85,7 +85,7 @@ ORDER = {
 }
 """Sub-packages of each package: each may import those before it. The package's name stands for its other modules."""
 
-EXCEPTIONS = {("pipeline.cli", "benchmarks")}
+EXCEPTIONS = {("applications.commands.cli", "benchmarks")}
 """`limbsweep bench` runs the benchmarks; nothing else may know them."""
 
 QUANTITIES = "robots.quantities"
@@ -128,19 +128,19 @@ PLANNING = (
     "pipeline.sweep.reader",
     "pipeline.sweep.doors",
     "pipeline.plan.plan",
-    "pipeline.monitor.events",
+    "pipeline.monitor.log",
     "pipeline.monitor.progress",
-    "pipeline.execution.policy.attempts",
-    "pipeline.monitor.cancel",
-    "pipeline.monitor.follow",
+    "pipeline.execution.policy",
+    "pipeline.monitor.log",
+    "pipeline.monitor.log",
     "pipeline.monitor.log",
     "pipeline.monitor.status",
-    "pipeline.execution.policy.window",
+    "pipeline.execution.policy",
     "storage.ledger",
 )
 """What `check` and `status` need: of `tasks` no more than the shapes of programs, not even through another module."""
 
-COMPUTING = ("tasks.kernels.kernel", "tasks.kernels.llvm", "tasks.arrays", "tasks.blocks", "tasks.motion")
+COMPUTING = ("tasks.kernels.kernel", "tasks.kernels.llvm", "tasks.dynamics", "tasks.blocks", "tasks.dynamics")
 """What runs programs."""
 
 
@@ -238,7 +238,7 @@ BAD = {
     "robots/model.py": "import storage.store\n",
     "tasks/limb.py": "def f():\n    from pipeline import run\n",
     "storage/layout.py": "from robots import catalog\n",
-    "pipeline/study.py": "import benchmarks.delta\n",
+    "applications/studies.py": "import benchmarks.delta\n",
     "pipeline/run.py": "import zarr\nimport distributed as d\nfrom dask.delayed import delayed\n\nc = d.Client()\n",
     "pipeline/face.py": "import limbsweep as ls\n",
     "pipeline/note.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from distributed import Client\n",
@@ -247,8 +247,8 @@ BAD = {
     "pipeline/a.py": "from pipeline import b\n",
     "pipeline/b.py": "from pipeline.c import C\n",
     "pipeline/c.py": "import pipeline.a\n",
-    "pipeline/sweep/reader.py": "def late():\n    from pipeline.commands import runs\n",
-    "pipeline/commands/runs.py": "",
+    "pipeline/sweep/reader.py": "def late():\n    from applications.commands import runs\n",
+    "applications/commands/runs.py": "",
     "pipeline/d.py": "def late():\n    from pipeline import e\n",
     "pipeline/e.py": "import pipeline.d\n",
     "pipeline/f.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pipeline.g import G\n",
@@ -273,14 +273,14 @@ def test_wrong_directions_are_seen(bad: Tree) -> None:
         "tasks.limb:2 imports pipeline.run",
         "storage.layout:1 imports robots.catalog",
         "pipeline.face:1 imports limbsweep",
-        "pipeline.study:1 imports benchmarks.delta",
+        "applications.studies:1 imports benchmarks.delta",
     ]
 
 
 def test_a_wrong_order_is_seen(bad: Tree) -> None:
     assert wrong_order(bad) == [
         "pipeline.plan.plan imports pipeline.helper",
-        "pipeline.sweep.reader imports pipeline.commands.runs",
+        "pipeline.sweep.reader imports applications.commands.runs",
     ]
 
 
@@ -304,8 +304,11 @@ def test_planning_that_computes_is_seen(bad: Tree) -> None:
 @pytest.mark.parametrize(
     ("modules", "heavy"),
     [
-        (PLANNING, ("tasks.arrays", "distributed", "zarr", "llvmlite", "xarray")),
-        (("pipeline.cli",), ("tasks", "distributed", "zarr", "llvmlite", "xarray", "numpy", "pydantic", "rich")),
+        (PLANNING, ("tasks.dynamics", "distributed", "zarr", "llvmlite", "xarray")),
+        (
+            ("applications.commands.cli",),
+            ("tasks", "distributed", "zarr", "llvmlite", "xarray", "numpy", "pydantic", "rich"),
+        ),
     ],
     ids=["planning", "command line"],
 )

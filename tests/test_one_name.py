@@ -109,21 +109,21 @@ def test_a_foreign_module_in_a_checkout_is_named(place: str, tmp_path: Path) -> 
 SOURCE = '''\
 """About `tasks.kernels.llvm` and robots.yaml, robots.model too."""
 import tasks
-import pipeline.study as study; from storage import open_results
+import applications.studies as study; from storage import open_results
 from robots.model import (  # a comment
     Robot,
 )
-HOMES = {"a": "tasks.arrays.inverse", "robots": "robots"}
+HOMES = {"a": "tasks.dynamics.inverse", "robots": "robots"}
 text = f"benchmarks.{HOMES} {robots.model} storage.files"
 '''
 AGAIN = '''\
 """About `limbsweep._src.tasks.kernels.llvm` and robots.yaml, limbsweep._src.robots.model too."""
 from limbsweep._src import tasks
-import limbsweep._src.pipeline.study as study; from limbsweep._src.storage import open_results
+import limbsweep._src.applications.studies as study; from limbsweep._src.storage import open_results
 from limbsweep._src.robots.model import (  # a comment
     Robot,
 )
-HOMES = {"a": "limbsweep._src.tasks.arrays.inverse", "robots": "robots"}
+HOMES = {"a": "limbsweep._src.tasks.dynamics.inverse", "robots": "robots"}
 text = f"limbsweep._src.benchmarks.{HOMES} {robots.model} limbsweep._src.storage.files"
 '''
 
@@ -131,9 +131,9 @@ text = f"limbsweep._src.benchmarks.{HOMES} {robots.model} limbsweep._src.storage
 def test_imports_and_names_of_modules_are_written_again_and_nothing_else() -> None:
     assert rewritten(SOURCE, modules(ROOT)) == AGAIN
     assert rewritten("import os, sys\nx = 'pipeline'\n", modules(ROOT)) == "import os, sys\nx = 'pipeline'\n"
-    both = "import tasks.arrays.inverse\n"
+    both = "import tasks.dynamics.inverse\n"
     assert rewritten(both, modules(ROOT)) == (
-        "import limbsweep._src.tasks.arrays.inverse; from limbsweep._src import tasks\n"
+        "import limbsweep._src.tasks.dynamics.inverse; from limbsweep._src import tasks\n"
     )
     with pytest.raises(OneNameError, match="line 1: got `import os, tasks`; expected one module of ours"):
         rewritten("import os, tasks\n", modules(ROOT))
@@ -148,8 +148,8 @@ def test_no_module_of_the_package_imports_by_an_old_name(tmp_path: Path) -> None
     ours = {name for _, name in imported if name.startswith("limbsweep.")}
     missing = [name for name in ours if not _exists(tmp_path / name.replace(".", "/"))]
     assert missing == []
-    scripts = {file.name for file in (tmp_path / "limbsweep" / "_src" / "pipeline" / "report" / "web").iterdir()}
-    assert scripts == {file.name for file in (ROOT / "pipeline" / "report" / "web").iterdir()}
+    scripts = {file.name for file in (tmp_path / "limbsweep" / "_src" / "applications" / "report" / "web").iterdir()}
+    assert scripts == {file.name for file in (ROOT / "applications" / "report" / "web").iterdir()}
 
 
 def test_what_runs_beside_a_wheel_imports_no_test_of_the_repository() -> None:

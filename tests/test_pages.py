@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import limbsweep
-from pipeline.cluster.clients import ClusterLike, as_cluster
+from pipeline.cluster.arguments import ClusterLike, as_cluster
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run
 from tests.pages import ROOT, anchors, blocks, links, mentioned, pages, prepare, run_command, run_page, unknown

@@ -10,13 +10,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from pipeline.documents.section import Section
+from pipeline.documents.validation import Section
 from pipeline.robot_files import sections
 from pipeline.robot_files.importing import import_robot
-from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.robot_files.reader import parse_robot, read_description
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tasks.arrays.inputs import Moving
+from tasks.dynamics.inputs import Moving
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "robots").glob("*.yaml")), ids=lambda path: path.stem)
 def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
-    robot = Robot.of(read_robot(path).family, {})
+    robot = Robot.of(read_description(path).family, {})
     if robot.mechanism.is_chain:
         rest = Moving(q=np.zeros(len(robot.mechanism.freedoms)))
     else:

@@ -11,7 +11,7 @@ import pytest
 import tasks
 
 
-@pytest.mark.parametrize("package", ["pipeline", "pipeline.report", "pipeline.study", "storage", "tasks"])
+@pytest.mark.parametrize("package", ["pipeline", "applications.report", "applications.studies", "storage", "tasks"])
 def test_a_package_lists_what_it_offers(package: str) -> None:
     module = importlib.import_module(package)
     assert dir(module) == sorted(module.__all__)

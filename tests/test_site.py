@@ -13,7 +13,7 @@ import limbsweep
 import pipeline
 import storage
 import tasks
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from tests.pages import ROOT
 
 DOCS = ROOT / "docs"

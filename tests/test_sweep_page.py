@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pipeline.documents.section import Section
+from pipeline.documents.validation import Section
 from pipeline.sweep import sections
 from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.doors import read_sweeps

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
+from applications.identification.estimation.calibration.geometry import Geometry
+from applications.identification.estimation.calibration.readings import Reader
 from robots import catalog
-from tasks.arrays.inverse import actuator_positions
-from tasks.calibration.calibrate import Calibration, Poses, calibrate
-from tasks.calibration.geometry import Geometry
-from tasks.calibration.readings import Reader
+from tasks.dynamics.inverse import actuator_positions
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 PLACE, TURN = 2e-5, 5e-5

@@ -29,7 +29,7 @@ import psutil
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
-from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Event, Finished
+from pipeline.monitor.log import BlockDone, BlockFailed, BlockRetried, CaseFailed, Event, Finished
 from pipeline.plan import plan as planning
 from pipeline.sweep.model import Sweep
 from storage import open_results

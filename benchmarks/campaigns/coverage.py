@@ -23,17 +23,17 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.identification.estimation.machines.fitting import fit_machine
+from applications.identification.estimation.machines.judgement import judged, lacking, with_delay
+from applications.identification.estimation.machines.machine import RecordedMachine
+from applications.identification.estimation.machines.machine_model import MachineModel, nominal
+from applications.identification.estimation.machines.preparation import Preparation, Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tasks.arrays.inputs import GRAVITY, Moving
-from tasks.arrays.inverse import actuator_positions
-from tasks.identification.machines.fitting import fit_machine
-from tasks.identification.machines.judgement import judged, lacking, with_delay
-from tasks.identification.machines.machine import RecordedMachine
-from tasks.identification.machines.model import MachineModel, nominal
-from tasks.identification.machines.preparation import Preparation, Prepared, Signals, prepare
-from tasks.identification.signals import coloured, delayed
+from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.dynamics.inverse import actuator_positions
+from tasks.mathematics.signals import coloured, delayed
 
 STEP, DURATION = 0.002, 10.0
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}

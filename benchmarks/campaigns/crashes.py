@@ -28,8 +28,8 @@ from typing import Any, Literal
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunStoppedError
 from pipeline.execution.run import run
+from pipeline.plan import plan
 from pipeline.plan import plan as planning
-from pipeline.plan import simulated
 from pipeline.stores.append import append
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
@@ -121,7 +121,7 @@ def _damaged(store: Path) -> None:
 
 def _simulated(store: Path) -> None:
     """A sweep of simulations over gains alone, two in each block."""
-    simulated.FEW_CASES = simulated.BLOCK_CASES = 2
+    plan.FEW_CASES = plan.BLOCK_CASES = 2
     run(Sweep.from_text(SIMULATION), store, HERE)
 
 

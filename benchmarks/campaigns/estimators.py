@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from applications.identification.estimation.machines.closed_loop import Controller, fit_instrumental, fit_output_error
+from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, with_coupled_friction
+from applications.identification.estimation.machines.machine import RecordedMachine
+from applications.identification.estimation.machines.machine_model import MachineModel, nominal
+from applications.identification.estimation.machines.preparation import Preparation, Signals, prepare
 from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog
 from tasks import inverse_dynamics
-from tasks.identification.machines.closed_loop import Controller, fit_instrumental, fit_output_error
-from tasks.identification.machines.fitting import MachineFit, fit_machine, with_coupled_friction
-from tasks.identification.machines.machine import RecordedMachine
-from tasks.identification.machines.model import MachineModel, nominal
-from tasks.identification.machines.preparation import Preparation, Signals, prepare
-from tasks.motion.chains import simulate_chain
+from tasks.dynamics.chains import simulate_chain
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}

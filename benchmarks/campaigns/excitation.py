@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.identification.estimation.base import base_parameters
+from applications.identification.estimation.excitation import CRITERIA, Excitation, Limits
 from pipeline.robot_files.importing import import_robot
 from robots import catalog
 from robots.model import Robot
-from tasks.identification.base import base_parameters
-from tasks.identification.excitation import CRITERIA, Excitation, Limits
 
 STARTS, SPREAD = 16, 0.3
 PERIOD, SAMPLES = 10.0, 64

@@ -29,45 +29,140 @@ SECONDS = 300
 EVIDENCE = ("storage/test_evidence",)
 FILES = ("bad_inputs/test_bad_inputs",)
 TESTS: dict[str, tuple[str, ...]] = {
-    "storage/completion": ("storage/test_completion", "storage/test_ledger"),
-    "storage/coordinates": ("storage/test_coordinates", *EVIDENCE),
-    "storage/encoding/checksums": ("storage/test_shards", "storage/test_signature", *EVIDENCE),
-    "storage/encoding/documents": ("storage/test_manifest", "storage/test_store", *EVIDENCE),
-    "storage/encoding/shards": ("storage/test_shards", "storage/test_reading", *EVIDENCE),
-    "storage/expected": ("storage/test_reading", *EVIDENCE, "storage/test_stateful"),
-    "storage/files": ("storage/test_store", "storage/test_coordinates"),
-    "storage/growth": ("storage/test_growth", "storage/test_stateful"),
-    "storage/integrity": ("storage/test_integrity", *EVIDENCE, "storage/test_stateful", "pipeline/stores/test_verify"),
-    "storage/layout": ("storage/test_layout", "storage/test_schema", "storage/test_manifest", "storage/test_store"),
-    "storage/ledger": ("storage/test_ledger", "storage/test_completion", "storage/test_protocol", *EVIDENCE),
-    "storage/manifest": ("storage/test_manifest", *EVIDENCE),
-    "storage/places/local": ("storage/places/test_location", "storage/places/test_regular", "storage/test_protocol"),
-    "storage/places/location": ("storage/places/test_location", "storage/places/test_regular", *EVIDENCE),
+    "storage/completion": (
+        "storage/test_completion",
+        "storage/test_ledger",
+    ),
+    "storage/coordinates": (
+        "storage/test_coordinates",
+        *EVIDENCE,
+    ),
+    "storage/encoding/checksums": (
+        "storage/test_shards",
+        "storage/test_signature",
+        *EVIDENCE,
+        "storage/test_manifest",
+        "storage/test_store",
+    ),
+    "storage/encoding/shards": (
+        "storage/test_shards",
+        "storage/test_reading",
+        *EVIDENCE,
+    ),
+    "storage/expected": (
+        "storage/test_reading",
+        *EVIDENCE,
+        "storage/test_stateful",
+    ),
+    "storage/files": (
+        "storage/test_store",
+        "storage/test_coordinates",
+    ),
+    "storage/growth": (
+        "storage/test_growth",
+        "storage/test_stateful",
+    ),
+    "storage/integrity": (
+        "storage/test_integrity",
+        *EVIDENCE,
+        "storage/test_stateful",
+        "pipeline/stores/test_verify",
+    ),
+    "storage/layout": (
+        "storage/test_layout",
+        "storage/test_schema",
+        "storage/test_manifest",
+        "storage/test_store",
+    ),
+    "storage/ledger": (
+        "storage/test_ledger",
+        "storage/test_completion",
+        "storage/test_protocol",
+        *EVIDENCE,
+    ),
+    "storage/manifest": (
+        "storage/test_manifest",
+        *EVIDENCE,
+    ),
+    "storage/places/local": (
+        "storage/places/test_location",
+        "storage/places/test_regular",
+        "storage/test_protocol",
+    ),
+    "storage/places/location": (
+        "storage/places/test_location",
+        "storage/places/test_regular",
+        *EVIDENCE,
+    ),
     "storage/places/lock": ("storage/places/test_lock",),
-    "storage/places/objects": ("storage/places/test_location", "storage/places/test_lost_answers"),
+    "storage/places/objects": (
+        "storage/places/test_location",
+        "storage/places/test_lost_answers",
+    ),
     "storage/places/regular": ("storage/places/test_regular",),
-    "storage/reading": ("storage/test_reading", *EVIDENCE, "storage/test_stateful"),
-    "storage/schema": ("storage/test_schema", "storage/test_store"),
+    "storage/reading": (
+        "storage/test_reading",
+        *EVIDENCE,
+        "storage/test_stateful",
+    ),
+    "storage/schema": (
+        "storage/test_schema",
+        "storage/test_store",
+    ),
     "storage/signature": ("storage/test_signature",),
-    "storage/store": ("storage/test_store", "storage/test_coordinates", *EVIDENCE),
-    "storage/writer": ("storage/test_store", "storage/test_integrity", "storage/test_protocol", *EVIDENCE),
-    "pipeline/documents/files": ("pipeline/documents/test_files", *FILES),
-    "pipeline/documents/number_lists": ("pipeline/documents/test_number_lists", *FILES),
-    "pipeline/documents/outputs": ("pipeline/documents/test_outputs", *FILES),
-    "pipeline/documents/points": ("pipeline/documents/test_files", *FILES),
-    "pipeline/documents/scalars": ("pipeline/documents/test_yaml", "pipeline/documents/test_units", *FILES),
-    "pipeline/documents/units": ("pipeline/documents/test_units", *FILES),
-    "pipeline/documents/validation": ("pipeline/documents/test_errors", "pipeline/sweep/test_reader", *FILES),
-    "pipeline/documents/yaml": ("pipeline/documents/test_yaml", *FILES),
-    "pipeline/sweep/limits": ("pipeline/sweep/test_limits", *FILES),
-    "pipeline/sweep/reader": ("pipeline/sweep/test_reader", *FILES),
+    "storage/store": (
+        "storage/test_store",
+        "storage/test_coordinates",
+        *EVIDENCE,
+    ),
+    "storage/writer": (
+        "storage/test_store",
+        "storage/test_integrity",
+        "storage/test_protocol",
+        *EVIDENCE,
+    ),
+    "pipeline/documents/files": (
+        "pipeline/documents/test_files",
+        *FILES,
+        "pipeline/documents/test_units",
+    ),
+    "pipeline/documents/yaml": (
+        "pipeline/documents/test_number_lists",
+        *FILES,
+        "pipeline/documents/test_yaml",
+        "pipeline/documents/test_units",
+    ),
+    "pipeline/documents/outputs": (
+        "pipeline/documents/test_outputs",
+        *FILES,
+    ),
+    "pipeline/documents/points": (
+        "pipeline/documents/test_files",
+        *FILES,
+    ),
+    "pipeline/documents/validation": (
+        "pipeline/documents/test_errors",
+        "pipeline/sweep/test_reader",
+        *FILES,
+    ),
+    "pipeline/sweep/limits": (
+        "pipeline/sweep/test_limits",
+        *FILES,
+    ),
+    "pipeline/sweep/reader": (
+        "pipeline/sweep/test_reader",
+        *FILES,
+    ),
     "pipeline/sweep/sections": (
         "pipeline/sweep/test_reader",
         "pipeline/sweep/axes/test_conditions",
         "pipeline/sweep/axes/test_columns",
         *FILES,
     ),
-    "pipeline/sweep/time": ("pipeline/sweep/test_reader", *FILES),
+    "pipeline/sweep/time": (
+        "pipeline/sweep/test_reader",
+        *FILES,
+    ),
 }
 """Tests that a change of a module is shown to, those first that are of it alone."""
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.campaigns.crashes import HERE, Steps, dies, results, sweep
 from pipeline.execution.run import run
-from pipeline.monitor.events import Event, Started
+from pipeline.monitor.log import Event, Started
 from storage.errors import StoreError
 from storage.manifest import Manifest
 

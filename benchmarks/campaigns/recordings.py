@@ -23,11 +23,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from applications.identification.estimation.machines.preparation import Preparation
+from applications.identification.machines.description import read_description
+from applications.identification.machines.identify import identify_recordings
+from applications.identification.machines.page import save_page
 from benchmarks.campaigns.independent import BODY, SOURCES, JointSignals, Published, fitted
-from pipeline.identification.machines.description import read_description
-from pipeline.identification.machines.identify import identify_recordings
-from pipeline.identification.machines.page import save_page
-from tasks.identification.machines.preparation import Preparation
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "recordings"
 INERTIAL = 10

@@ -17,7 +17,7 @@ from robots.model import Family
 from tasks.kernels.expression import CASE, RESULT, SAMPLE, STATE
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
-from tasks.programs.stages import Request, Rows, Stage, stages
+from tasks.stages.stages import Request, Rows, Stage, stages
 
 METRICS = ("peak_force", "rms_force", "peak_velocity", "condition")
 

@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.figures import best
 from benchmarks.peers.trees import Setting
 from benchmarks.robots import Job
-from tasks.inertia.programs import matrix_program
-from tasks.kernels.emission import repeats
+from tasks.dynamics.inertia import matrix_program
+from tasks.dynamics.instant.programs import motion_program
+from tasks.kernels.emission import slots
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.kernel import LANES, Kernel, machine_code
 from tasks.kernels.program import Program, size
-from tasks.motion.instant.programs import motion_program
 
 TREE, SAMPLES, REPEATS, TURNS = "tree_30", 128, 100, 5
 CHAINS, FAR, PLACES, ROUNDS = 12, 12_800, 100, 64
@@ -94,8 +94,8 @@ def main() -> None:
         print(f"{'multiply-adds alone':32s} {code:8d} bytes {rate * 1e-9:8.1f} GB/s")
     for program in programs():
         kernels, lengths = [], []
-        for worth in (math.inf, repeats.WORTH):
-            with unittest.mock.patch.object(repeats, "WORTH", worth):
+        for worth in (math.inf, slots.WORTH):
+            with unittest.mock.patch.object(slots, "WORTH", worth):
                 kernels.append(Kernel(program, keep=False).prepare())
                 lengths.append(code_bytes(source(program)))
         lines, folded = np.min([[seconds(kernel) for kernel in kernels] for _ in range(TURNS)], axis=0)

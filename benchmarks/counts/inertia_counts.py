@@ -25,8 +25,8 @@ from benchmarks.counts.operation_counts import (
     placing_program,
 )
 from benchmarks.figures import Figure, Size, require
-from tasks.inertia.methods import METHODS
 from tasks.kernels.program import Program
+from tasks.mechanics.inertia.methods import METHODS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, PICTURE = "inertia_counts.md", "pictures/inertia_counts.svg"

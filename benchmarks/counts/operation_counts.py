@@ -19,10 +19,10 @@ import numpy as np
 
 from benchmarks.figures import require
 from robots.model import Frame, Inertia, Link
-from tasks.inertia.explicit import element_of
-from tasks.inertia.methods import METHODS
-from tasks.inertia.placed import Body, Placed, symmetric
 from tasks.kernels.program import Program, trace
+from tasks.mechanics.inertia.explicit import element_of
+from tasks.mechanics.inertia.methods import METHODS
+from tasks.mechanics.inertia.placed import Body, Placed, symmetric
 from tasks.mechanics.kinematics import JointState
 
 Array = Any

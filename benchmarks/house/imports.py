@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-PACKAGES = ("robots", "tasks", "storage", "pipeline")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications")
 
 Import = ast.Import | ast.ImportFrom
 Graph = Mapping[str, set[str]]

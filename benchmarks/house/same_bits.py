@@ -66,8 +66,8 @@ def hashes(names: Sequence[str], *, whole: bool, values: bool = False) -> Iterat
 
 def _run(folder: Path, name: str, *, whole: bool) -> Path:
     """Run an example, or a part of it, into a store in a folder that has a copy of the examples."""
+    from applications.commands.cli import cli
     from pipeline import Sweep
-    from pipeline.cli import cli
 
     sweep, cluster, store = folder / "examples" / f"{name}.yaml", folder / "cluster.yaml", folder / f"{name}.zarr"
     cluster.write_text(CLUSTER, encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 
 from robots.friction import laws as data
 from robots.parameters import complete
-from tasks.friction import laws
+from tasks.features.friction import laws
 
 Array = np.ndarray
 

@@ -18,7 +18,7 @@ from benchmarks.figures import require
 from benchmarks.motion import rest
 from benchmarks.motion.loads import free_bodies, kind_of, names_of
 from benchmarks.motion.machines import machine
-from robots.joint_places import places
+from robots.limits import places
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics

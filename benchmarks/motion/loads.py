@@ -20,10 +20,10 @@ from benchmarks.motion import rest
 from benchmarks.motion.curves import Curve, memories
 from benchmarks.motion.machines import machine
 from robots.friction.groups import LOADS, select
-from robots.joint_places import JointPlace, places
+from robots.limits import JointPlace, places
 from robots.status import Status
 from tasks import accelerate
-from tasks.arrays.inverse import inverse_kinematics
+from tasks.dynamics.inverse import inverse_kinematics
 from tests.reference.free_bodies import FreeBodies, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 

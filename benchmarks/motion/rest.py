@@ -26,8 +26,8 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import accelerate, inverse_dynamics
-from tasks.arrays.equations import equations_of_motion
-from tasks.arrays.inverse import inverse_kinematics
+from tasks.dynamics.equations import equations_of_motion
+from tasks.dynamics.inverse import inverse_kinematics
 from tests.reference import rest_friction
 
 Array = np.ndarray

@@ -21,7 +21,7 @@ from benchmarks.motion.energy import LEVELS
 from benchmarks.motion.machines import machine
 from benchmarks.motion.rest import plain_numbers
 from robots.friction import laws as data
-from robots.joint_places import places
+from robots.limits import places
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST

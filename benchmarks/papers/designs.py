@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from applications.studies.workspaces.workspace import workspace
 from benchmarks.papers.results import Line, Outcome, Result
-from pipeline.study.workspaces.workspace import workspace
 from robots import catalog
 
 EDGE, LENGTH, CORNERS, FACTOR = 200.0, 310.58, (-73.21, 126.79), 2.0

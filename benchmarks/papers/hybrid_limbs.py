@@ -11,8 +11,8 @@ from robots import catalog
 from robots.model import Robot
 from robots.types import IDENTITY
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.arrays.inputs import Moving
-from tasks.kernels.cache import kernel
+from tasks.dynamics.inputs import Moving
+from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Values
 
 PERIOD, STEP = 10.0, 0.01

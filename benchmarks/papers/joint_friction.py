@@ -13,9 +13,9 @@ from benchmarks.papers.results import NOT_PRINTED, Line, Outcome, Result, label,
 from pipeline.execution.run import compute
 from pipeline.sweep.model import Sweep
 from robots import catalog
-from tasks.friction import block
-from tasks.friction import laws as friction
-from tasks.newton_euler.system import joint_reactions_reference
+from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.features.friction import history
+from tasks.features.friction import laws as friction
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOWN: Mapping[str, tuple[float, float, float]] = {
@@ -95,7 +95,7 @@ def _beside_the_system(name: str, gravity: tuple[float, float, float], results: 
 
 def published_laws() -> Outcome:
     """The test of the LuGre law, and friction curves of an industrial arm."""
-    end = block.simulate(
+    end = history.simulate(
         mass=1.0,
         stiffness=2.0,
         pull=lambda t: 0.1 * t,

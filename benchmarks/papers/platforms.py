@@ -12,13 +12,13 @@ import math
 
 import numpy as np
 
+from applications.studies.workspaces.workspace import workspace
 from benchmarks.papers.results import Line, Outcome, Result
-from pipeline.study.workspaces.workspace import workspace
 from robots import catalog
 from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
-from tasks.arrays.criteria import cartesian_stiffness
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.criteria import cartesian_stiffness
+from tasks.dynamics.inverse import actuator_positions
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 CUBIC = (

@@ -12,9 +12,9 @@ from benchmarks.papers.results import NOT_PRINTED, Line, Outcome, Result
 from robots import catalog
 from robots.model import Robot
 from tasks import inertia_matrix
-from tasks.arrays.elements import inertia_element
-from tasks.inertia.methods import METHODS
-from tasks.inertia.programs import is_tree
+from tasks.dynamics.equations import inertia_element
+from tasks.dynamics.inertia import is_tree
+from tasks.mechanics.inertia.methods import METHODS
 
 STATES = 1000
 BATCH, REPEATS = 20_000, 5

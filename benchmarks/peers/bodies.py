@@ -16,7 +16,7 @@ import numpy as np
 from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism
 from robots.types import BASE, TWIST
 from tasks import inverse_kinematics
-from tasks.arrays.inverse import InverseKinematics
+from tasks.dynamics.inverse import InverseKinematics
 
 Array = np.ndarray
 

@@ -23,7 +23,7 @@ from benchmarks.peers.closure import Closure, Target
 from benchmarks.peers.contest import Contest, Entry
 from benchmarks.peers.engines import able
 from robots.model import Robot
-from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import kernel
 from tasks.mechanics.structure import mount_values, with_parameters
 
 Array = np.ndarray

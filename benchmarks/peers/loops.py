@@ -22,9 +22,9 @@ from benchmarks.peers.engines import OF_PINOCCHIO, able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
-from tasks.arrays.equations import Model
-from tasks.arrays.inputs import Moving, moving_input
-from tasks.newton_euler.system import unique
+from tasks.checks.newton_euler_system import unique
+from tasks.dynamics.equations import Model
+from tasks.dynamics.inputs import Moving, moving_input
 
 Array = np.ndarray
 LINE = "delta_3rr2rrr on a line"

@@ -20,11 +20,10 @@ from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
-from tasks.arrays.inputs import Moving, moving_input
-from tasks.kernels.cache import kernel
-from tasks.metrics import actuators
-from tasks.programs.actuation import actuation_program
-from tasks.programs.assembly import VELOCITY
+from tasks.dynamics.inputs import Moving, moving_input
+from tasks.kernels.kernel import kernel
+from tasks.stages.assembly import VELOCITY, actuation_program
+from tasks.stages.metrics import actuators
 
 Array = np.ndarray
 SETS, SAMPLES = 10_000, 1000

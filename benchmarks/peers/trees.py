@@ -18,10 +18,10 @@ from benchmarks.regions import ACCELERATION, TURN
 from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Family, Robot
-from tasks.arrays.inputs import moving_input, parameters
-from tasks.inertia.programs import matrix_program
-from tasks.kernels.cache import kernel
-from tasks.motion.system import Modes, MotionSystem
+from tasks.dynamics.inertia import matrix_program
+from tasks.dynamics.inputs import moving_input, parameters
+from tasks.dynamics.integration import Modes, MotionSystem
+from tasks.kernels.kernel import kernel
 
 Array = np.ndarray
 SAMPLES = 1024

@@ -22,12 +22,12 @@ from benchmarks.figures import Figure, Size, require
 from benchmarks.runs.coordinator import light_cluster, many_blocks
 from benchmarks.runs.sweeps import text
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.cluster_executor import ClusterExecutor, choose_granularity, make_executor
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import KeyedGraph
+from pipeline.execution.executors import ClusterExecutor, choose_granularity, make_executor
 from pipeline.execution.graph import Granularity, block_of
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy.window import batch
+from pipeline.execution.policy import batch
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep

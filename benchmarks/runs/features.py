@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.figures import Figure, Size, best, require
+from pipeline.cluster.checks import ClusterSection
 from pipeline.cluster.file import ClusterConfig
-from pipeline.cluster.section import ClusterSection
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
 from robots import catalog
@@ -18,8 +18,8 @@ from robots.criteria.elasticity import Elasticity
 from robots.loads.declared import ElasticDrive, JointSpringLoad
 from robots.loads.family import with_loads
 from robots.model import Robot
-from tasks.arrays.equations import forward_dynamics
-from tasks.motion.accelerate import accelerate
+from tasks.dynamics.equations import forward_dynamics
+from tasks.dynamics.forward import accelerate
 
 SWEEP: dict[str, Any] = {
     "limbsweep": 1,

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks import regions
 from benchmarks.figures import Figure, Size, best, require
+from pipeline.cluster.checks import ClusterSection
 from pipeline.cluster.file import ClusterConfig
-from pipeline.cluster.section import ClusterSection
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
 from robots import catalog

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.export.tables import export
+from applications.identification.identify import identify
 from benchmarks.figures import Figure, Size, require
 from pipeline.execution.run import run
-from pipeline.identification.identify import identify
-from pipeline.stores.export import export
 from pipeline.sweep.model import Sweep
 from storage.places.access import locate
 

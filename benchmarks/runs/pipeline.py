@@ -23,7 +23,7 @@ from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
-from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import kernel
 
 GRANULARITIES: tuple[Granularity, ...] = ("limb", "block")
 

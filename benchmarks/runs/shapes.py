@@ -129,9 +129,9 @@ def measure(file: Path) -> dict[str, float]:
     from pipeline.sweep.model import Sweep
     from storage.places.access import locate
     from storage.store import StoreWriter
-    from tasks.blocks import buffers
+    from tasks.blocks import block
 
-    buffers.keep(0)
+    block.keep(0)
     sweep = Sweep.from_yaml(file)
     trial(sweep)
     whole, store = plan(sweep), file.with_suffix(".zarr")

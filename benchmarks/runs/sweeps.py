@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import delta
 from benchmarks.figures import require
-from pipeline.monitor.events import BlockDone, BlockRetried, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, BlockRetried, Event, Finished, Started
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from robots import catalog

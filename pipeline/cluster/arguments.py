@@ -2,25 +2,44 @@
 
 Read from Dask's settings while those of the cluster file are in force, so that the options of other projects keep their
 spelling and their defaults. Everything listens on this machine or speaks TLS, dashboards on this machine only.
+
+Clusters that a user has already: a Dask client, a cluster object, an address, or what is there where none is named.
+
+None of them is ever shut down by a run. What starts a cluster is in `pipeline.cluster.connection`.
+
+Walltime of a job of a batch system, and whether that is enough for a block of a plan.
 """
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+import multiprocessing
 import os
+import re
 import shlex
+import sys
+import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
 
-from pipeline.cluster import tls
+from pipeline.cluster import kinds
+from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import ClusterFamily
 from pipeline.cluster.safety import is_loopback
-from pipeline.cluster.settings import worker_environment
+from pipeline.cluster.settings import effective, worker_environment
+from pipeline.errors import InputError, Problem
+from pipeline.plan.model import duration
 
 if TYPE_CHECKING:
+    from distributed import Client
+    from distributed.deploy.cluster import Cluster as DaskCluster
     from distributed.security import Security
 
     from pipeline.cluster.file import ClusterConfig
+    from pipeline.plan.model import Plan
+
 
 LOOPBACK = "127.0.0.1"
 DASHBOARD = f"{LOOPBACK}:0"
@@ -140,7 +159,7 @@ def security_of_settings() -> Security | None:
     import dask.config
     from distributed.security import Security
 
-    return Security(require_encryption=True) if tls.named(dask.config.config) else None
+    return Security(require_encryption=True) if kinds.named(dask.config.config) else None
 
 
 def _of_this_run(config: ClusterConfig) -> Security | None:
@@ -163,3 +182,167 @@ def cores() -> int:
 def _memory(limit: str) -> str | float:
     """A limit as Dask reads it: a share of the machine's memory is a fraction there."""
     return float(limit.rstrip("% ")) / 100 if limit.endswith("%") else limit
+
+
+ANSWER_SECONDS = 10.0
+"""How long an event loop may take to answer before it counts as blocked."""
+
+_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss|inproc)://\S+|[\w.-]+:\d{1,5}")
+
+_USABLE = ("running", "connecting")
+
+
+@dataclass(frozen=True, eq=False)
+class UserCluster:
+    """A cluster of the user's own: its client or cluster object, or None for that of the task that calls."""
+
+    owner: Client | DaskCluster | None
+    source: str
+    """What messages call it."""
+    runs_already: bool = True
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether its event loop is the one that runs in this thread, so that waiting here would stop it."""
+        return self.owner is not None and _loop_of(self.owner) is _running_loop()
+
+    def problem(self, got: str, expected: str, hint: str = "") -> InputError:
+        """What makes it unusable, as an error of one line."""
+        return InputError([Problem(self.source, 0, 0, "", got, expected, hint)])
+
+    def require_usable(self) -> None:
+        """See that calls of this thread can be answered. Raises InputError."""
+        if self.owner is None:
+            return
+        status = getattr(self.owner.status, "name", self.owner.status)
+        if status not in _USABLE:
+            hint = "Await it first." if status in ("newly-created", "created") else "Make a new one: Client(address)."
+            raise self.problem(f"one whose status is {status}", "one that is connected", hint)
+        if self.asynchronous:
+            hint = "Await the call in a thread: await asyncio.to_thread(function, ...)."
+            raise self.problem("a call that would block its own event loop", "a call from another thread", hint)
+        loop, answered = _loop_of(self.owner), threading.Event()
+        hint = "Do not wait for a run in the thread of the loop: await run(...), or use a Client that is synchronous."
+        try:
+            if loop is not None:
+                loop.call_soon_threadsafe(answered.set)
+        except RuntimeError:
+            raise self.problem("one whose event loop has ended", "one whose event loop runs", hint) from None
+        if loop is not None and not answered.wait(ANSWER_SECONDS):
+            raise self.problem(f"an event loop that is blocked for {ANSWER_SECONDS:g} s", "one that answers", hint)
+
+
+def _loop_of(owner: Client | DaskCluster) -> asyncio.AbstractEventLoop | None:
+    """The event loop of a client or cluster."""
+    return getattr(getattr(owner, "loop", None), "asyncio_loop", None)
+
+
+def _running_loop() -> object:
+    """The event loop of this thread; an object that is no loop where none runs."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return object()
+
+
+Connectable = ClusterConfig | UserCluster
+"""What `pipeline.cluster.connection.connect` makes a client of."""
+
+ClusterLike = Union[str, os.PathLike[str], ClusterConfig, UserCluster, "Client", "DaskCluster", None]
+"""What names a cluster: its file or what that says, an address, a client, a cluster object, or nothing."""
+
+
+def as_cluster(cluster: ClusterLike = None) -> Connectable:
+    """What a cluster is to be connected by, however it is named.
+
+    Without a name: in a task of Dask the cluster that runs it, else that of the default client, else one of our own on
+    this machine; threads in a process that may start none. Raises InputError with all problems of a cluster file, and
+    for what names no cluster.
+    """
+    if cluster is None:
+        return _here()
+    if isinstance(cluster, ClusterConfig | UserCluster):
+        return cluster
+    if isinstance(cluster, str) and _ADDRESS.fullmatch(cluster):
+        return ClusterConfig.of("address", address=cluster if "://" in cluster else f"tcp://{cluster}")
+    if isinstance(cluster, str | os.PathLike):
+        return ClusterConfig.from_yaml(cluster)
+    if _is_client(cluster):
+        return UserCluster(cluster, "the client")
+    if hasattr(cluster, "scheduler_address") and hasattr(cluster, "scheduler_info"):
+        return UserCluster(cluster, f"the {type(cluster).__name__}")
+    hint = "Start one with dask.distributed.Client, or leave it out."
+    rule = "a client or cluster of Dask, the address of a scheduler, or a cluster file"
+    raise InputError([Problem("client", 0, 0, "", f"an object of type {type(cluster).__name__}", rule, hint)])
+
+
+def one_of(cluster: ClusterLike, client: ClusterLike) -> ClusterLike:
+    """The one of two names of a cluster that was given. Raises InputError where both were."""
+    if cluster is not None and client is not None:
+        raise InputError([Problem("client", 0, 0, "", "a client beside a cluster", "one of them", "Leave one out.")])
+    return client if cluster is None else cluster
+
+
+def _is_client(candidate: object) -> bool:
+    """Whether an object is a client; there can be none before its module is loaded."""
+    module = sys.modules.get("distributed.client")
+    return module is not None and isinstance(candidate, module.Client)
+
+
+def _here() -> Connectable:
+    """The cluster of who names none."""
+    if "distributed" in sys.modules:
+        from distributed import default_client
+
+        if in_task():
+            return UserCluster(None, "the cluster of this task")
+        try:
+            return UserCluster(default_client(), "the default client")
+        except ValueError:
+            pass
+    if multiprocessing.current_process().daemon:  # which may not have children
+        return ClusterConfig.of("threads")
+    return ClusterConfig()
+
+
+def in_task() -> bool:
+    """Whether this thread runs a task on a worker of Dask."""
+    if "distributed.worker" not in sys.modules:
+        return False
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+BLOCKS = 2
+"""Blocks that a job should at least have time for: one is lost when it ends."""
+
+
+def walltime(config: ClusterConfig) -> float | None:
+    """Seconds that a job of a cluster lives, as its batch system reads it; None where nothing limits it."""
+    import dask.config
+
+    if not config.kind.walltime[0]:
+        return None
+    text = dask.config.get(".".join((*config.kind.section, "walltime")), None, config=effective(config.settings))
+    return None if text is None else seconds(str(text), config.kind.walltime[1])
+
+
+def seconds(text: str, form: str) -> float:
+    """A time of a checked form, HH:MM:SS with days before a dash, or HH:MM."""
+    days, _, rest = text.rpartition("-")
+    parts = [int(part) for part in rest.split(":")]
+    hours, minutes = parts[0], parts[1]
+    return float(86400 * int(days or 0) + 3600 * hours + 60 * minutes + (parts[2] if form.endswith("SS") else 0))
+
+
+def require_walltime(config: ClusterConfig, plan: Plan) -> None:
+    """See that a job lives long enough for a few blocks. Raises InputError before anything is started."""
+    lives, need = walltime(config), BLOCKS * plan.work.seconds / plan.blocks
+    if lives is not None and lives < need:
+        got, rule = f"a walltime of {duration(lives)}", f"at least {duration(need)}, for {BLOCKS} blocks on one core"
+        raise config.problem("kind", got, rule, f"Raise walltime in the section {'.'.join(config.kind.section)}.")

@@ -4,6 +4,11 @@ The only module that makes clusters and clients.
 
 What the file may say is in `pipeline.cluster.file`, what the classes of other projects are called with in
 `pipeline.cluster.arguments`. Dask is imported only when a connection is made.
+
+Adaptive scaling: the workers that a run could use now, from the blocks that it has left and their speed.
+
+Dask's own rule looks at the tasks that the scheduler holds. A run gives it few at a time, whatever it has left, so that
+rule would keep a sweep of days on one worker.
 """
 
 from __future__ import annotations
@@ -11,27 +16,74 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
 import shutil
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pipeline.cluster.arguments import ARGUMENTS, SECURE, cores, first_workers, patience, security_of_settings
-from pipeline.cluster.clients import Connectable, UserCluster, in_task
-from pipeline.cluster.dask_values import seconds
+from pipeline.cluster.arguments import (
+    ARGUMENTS,
+    SECURE,
+    Connectable,
+    UserCluster,
+    cores,
+    first_workers,
+    in_task,
+    patience,
+    security_of_settings,
+)
+from pipeline.cluster.checks import Adapt, seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.safety import steering
-from pipeline.cluster.scaling import Demand
-from pipeline.cluster.section import Adapt
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
+from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
     from distributed.deploy.cluster import Cluster as DaskCluster
+
+
+class Demand:
+    """A listener that counts blocks, and the time that workers have had for them."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.left = self.done = 0
+        self._worker_seconds = 0.0
+        self._looked: float | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Take note of what is done."""
+        match event:
+            case Started(total_blocks=total, done_blocks=done):
+                self.left, self.done, self._worker_seconds, self._looked = total - done, 0, 0.0, None
+            case BlockDone():
+                self.left, self.done = self.left - 1, self.done + 1
+            case BlockFailed():
+                self.left -= 1
+            case Finished() | Stopped():
+                self.left = 0
+
+    def workers(self, present: int, seconds: float) -> int:
+        """Workers that would do what is left within some seconds; to be asked now and then, with how many there are.
+
+        At least one while blocks are left, and never so few that one has to stop at a block: a worker leaves when there
+        are fewer blocks than workers. Until the first block is done nobody knows how fast they are, and all stay.
+        """
+        now = self._clock()
+        self._worker_seconds += present * (now - self._looked) if self._looked is not None else 0.0
+        self._looked = now
+        stay = min(present, self.left)
+        if not self.done or not self._worker_seconds:
+            return max(stay, min(1, self.left))
+        return max(stay, math.ceil(self.left * self._worker_seconds / (self.done * seconds)))
+
 
 __all__ = ["SETTINGS", "ClusterConfig", "connect", "preview", "scalers"]
 

@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.cluster.checks import check_dask, check_kind, check_options, scheduler_address
+from pipeline.cluster.checks import ClusterSection, check_dask, check_kind, check_options, scheduler_address
 from pipeline.cluster.kinds import KINDS, ClusterKind, ClusterKindName
 from pipeline.cluster.safety import check_commands, check_reach, check_secrets, check_tls, other_writers
-from pipeline.cluster.section import ClusterSection
 from pipeline.cluster.worker_folders import check_worker_folders
 from pipeline.documents.files import read_yaml
 from pipeline.documents.report import Got, Report
-from pipeline.documents.section import Section
-from pipeline.documents.validation import validate_keys
+from pipeline.documents.validation import Section, validate_keys
 from pipeline.documents.yaml import Document, parse_yaml
 from pipeline.errors import InputError, Problem
 

@@ -15,14 +15,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pipeline.cluster import tls
+from pipeline.cluster import kinds
 from pipeline.cluster.kinds import KINDS
 from pipeline.cluster.settings import effective
 from pipeline.documents.report import Got, Report
 from pipeline.documents.yaml import KeyPath, dotted
 
 if TYPE_CHECKING:
-    from pipeline.cluster.section import ClusterSection
+    from pipeline.cluster.checks import ClusterSection
 
 SECTION: KeyPath = ("limbsweep", "cluster")
 
@@ -115,7 +115,7 @@ def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, 
         _check_address(report, cluster, cluster.address, settings)
     if cluster.insecure:
         return
-    secured = tls.named(effective(settings))
+    secured = kinds.named(effective(settings))
     if kind.family == "kubernetes":
         hint = "Its scheduler speaks no TLS: keep other pods out by a NetworkPolicy and write insecure: true."
         report((*SECTION, "kind"), cluster.kind, "insecure: true beside it", hint)
@@ -150,7 +150,7 @@ def _check_address(report: Report, cluster: ClusterSection, address: str, settin
             "Whoever reaches the port can run code: start it with TLS, give tls://HOST:PORT; or write insecure: true."
         )
         report(path, address, "TLS, or an address of this machine", hint)
-    elif parts.scheme == "tls" and not tls.named(effective(settings)):
+    elif parts.scheme == "tls" and not kinds.named(effective(settings)):
         report(path, address, "TLS files under distributed.comm.tls", "Add ca-file, and client with cert and key.")
 
 
@@ -165,24 +165,24 @@ def is_loopback(host: str) -> bool:
 def check_tls(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
     """Reports TLS files that are not named, not there, readable by others, or that do not work together."""
     config, kind = effective(settings), KINDS[cluster.kind]
-    if not tls.named(config):
+    if not kinds.named(config):
         return
     for role in (*kind.here, *kind.away):
-        files = tls.files(config, role)
+        files = kinds.files(config, role)
         paths = {("ca-file",): files.ca, (role, "cert"): files.cert, (role, "key"): files.key}
         missing = [path for path, file in paths.items() if not isinstance(file, str)]
         for path in missing:
-            report((*tls.SECTION, *path), Got("no file"), f"the TLS files of the {role}", "Add it.")
+            report((*kinds.SECTION, *path), Got("no file"), f"the TLS files of the {role}", "Add it.")
         if missing:
             continue
         if role in kind.away:
             _check_absolute(report, paths)
         elif not _check_files(report, paths):
-            reason = tls.failure(str(files.ca), str(files.cert), str(files.key), role)
+            reason = kinds.failure(str(files.ca), str(files.cert), str(files.key), role)
             if reason:
                 hint = "`limbsweep certificates DIR` makes a set that works."
                 report(
-                    (*tls.SECTION, role),
+                    (*kinds.SECTION, role),
                     Got(f"files that do not work ({reason})"),
                     "a certificate of the authority, and its key",
                     hint,
@@ -192,15 +192,15 @@ def check_tls(report: Report, cluster: ClusterSection, settings: Mapping[str, An
 def _check_absolute(report: Report, paths: Mapping[tuple[str, ...], str | None]) -> None:
     for path, file in paths.items():
         if not os.path.isabs(str(file)):
-            report((*tls.SECTION, *path), file, "an absolute path", "Workers start in folders of their own.")
+            report((*kinds.SECTION, *path), file, "an absolute path", "Workers start in folders of their own.")
 
 
 def _check_files(report: Report, paths: Mapping[tuple[str, ...], str | None]) -> bool:
     """Reports files that cannot be used; whether there were any."""
-    rules = {path: tls.file_rule(str(file), secret=path[-1] == "key") for path, file in paths.items()}
+    rules = {path: kinds.file_rule(str(file), secret=path[-1] == "key") for path, file in paths.items()}
     for path, rule in rules.items():
         if rule:
-            report((*tls.SECTION, *path), paths[path], rule)
+            report((*kinds.SECTION, *path), paths[path], rule)
     return any(rules.values())
 
 

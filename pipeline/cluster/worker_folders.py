@@ -20,7 +20,7 @@ from pipeline.cluster.settings import effective
 from pipeline.documents.report import Report
 
 if TYPE_CHECKING:
-    from pipeline.cluster.section import ClusterSection
+    from pipeline.cluster.checks import ClusterSection
 
 KEY = "temporary-directory"
 """Dask's setting of that folder."""

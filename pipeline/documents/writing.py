@@ -1,13 +1,17 @@
-"""Write plain data as YAML that `pipeline.documents.yaml` reads back: one spelling, floats with all their bits."""
+"""Write plain data as YAML that `pipeline.documents.yaml` reads back: one spelling, floats with all their bits.
+
+Rows of text as a small table of HTML, for objects in notebooks.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import Any
 
-from pipeline.documents.scalars import ScalarError, parse_scalar
+from pipeline.documents.yaml import ScalarError, parse_scalar
 
 WIDTH = 100
 
@@ -69,3 +73,18 @@ def _is_plain(text: str) -> bool:
         return bool(_PLAIN.fullmatch(text)) and parse_scalar(text) == text and text.lower() not in _OTHERWISE
     except ScalarError:
         return False
+
+
+_CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
+
+
+def table(title: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
+    """A table with a title; the first cell of a row says what the others are."""
+    lines = [_row("th", heads)] if heads else []
+    lines += [_row("td", row) for row in rows]
+    return f'<div><b>{escape(title)}</b><table style="border:none">{"".join(lines)}</table></div>'
+
+
+def _row(kind: str, cells: Sequence[str]) -> str:
+    start, stop = f'<{kind} style="{_CELL}">', f"</{kind}>"
+    return f"<tr>{''.join(start + escape(str(cell)) + stop for cell in cells)}</tr>"

@@ -3,10 +3,19 @@
 Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
 keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
 Reading bytes from disk is in `pipeline.documents.files`, checks against a model are in `pipeline.documents.report`.
+
+Parse plain YAML scalars by YAML 1.2, and refuse the spellings that YAML readers take for different things.
+
+Long lists of plain numbers in YAML text, which are read here: the scanner takes 50 microseconds for each number.
+
+They are blanked out in the text that goes to the scanner, an empty list in their place, so that line and column of all
+the rest stay; the composer puts the numbers back where it meets these lists. What only looks like a list, in a comment
+or inside a text, is not met, and then the whole text is scanned after all.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +25,183 @@ from typing import TypeAlias
 from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from pipeline.documents.number_lists import Blanked, LongList, blank_lists
-from pipeline.documents.scalars import Scalar, ScalarError, parse_scalar, strange_character
 from pipeline.errors import LIMIT, InputError, Problem, show
+
+Scalar = str | int | float | bool | None
+
+LONGEST_NUMBER = 64
+"""Characters of a number; 2**128 has 39 digits."""
+
+_WORDS: dict[str, Scalar] = {"": None, "~": None} | dict.fromkeys(("null", "Null", "NULL"), None)
+_WORDS |= dict.fromkeys(("true", "True", "TRUE"), True) | dict.fromkeys(("false", "False", "FALSE"), False)
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Spellings that are refused: those that match `pattern`, what was expected, and what to write."""
+
+    pattern: re.Pattern[str]
+    expected: str
+    hint: str
+
+
+_REFUSED = (
+    Rule(
+        re.compile(r"[-+]?0[0-9]+"),
+        "a number without leading zeros",
+        "Other YAML readers take this as octal: write 10 or 0o10, or quote it if it is text.",
+    ),
+    Rule(
+        re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"),
+        "a plain number",
+        "Sexagesimal numbers are not supported: write seconds or degrees, or quote it if it is text.",
+    ),
+    Rule(
+        re.compile(r"[-+]?[0-9][0-9.]*_[0-9_.]*([eE][-+]?[0-9]+)?"),
+        "a number without underscores",
+        "Write the digits alone, or quote it if it is text.",
+    ),
+    Rule(
+        re.compile(r"[-+]?\.?(inf|nan|infinity)", re.IGNORECASE),
+        "a finite number",
+        "Give a number, or quote it if it is a name.",
+    ),
+)
+
+
+class ScalarError(ValueError):
+    """A scalar that is refused, with the rule it breaks and advice."""
+
+    def __init__(self, expected: str, hint: str) -> None:
+        super().__init__(f"expected {expected}. {hint}")
+        self.expected = expected
+        self.hint = hint
+
+
+def parse_scalar(text: str) -> Scalar:
+    """Parse a plain (unquoted) scalar. Raises ScalarError for a spelling that is ambiguous or not finite."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _FLOAT.fullmatch(text) or _BASED.fullmatch(text):
+        return _number(text)
+    for rule in _REFUSED:
+        if rule.pattern.fullmatch(text):
+            raise ScalarError(rule.expected, rule.hint)
+    return text
+
+
+def _number(text: str) -> int | float:
+    if len(text) > LONGEST_NUMBER:
+        raise ScalarError(f"a number of at most {LONGEST_NUMBER} characters", f"This one has {len(text)}.")
+    if rule := next((rule for rule in _REFUSED if rule.pattern.fullmatch(text)), None):
+        raise ScalarError(rule.expected, rule.hint)
+    if _BASED.fullmatch(text):
+        return int(text, 0)
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if not math.isfinite(value := float(text)):
+        raise ScalarError("a finite number", "The largest is about 1.8e308.")
+    return value
+
+
+def strange_character(text: str) -> str | None:
+    """Return the first invisible character of `text` as U+XXXX: control, bidirectional or zero width; None if none."""
+    for character in text:
+        if character not in "\n\t" and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return f"U+{ord(character):04X}"
+    return None
+
+
+FEWEST = 64
+"""Numbers of a list that is worth it."""
+
+_NUMBER = r"[-+]?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{0,30})?(?:[eE][-+]?[0-9]{1,4})?"
+_FLOW = re.compile(rf"\[\s*+{_NUMBER}\s*+(?:,\s*+{_NUMBER}\s*+){{{FEWEST - 1},}}+(?:,\s*+)?\]")
+_BLOCK = re.compile(
+    rf"^(?P<indent> *+)- +{_NUMBER} *\n(?:(?P=indent)- +{_NUMBER} *(?:\n|\Z)){{{FEWEST - 1},}}+", re.MULTILINE
+)
+_CELL = re.compile(r"[^\s,\[\]]+")
+_ITEM = re.compile(r"- +(\S+)")
+assert LONGEST_NUMBER >= 64, "what is read here, the scanner would read too"
+
+
+@dataclass(frozen=True)
+class LongList:
+    """A list of numbers: where it begins, its numbers, and where each of them stands."""
+
+    start: Position
+    numbers: list[int | float]
+    places: list[Position]
+
+
+@dataclass(frozen=True)
+class Blanked:
+    """A text without its long lists of numbers, and these by the places where empty lists stand for them."""
+
+    text: str
+    lists: dict[Position, LongList]
+
+    @property
+    def size(self) -> int:
+        """How many numbers the lists have together."""
+        return sum(len(row.numbers) for row in self.lists.values())
+
+
+def blank_lists(text: str) -> Blanked:
+    """Take the long lists of numbers out of a text with line ends of one kind."""
+    pieces: list[str] = []
+    lists: dict[Position, LongList] = {}
+    end, line, line_start = 0, 1, 0
+    for match in _matches(text):
+        begin = match.start()
+        line += text.count("\n", end, begin)
+        line_start = text.rfind("\n", 0, begin) + 1
+        column = begin - line_start + 1
+        block = match.re is _BLOCK
+        numbers, places = _read(match[0], line, column, _ITEM if block else _CELL)
+        if all(map(math.isfinite, numbers)):
+            indent = len(match["indent"]) if block else 0
+            key, start = ((line, indent + 2), (line, indent + 1)) if block else ((line, column),) * 2
+            lists[key] = LongList(start, numbers, places)
+            blank = " " * (indent + 1) + "[]" + "\n" * match[0].count("\n") if block else _blanked(match[0])
+        else:
+            blank = match[0]
+        pieces += [text[end:begin], blank]
+        line += match[0].count("\n")
+        end = match.end()
+    return Blanked("".join([*pieces, text[end:]]), lists)
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """Lists of both spellings, in order, none inside another."""
+    end = 0
+    for match in sorted([*_FLOW.finditer(text), *_BLOCK.finditer(text)], key=lambda match: match.start()):
+        if match.start() >= end:
+            yield match
+            end = match.end()
+
+
+def _read(text: str, line: int, column: int, pattern: re.Pattern[str]) -> tuple[list[int | float], list[Position]]:
+    """The numbers in the text of a list that begins at a line and column, and their places."""
+    numbers: list[int | float] = []
+    places: list[Position] = []
+    for number, row in enumerate(text.split("\n")):
+        first = column if number == 0 else 1
+        for cell in pattern.finditer(row):
+            word = cell[cell.lastindex or 0]
+            numbers.append(int(word) if word.lstrip("+-").isdigit() else float(word))
+            places.append((line + number, first + cell.start(cell.lastindex or 0)))
+    return numbers, places
+
+
+def _blanked(text: str) -> str:
+    """A flow list without its content; what stands behind it stays where it is."""
+    return "[" + re.sub(r"[^\n]", " ", text[1:-1]) + "]"
+
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32

@@ -1,12 +1,24 @@
-"""Plan and create the store of a run: dims, coordinates, attributes, units."""
+"""Plan and create the store of a run: dims, coordinates, attributes, units.
+
+Provenance: global attributes of a store, the same on every machine but for the time.
+
+Also the rule that follows from it: one result is computed by one set of versions, on all workers.
+
+The true inertial parameters of every design, as coordinates of a dataset: what an identification should find.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import datetime
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from pipeline.execution.provenance import attributes
-from pipeline.execution.true_parameters import true_parameters
+import numpy as np
+
+from pipeline.errors import LIMIT, InputError, Problem
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
@@ -21,10 +33,154 @@ from storage.ledger import require_complete
 from storage.manifest import Manifest, require_same
 from storage.places.location import Location
 from storage.schema import Coordinate, units, volume_units
+from storage.sources import table
 from storage.store import create
+from tasks.dynamics.regressor import shared_columns, standard_parameters
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
+
+
+COMPUTES = ("numpy", "scipy", "llvmlite", "zarr", "numcodecs", "xarray", "dask", "distributed")
+"""Packages whose version may matter to a result or its file."""
+
+
+SWEEP_FINGERPRINT = "sweep_fingerprint"
+"""Attribute of a store with metrics of a user's own: the fingerprint of its sweep without them."""
+
+
+def versions() -> dict[str, str]:
+    """Versions of limbsweep, Python and the packages that compute and store."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in ("limbsweep", *COMPUTES)}}
+
+
+def attributes(sweep: Sweep) -> dict[str, Any]:
+    """Attributes of the dataset: conventions, title, the sweep and its fingerprint, versions, time."""
+    return {
+        "Conventions": "CF-1.11",
+        "title": sweep.title or f"{sweep.robot}: {'simulation' if sweep.simulation else 'inverse dynamics'}",
+        "robot": sweep.robot,
+        "parameters": {name: float(value) for name, value in sweep.parameters.items()},
+        "friction_law": ", ".join(group.law for group in sweep.friction.groups) or "none",
+        **({"gravity": [float(x) for x in sweep.gravity]} if sweep.gravities(0, 1) is None else {}),
+        "precision": sweep.precision,
+        "sweep": sweep.text,
+        "fingerprint": sweep.fingerprint,
+        **_user_metrics(sweep),
+        **table(sweep.sources),
+        "versions": versions(),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _user_metrics(sweep: Sweep) -> dict[str, Any]:
+    """Fingerprints of the functions of user metrics, and of the sweep without them; nothing where there are none."""
+    if not sweep.user_metrics:
+        return {}
+    functions = {metric.name: metric.fingerprint for metric in sweep.user_metrics}
+    return {"own_metrics": functions, SWEEP_FINGERPRINT: replace(sweep, user_metrics=()).fingerprint}
+
+
+def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
+    """See that every worker said what `versions` says here; `workers` has its answer, or an error, by address.
+
+    Raises InputError about `cluster` with a line for each version that differs and the workers that have it, then all
+    as a table.
+    """
+    if differences := _differences(workers):
+        raise VersionError(cluster, differences)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A package whose version is not the one here, what it is instead, and where."""
+
+    package: str
+    here: str
+    there: str
+    workers: tuple[str, ...]
+
+
+class VersionError(InputError):
+    """Workers that would compute with other versions."""
+
+    def __init__(self, cluster: str, differences: Sequence[Difference]) -> None:
+        self.differences = tuple(differences)
+        super().__init__(_problem(cluster, difference) for difference in differences)
+
+    def __str__(self) -> str:
+        """The lines of the problems, and the table where there are several."""
+        if len(self.differences) == 1:
+            return super().__str__()
+        rows = [("package", "here", "there", "workers")]
+        rows += [(row.package, row.here, row.there, _some(row.workers)) for row in self.differences[:LIMIT]]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        table = ("  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows)
+        return "\n".join((super().__str__(), *table))
+
+
+def _problem(cluster: str, difference: Difference) -> Problem:
+    word = "worker" if len(difference.workers) == 1 else "workers"
+    absent = difference.there.startswith("without")
+    expected = "limbsweep to be installed there" if absent else f"{difference.package} {difference.here} as here"
+    hint = "Install the same versions on all machines; constraints.txt has a tested set."
+    hint += " A checkout and an installed wheel do not work together." if absent else ""
+    return Problem(
+        cluster, 0, 0, f"{word} {_some(difference.workers)}", f"{difference.package} {difference.there}", expected, hint
+    )
+
+
+def _differences(workers: Mapping[str, Any]) -> list[Difference]:
+    here = versions()
+    places: dict[tuple[str, str], list[str]] = {}
+    for address, answer in workers.items():
+        if isinstance(answer, BaseException):
+            text = f"without an answer ({type(answer).__name__}: {answer})"
+            places.setdefault(("limbsweep", text), []).append(address)
+            continue
+        for name, expected in here.items():
+            if (got := answer.get(name, "not installed")) != expected:
+                places.setdefault((name, got), []).append(address)
+    return [Difference(name, here[name], there, tuple(addresses)) for (name, there), addresses in places.items()]
+
+
+def _some(workers: Sequence[str]) -> str:
+    """Addresses of workers, two at most."""
+    more = len(workers) - 2
+    return ", ".join(workers[:2]) + (f" and {more} more" if more > 0 else "")
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+PREFIX = "true_"
+PIECE = 1024
+"""Designs whose parameters are made at once."""
+
+
+def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
+    """One coordinate along designs for each parameter of bodies and drives; limbs that are copies share theirs.
+
+    Nothing for a sweep that is no dataset, with neither measurement nor split.
+    """
+    if sweep.measurement is None and sweep.split is None:
+        return
+    columns, rows = shared_columns(sweep.family)[0], []
+    for start in range(0, sweep.design.size, PIECE):
+        stop = min(start + PIECE, sweep.design.size)
+        table = sweep.designs(start, stop)
+        for design in range(stop - start):  # a robot without parameters has a design, too
+            robot = Robot(sweep.family, {name: float(values[design]) for name, values in table.items()})
+            rows.append(list(standard_parameters(robot, shared=True).values()))
+    values = np.array(rows).T
+    for column, parameter in zip(columns, values, strict=True):
+        name = PREFIX + "".join(letter if letter.isalnum() else "_" for letter in column.name)
+        text = f"true {column.parameter} of {column.owner}, about the origin of its frame"
+        yield Coordinate(name, "design", parameter.tolist(), column.unit, text)
 
 
 def plan_at(sweep: Sweep, place: Location) -> Plan:
@@ -84,6 +240,6 @@ def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:
     """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
     if "joint_reaction" not in plan.layout.variables:
         return {}
-    from tasks.newton_euler.system import unique  # loads scipy's sparse solvers, which few runs need
+    from tasks.checks.newton_euler_system import unique  # loads scipy's sparse solvers, which few runs need
 
     return {"joint_reaction_unique": unique(Robot.of(plan.sweep.family, plan.sweep.fixed)).astype(int).tolist()}

@@ -1,7 +1,7 @@
 """Submit block graphs and receive results; the in-process implementation.
 
-The implementation for a cluster is `pipeline.execution.cluster_executor`. What is submitted, and what follows a
-failure, is decided elsewhere (`pipeline.execution.policy.attempts`, `pipeline.execution.policy.stragglers`).
+The implementation for a cluster is `pipeline.execution.executors`. What is submitted, and what follows a
+failure, is decided elsewhere (`pipeline.execution.policy`, `pipeline.execution.policy`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.policy.attempts import Failure
-from pipeline.execution.policy.memory_restarts import MemoryRestart
+from pipeline.execution.policy import Failure, MemoryRestart
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""

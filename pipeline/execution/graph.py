@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 
 from pipeline.errors import TaskError
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
-from pipeline.execution.policy.attempts import Timeouts
+from pipeline.execution.policy import Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
-from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
+from pipeline.execution.processes.process import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
@@ -44,10 +44,8 @@ from storage.schema import SPLIT
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Arrays, Block, BlockSimulation
-from tasks.blocks.commanded import Motions
-from tasks.blocks.sensors import Measurement
-from tasks.blocks.user_metric import BlockMetric
+from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement
+from tasks.blocks.limb_results import Motions
 
 if TYPE_CHECKING:
     from dask.array import Array

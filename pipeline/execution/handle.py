@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline.errors import InputError, Problem, RunCancelledError
-from pipeline.monitor.events import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
+from pipeline.monitor.log import BlockDone, BlockFailed, CaseFailed, Event, Listener, Started
 from pipeline.monitor.notebook import EVERY, Display, in_notebook
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The run loop: keep the window full, handle results, retry what failed, look after what takes too long.
 
-Decisions are in `pipeline.execution.policy.attempts`, `pipeline.execution.policy.window`,
-`pipeline.execution.policy.stragglers` and `pipeline.execution.policy.watchdog`; this is where they have effects. The
+Decisions are in `pipeline.execution.policy`, `pipeline.execution.policy`,
+`pipeline.execution.policy` and `pipeline.execution.policy`; this is where they have effects. The
 ledger is written here and nowhere else.
 """
 
@@ -16,19 +16,24 @@ from dataclasses import dataclass, field, replace
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
-from pipeline.execution.policy.attempts import DEFAULTS, Agenda, Attempt, Failure, Timeouts
-from pipeline.execution.policy.memory_restarts import MemoryRestarts
-from pipeline.execution.policy.stragglers import Pace
-from pipeline.execution.policy.watchdog import Watchdog
+from pipeline.execution.policy import DEFAULTS, Agenda, Attempt, Failure, MemoryRestarts, Pace, Timeouts, Watchdog
 from pipeline.execution.processes.isolation import ReceiptWithFailures
-from pipeline.execution.user_warnings import ReceiptWithWarnings
-from pipeline.monitor.cancel import cancel_requested
-from pipeline.monitor.events import BlockDone, BlockFailed, BlockRetried, CaseFailed, Listener, MetricFailed, Waiting
+from pipeline.execution.processes.process import ReceiptWithWarnings
+from pipeline.monitor.log import (
+    BlockDone,
+    BlockFailed,
+    BlockRetried,
+    CaseFailed,
+    Listener,
+    MetricFailed,
+    Waiting,
+    cancel_requested,
+)
 from pipeline.plan.model import Plan
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter
-from tasks.blocks.user_metrics import MetricWarning
+from tasks.blocks.after import MetricWarning
 
 TICK = 1.0
 """Seconds between two looks at time limits, the watchdog and requests to cancel."""

@@ -16,7 +16,7 @@ import numpy as np
 from pipeline.errors import InputError
 from pipeline.sweep.side_files import stored_files
 from robots.joint_kinds import JOINT_KINDS
-from robots.joint_places import MOTOR
+from robots.limits import MOTOR
 from robots.parameters import EITHER
 from robots.quantities import QUANTITIES, SIMULATED
 from robots.types import JointKind

@@ -20,25 +20,28 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from pipeline.cluster.clients import ClusterLike, Connectable, UserCluster, as_cluster, in_task, one_of
+from pipeline.cluster.arguments import (
+    ClusterLike,
+    Connectable,
+    UserCluster,
+    as_cluster,
+    in_task,
+    one_of,
+    require_walltime,
+)
 from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig
-from pipeline.cluster.walltime import require_walltime
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
-from pipeline.execution.batches import SharedBlocks, together
-from pipeline.execution.cluster_executor import choose_granularity, make_executor, threads_of
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
+from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.opening import with_conventions
-from pipeline.execution.policy.attempts import DEFAULTS, Timeouts
-from pipeline.execution.preflight import preflight, require_space
-from pipeline.execution.processes.signals import orderly_end
-from pipeline.execution.without_store import computed, lazy
-from pipeline.monitor.cancel import clear_cancel
-from pipeline.monitor.events import ClusterRestarted, Finished, Listener, Started, Stopped, broadcast
-from pipeline.monitor.log import RunLog
+from pipeline.execution.policy import DEFAULTS, Timeouts
+from pipeline.execution.preparation import computed, lazy, preflight, require_space
+from pipeline.execution.processes.process import orderly_end
+from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
 from pipeline.monitor.notebook import NotebookProgress, in_notebook
 from pipeline.monitor.progress import LineProgress
 from pipeline.monitor.samples import failed_samples

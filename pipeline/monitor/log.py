@@ -2,6 +2,14 @@
 
 Blocks that are done are counted and written at most once a second, so that the log of a million blocks stays small;
 which blocks are done is the ledger's to say. The coordinator writes it while it holds the lock of the store.
+
+Ask a run to end, from any process that sees its store: a small file that the coordinator looks for.
+
+A file works between machines that share the store, where signals do not, and needs no open port.
+
+Events of a run: the small records that it sends to its listeners. Progress, log and history are built from them.
+
+Follow a run by its log from any process that sees its store, and ask it to end.
 """
 
 from __future__ import annotations
@@ -14,15 +22,171 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import Field, asdict, dataclass, fields
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
-from pipeline.errors import visible
-from pipeline.monitor import events
-from pipeline.monitor.events import BlockDone, BlocksDone, Event, Finished, Started, Stopped
-from storage.encoding.documents import parse_json
-from storage.places.access import locate
+from pipeline.errors import RunStoppedError, visible
+from storage.encoding.checksums import parse_json
+from storage.errors import StoreError
+from storage.manifest import Manifest
+from storage.places.access import holder, locate
 from storage.places.location import Journal, LocationLike, refusals
+
+CANCEL = "cancel"
+
+
+def request_cancel(store: LocationLike) -> None:
+    """Ask the run that writes to a store to end. Raises StoreError where the file cannot be written."""
+    place = locate(store)
+    with refusals(place):
+        place.write(CANCEL, (b"",))
+
+
+def cancel_requested(store: LocationLike) -> bool:
+    """Whether somebody has asked."""
+    place = locate(store)
+    with refusals(place):
+        return place.has(CANCEL)
+
+
+def clear_cancel(store: LocationLike) -> None:
+    """Forget requests: they were for another run, or this one has heeded them."""
+    place = locate(store)
+    with refusals(place):
+        place.delete(CANCEL)
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run begins: blocks of the plan, how many are done already, samples of a full block, link to the dashboard.
+
+    granularity: what has a task of its own, "limb" or "block"; empty in logs of older versions.
+    """
+
+    total_blocks: int
+    done_blocks: int
+    samples_per_block: int
+    dashboard: str | None
+    granularity: str = ""
+
+
+@dataclass(frozen=True)
+class BlockDone:
+    """A block is computed and stored: its index, its samples, the time that it took [s]."""
+
+    block: int
+    samples: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class BlocksDone:
+    """Blocks and samples that are done since the last such record: many BlockDone in one, as a log has them."""
+
+    blocks: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class BlockRetried:
+    """An attempt at a block failed, or is slow, and another follows: the way of the next one, the reason in words."""
+
+    block: int
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CaseFailed:
+    """A case of a block cannot be computed and holds NaN: its place along the dims of the dataset, and the reason."""
+
+    block: int
+    design: int
+    friction: int
+    trajectory: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class MetricFailed:
+    """A metric of a user's own is NaN in cases of a block: how many, the place of the first of them, its reason."""
+
+    block: int
+    metric: str
+    cases: int
+    design: int
+    friction: int
+    trajectory: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class BlockFailed:
+    """A block was given up: its index and the reason in words."""
+
+    block: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Nothing has come back for some time [s]: what is going on, in words."""
+
+    seconds: float
+    what: str
+
+
+@dataclass(frozen=True)
+class ClusterRestarted:
+    """The run's own cluster was lost and has been made anew: the reason in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run is over: samples computed in it, its wall time [s], blocks that were given up, cases that hold NaN."""
+
+    samples: int
+    seconds: float
+    failed_blocks: int
+    failed_cases: int = 0
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The run ended before its sweep did: the reason in words, and whether somebody asked for it."""
+
+    reason: str
+    cancelled: bool = False
+
+
+Event = (
+    Started
+    | BlockDone
+    | BlocksDone
+    | BlockRetried
+    | CaseFailed
+    | MetricFailed
+    | BlockFailed
+    | Waiting
+    | ClusterRestarted
+    | Finished
+    | Stopped
+)
+Listener = Callable[[Event], None]
+
+
+def broadcast(listeners: tuple[Listener, ...]) -> Listener:
+    """One listener that passes events to many, in order."""
+
+    def notify(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return notify
+
 
 LOG = "log"
 """Name of the journal, beside the ledger."""
@@ -44,16 +208,16 @@ EVERY = 1.0
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        events.Started,
-        events.BlocksDone,
-        events.BlockRetried,
-        events.CaseFailed,
-        events.MetricFailed,
-        events.BlockFailed,
-        events.Waiting,
-        events.ClusterRestarted,
-        events.Finished,
-        events.Stopped,
+        Started,
+        BlocksDone,
+        BlockRetried,
+        CaseFailed,
+        MetricFailed,
+        BlockFailed,
+        Waiting,
+        ClusterRestarted,
+        Finished,
+        Stopped,
     )
 }
 """Events that a log can hold, by name."""
@@ -165,3 +329,52 @@ def last_run(store: LocationLike) -> list[Record]:
 def has_ended(event: Event) -> bool:
     """Whether this is the last event of a run."""
     return isinstance(event, Finished | Stopped)
+
+
+POLL_SECONDS = 0.5
+CANCEL_SECONDS = 120.0
+"""Time that a run is given to end; it looks for requests once a second, and may be held up by a worker."""
+
+
+def follow(store: LocationLike) -> Iterator[Event]:
+    """Events of the run that began last, those of the past first, until its last one.
+
+    Raises StoreError where there was no run, RunStoppedError where it has died without a last word.
+    """
+    Manifest.load(store)
+    if not any(records(store)):
+        raise StoreError(f"{store}: no run has begun; begin one with limbsweep run or submit")
+    seen = _last_start(store)
+    while True:
+        alive = holder(store) is not None  # asked first: what it wrote before it ended is read below
+        news = list(islice(records(store), seen, None))
+        seen += len(news)
+        for record in news:
+            yield record.event
+            if has_ended(record.event):
+                return
+        if not alive and not news:
+            raise RunStoppedError(f"{store}: the run has died; what it has stored stays")
+        if not news:
+            time.sleep(POLL_SECONDS)
+
+
+def _last_start(store: LocationLike) -> int:
+    """How many records precede the last run."""
+    return max((number for number, record in enumerate(records(store)) if isinstance(record.event, Started)), default=0)
+
+
+def cancel(store: LocationLike, seconds: float = CANCEL_SECONDS) -> None:
+    """Ask the run that writes to a store to end, and wait until it has.
+
+    Raises StoreError where nobody runs, RunStoppedError where it does not end in time.
+    """
+    Manifest.load(store)
+    if (owner := holder(store)) is None:
+        raise StoreError(f"{store}: no run is writing to this store; there is nothing to cancel")
+    request_cancel(store)
+    deadline = time.monotonic() + seconds
+    while holder(store) is not None:
+        if time.monotonic() > deadline:
+            raise RunStoppedError(f"{store}: the run ({owner}) has not ended within {seconds:g} s; end its process")
+        time.sleep(POLL_SECONDS / 5)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from pipeline.monitor.events import BlockDone, BlocksDone, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, BlocksDone, Event, Finished, Started
 from pipeline.monitor.progress import Tally, headline, note, summary
 from pipeline.monitor.samples import FailedSamples
 

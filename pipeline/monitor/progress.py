@@ -1,6 +1,6 @@
 """Progress of a run for the person who waits: samples, samples per second, time left, link to the dashboard.
 
-A bar on a terminal, plain lines everywhere else. Both are listeners of `pipeline.monitor.events` and count with a
+A bar on a terminal, plain lines everywhere else. Both are listeners of `pipeline.monitor.log` and count with a
 `Tally`.
 """
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipeline.monitor.events import (
+from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
     BlockRetried,

@@ -8,20 +8,22 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
-from pipeline.documents.html import table
-from pipeline.monitor.cancel import cancel_requested
-from pipeline.monitor.events import (
+from pipeline.documents.writing import table
+from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
     BlockRetried,
     BlocksDone,
     CaseFailed,
     MetricFailed,
+    Record,
     Started,
     Stopped,
     Waiting,
+    cancel_requested,
+    last_run,
+    records,
 )
-from pipeline.monitor.log import Record, last_run, records
 from pipeline.monitor.progress import clock
 from storage.ledger import Ledger
 from storage.manifest import Manifest

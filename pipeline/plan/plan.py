@@ -2,30 +2,281 @@
 
 A plan depends on the sweep alone, never on the cluster, so that a run can be resumed on another one. Blocks are made on
 demand; a plan of a million blocks is as small as a plan of one.
+
+The plan of a sweep of simulations: blocks of cases, each computed by one task.
+
+A block has all gains and initial states of its designs, unless these alone are more cases than a block should have.
+Limbs are coupled in every step, so that a block is not cut by limbs, and time runs inside of it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pipeline.plan.memory import Memory, extra_series, pair_bytes, steady_quantities, stored_quantities
 from pipeline.plan.model import (
     ALWAYS,
+    AXES,
     BLOCK_BYTES,
     BLOCK_MEMORY,
     BLOCK_TARGET,
+    COUNTED,
+    DOUBLE,
+    OPERATION,
+    OVERHEAD,
+    PER_JOINT,
+    STORED,
+    Memory,
     Plan,
+    Work,
     even,
+    extra_series,
+    pair_bytes,
     require_at_most,
     require_files,
+    steady_quantities,
+    stored_quantities,
 )
-from pipeline.plan.simulated import plan_simulations
 from pipeline.sweep.model import Sweep
 from robots.model import Mechanism
-from robots.quantities import PLACED, QUANTITIES, SPACE, Quantity, mechanism_sizes, selected_dims
+from robots.quantities import (
+    GAINS,
+    PLACED,
+    QUANTITIES,
+    SIMULATED,
+    SPACE,
+    STATE,
+    Quantity,
+    mechanism_sizes,
+    selected_dims,
+)
 from robots.quantities import names as quantity_names
 from storage.layout import Layout
+from storage.schema import WHERE_VARIED
+from tasks.mechanics.structure import structure_of
+
+if TYPE_CHECKING:
+    from pipeline.sweep.model import Sweep
+
+
+BLOCK_CASES = 2048
+"""Cases of a block: vectors are full, and what is handed from step to step stays in the cache."""
+
+
+FEW_CASES = 256
+"""Cases below which cutting finer gains nothing: a call of a kernel takes as long for one as for so many."""
+
+STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbrock": 3}
+"""Forward dynamics in one step, with that under forces that have changed."""
+
+FORWARD, INVERSE = 4.0, 2.0
+"""Operations of forward dynamics, and of what a controller needs, over those of inverse dynamics."""
+
+VARIED = {GAINS: "gain sets", STATE: "initial states"}
+"""What the axes of a simulation are called."""
+
+CALLS = 1e-3
+"""Seconds of a step outside kernels, for all cases of a block."""
+
+STRIP_NUMBERS = 400
+"""Numbers of a case that are handed on within a step, for each joint of the robot."""
+
+
+@dataclass(frozen=True)
+class SimulatedWork(Work):
+    """The work of a sweep of simulations: `samples` are steps of cases, `calls` steps of blocks."""
+
+    stages: int = 5
+    calls: int = 0
+
+    @property
+    def computing(self) -> float:
+        """Seconds of one core that are spent in tasks."""
+        operations = COUNTED[self.robot].dynamics if self.is_counted else self.joints * PER_JOINT.dynamics
+        step = operations * (self.stages * FORWARD + INVERSE) * OPERATION
+        return self.samples * step + self.calls * CALLS + self.stored * STORED
+
+    @property
+    def limb_threads(self) -> float:
+        """None: a block is one task."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class SimulationPlan(Plan):
+    """A sweep of simulations cut into blocks."""
+
+    @property
+    def cases(self) -> int:
+        """All cases."""
+        return math.prod(size for dim, size in self.sweep.sizes.items() if dim != "time")
+
+    @property
+    def samples(self) -> int:
+        """Instants of all cases that are stored."""
+        return self.cases * self.layout.sizes["time"]
+
+    @property
+    def block_cases(self) -> int:
+        """Cases of a full block."""
+        return math.prod(self.layout.block.values()) * self._whole
+
+    @property
+    def _whole(self) -> int:
+        """Gains and initial states that are not cut."""
+        sizes = self.sweep.simulation.sizes if self.sweep.simulation else {}
+        return math.prod(size for dim, size in sizes.items() if dim not in self.layout.split)
+
+    @property
+    def block_samples(self) -> int:
+        """Samples of a full block."""
+        return self.block_cases * self.layout.sizes["time"]
+
+    def samples_of(self, index: int) -> int:
+        """Samples of one block."""
+        cells = math.prod(part.stop - part.start for part in self.layout.bounds(index).values())
+        return cells * self._whole * self.layout.sizes["time"]
+
+    @cached_property
+    def by_limb(self) -> bool:
+        """Never: limbs are coupled in every step."""
+        return False
+
+    @property
+    def tasks_per_block(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def block_memory(self) -> int:
+        """Bytes that the task of a block holds at most."""
+        stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
+        joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
+        strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
+        sizes = {**self.layout.sizes, **self.layout.block}
+        stored += sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
+        return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Series that are computed for metrics of a user's own alone."""
+        return _extra(self.sweep)
+
+    def dims(self, name: str) -> tuple[str, ...]:
+        """The dims of a variable of a simulation, whether it is stored or not."""
+        varied = self.sweep.sizes
+        return tuple(dim for dim in SIMULATED[name].dims if dim not in WHERE_VARIED or dim in varied)
+
+    @cached_property
+    def work(self) -> SimulatedWork:
+        """What the time of the plan depends on."""
+        simulation = self.sweep.simulation
+        assert simulation is not None
+        chosen = simulation.simulation
+        steps = (self.layout.sizes["time"] - 1) * chosen.every
+        told = any(name.startswith("integration_error") for name in self.layout.variables)
+        runs = 3 if told or chosen.tolerance else 1
+        return SimulatedWork(
+            robot=self.sweep.robot,
+            joints=sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances),
+            actuators=len(self.mechanism.actuators),
+            samples=self.cases * steps * runs,
+            friction_sets=1,
+            stored=self.stored,
+            tasks=self.blocks,
+            reacts=False,
+            stages=STAGES[chosen.method],
+            calls=self.blocks * steps * runs,
+        )
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What `limbsweep check` prints."""
+        rows = dict(super().rows())
+        assert self.sweep.simulation is not None
+        chosen, sizes = self.sweep.simulation.simulation, self.sweep.sizes
+        block = self.layout.block
+        cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
+        cut += "".join(f" x {block[dim]} {label}" for dim, label in VARIED.items() if dim in block)
+        if chosen.controller is not None:
+            what = f"{chosen.controller.kind} in the {chosen.controller.space} space"
+        else:
+            what = "force profiles" if chosen.profiles else "release"
+        named = {label: sizes.get(dim) for dim, label in VARIED.items()}
+        result = [("robot", rows["robot"]), ("simulation", f"{what}, {chosen.method} by {chosen.step:g} s")]
+        result += [(label, rows[label]) for dim, label in AXES.items() if dim != "time"]
+        result += [(label, f"{size:,}") for label, size in named.items() if size]
+        result += [("times", rows["times"]), ("cases", f"{self.cases:,}"), ("samples", rows["samples"])]
+        result += [("blocks", f"{self.blocks:,} of {cut}, {self.block_cases:,} cases"), ("tasks", f"{self.blocks:,}")]
+        return result + [(key, rows[key]) for key in ("variables", "stored", "memory", "time")]
+
+
+def plan_simulations(sweep: Sweep) -> SimulationPlan:
+    """The plan of a sweep of simulations. Raises InputError where one cell of its axes is too much for a block."""
+    mechanism = sweep.family.assemble(sweep.parameters)
+    names = stored_names(sweep)
+    own = tuple(metric.variable for metric in sweep.user_metrics)
+    rows = [*(SIMULATED[name] for name in (*names, *_extra(sweep))), *own]
+    used = {dim for row in rows for dim in row.dims}
+    fixed = mechanism_sizes(mechanism) | SPACE
+    sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
+    case = sum(_case_bytes(row, sizes) for row in rows)
+    require_at_most(BLOCK_BYTES, case, "results", sweep)
+    block = _simulated_block(sizes, case)
+    result = SimulationPlan(sweep, Layout(sizes, block, (*names, *(row.name for row in own)), (), own, simulated=True))
+    require_at_most(BLOCK_MEMORY, result.block_memory, "memory", sweep)
+    require_files(result)
+    return result
+
+
+def stored_names(sweep: Sweep) -> tuple[str, ...]:
+    """The quantities that a store of simulations has: asked for, or stored anyway."""
+    asked = {*sweep.outputs, *sweep.metrics}
+    conditions = {"always": True, "with series": bool(sweep.outputs)}
+    return tuple(name for name, row in SIMULATED.items() if name in asked or conditions.get(row.stored, False))
+
+
+def _extra(sweep: Sweep) -> tuple[str, ...]:
+    """Series that metrics of a user's own need beside the outputs."""
+    stored = stored_names(sweep)
+    asked = (name for metric in sweep.user_metrics for name in metric.function.series)
+    return tuple(dict.fromkeys(name for name in asked if name not in stored))
+
+
+def _case_bytes(row: Quantity, sizes: Mapping[str, int]) -> int:
+    """Bytes of a variable of one case."""
+    outer = ("design", "friction", "trajectory", GAINS, STATE)
+    return DOUBLE * math.prod(sizes.get(dim, 1) for dim in row.dims if dim not in outer)
+
+
+def _references(sweep: Sweep, block: Mapping[str, int]) -> int:
+    """Bytes of the references of a block at all steps, and of those at half steps."""
+    assert sweep.simulation is not None
+    steps = (sweep.grid.samples - 1) * sweep.simulation.simulation.every
+    tracks = block["trajectory"] * (block["design"] if sweep.family.reference.resolved else 1)
+    return DOUBLE * 3 * tracks * steps * structure_of(sweep.family).motion_size
+
+
+def _simulated_block(sizes: Mapping[str, int], case: int) -> dict[str, int]:
+    """Lengths of a block; `case`: bytes of one case. Gains and initial states are cut only where they are too many."""
+    cells = sizes["design"] * sizes["friction"] * sizes["trajectory"]
+    gains, states = sizes.get(GAINS, 1), sizes.get(STATE, 1)
+    inner = gains * states
+    cases = max(FEW_CASES, min(BLOCK_CASES, cells * inner // WANTED_BLOCKS))
+    most = max(1, min(cases, BLOCK_BYTES // case, BLOCK_TARGET // (3 * case)))
+    if inner > most:
+        state = even(states, most)
+        lengths = {GAINS: even(gains, max(1, most // state)), STATE: state}
+        cut = {dim: length for dim, length in lengths.items() if dim in sizes}
+        return {"design": 1, "friction": 1, "trajectory": 1, **cut}
+    count = min(cells, most // inner)
+    friction = even(sizes["friction"], count)
+    trajectory = even(sizes["trajectory"], max(1, count // friction))
+    design = even(sizes["design"], max(1, count // (friction * trajectory)))
+    return {"design": design, "friction": friction, "trajectory": trajectory}
+
 
 BLOCK_SAMPLES = 1 << 22
 """Samples of a block: a task costs a millisecond or two in scheduler and worker, whatever its size."""

@@ -3,6 +3,8 @@
 Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, limbs and platforms in
 modules of these names, what makes no sense in a mechanism in `robots.formats.checks`. A description is plain data:
 nothing in a file is run.
+
+Resolve the names of robots in commands and sweep files: a robot of the catalogue, or a robot file.
 """
 
 from __future__ import annotations
@@ -16,28 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.documents.files import read_text
+from pipeline.documents.files import UNITS, read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.units import UNITS
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, Document, KeyPath, parse_yaml
-from pipeline.robot_files.limbs import LimbReader
-from pipeline.robot_files.places import Places
-from pipeline.robot_files.platforms import PlatformReader
-from pipeline.robot_files.redundant import weights_above_zero
+from pipeline.errors import InputError, Problem, show
+from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above_zero
 from pipeline.robot_files.sections import RobotFile
-from pipeline.robot_files.solvable import check_solvable
-from pipeline.robot_files.values import NO_PITCH, PITCH, ValueReader
-from robots import limits
+from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
+from robots import catalog, limits
 from robots.coupled import grounded, grounds_of, homes_of
 from robots.expressions.expression import GEOMETRIC, Expression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
-from robots.formats.description import CONSTANTS, Description
+from robots.formats.description import CONSTANTS, PLAIN, Description, fill
 from robots.formats.ratings import Rating
-from robots.formats.templates import fill
-from robots.formats.variants import PLAIN
-from robots.model import NO_PLATFORM, Limb, Link, Mechanism
+from robots.model import NO_PLATFORM, Family, Limb, Link, Mechanism, Robot
 from robots.parameters import LARGEST, Parameter, nearest
 from robots.types import BASE
 
@@ -45,7 +41,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = {"and", "or", "not", *GEOMETRIC, *CONSTANTS}
 
 
-def read_robot(path: str | os.PathLike[str]) -> Description:
+def read_description(path: str | os.PathLike[str]) -> Description:
     """Read the robot in a file. Raises InputError with all problems."""
     name = os.fspath(path)
     return parse_robot(read_text(name, MAX_BYTES), name)
@@ -283,3 +279,47 @@ class _RobotReader:
             if self.report.problems:
                 return
         check_solvable(self.report, description)
+
+
+def is_file(name: str) -> bool:
+    """Whether the name of a robot is that of a file."""
+    return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
+
+
+def find_family(name: str) -> Family:
+    """Find the family that a command names: of a robot file, or of the catalogue. Raises InputError, ParameterError."""
+    return read_description(name).family if is_file(name) else catalog.family(name)
+
+
+def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
+    """Build the robot of a robot file with these parameters (SI units), defaults for the others.
+
+    Raises InputError with all problems of the file, and ParameterError.
+
+        >>> path = ls.robots.write(ls.robots.build("five_bar"), "yours.yaml")
+        >>> ls.robots.read("yours.yaml").name
+        'five_bar'
+    """
+    return Robot.of(read_description(path).family, parameters)
+
+
+def name_from(name: str, folder: str | os.PathLike[str]) -> str:
+    """Name a robot as a sweep file in `folder` does. Raises InputError for a robot file that is elsewhere."""
+    if not is_file(name):
+        return name
+    path = os.path.relpath(os.path.realpath(name), os.path.realpath(folder))
+    if path.startswith(os.pardir):
+        rule = "a robot file in the folder of the sweep or below"
+        raise InputError([Problem(name, 0, 0, "", "a robot file elsewhere", rule, "Copy it there.")])
+    return f"./{path.replace(os.sep, '/')}"
+
+
+def read_robot_beside(name: str, folder: str | os.PathLike[str], sweep: str) -> Description:
+    """Read the robot file that the file `sweep` in `folder` names. Raises InputError."""
+    root = os.path.realpath(folder)
+    place = "" if "\0" in name else os.path.realpath(os.path.join(root, name))
+    if not place.startswith(os.path.join(root, "")):
+        hint = "Copy it there: a sweep reads no files from elsewhere."
+        rule = "a file in the folder of the sweep or below"
+        raise InputError([Problem(sweep, 0, 0, "robot", show(name), rule, hint)])
+    return read_description(os.path.join(os.fspath(folder), name))

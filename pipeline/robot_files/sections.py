@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticKnownError
 
-from pipeline.documents.section import Integer, Name, Number, Section, Text
+from pipeline.documents.validation import Integer, Name, Number, Section, Text
 from robots.formats.writing import AXES, FORMAT
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS
 from robots.types import JointKind

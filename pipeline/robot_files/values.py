@@ -1,4 +1,9 @@
-"""Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places."""
+"""Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places.
+
+Where a robot file says what is in its mechanism: paths of keys for findings about limbs made of its own.
+
+See that the kinematics of a robot can be solved as it is described, before a sweep is planned or run.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,11 @@ from typing import Any
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
+from robots.coupled import COORDINATES, CoupledPlatform
 from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
-from robots.formats.templates import Along, DriveCurve, Late, Turn
+from robots.formats.description import Along, Description, DriveCurve, Late, Turn
 from robots.joint_kinds import JOINT_KINDS
-from robots.model import Frame, Inertia
+from robots.model import Frame, Inertia, Mechanism
 from robots.parameters import LARGEST, nearest
 from robots.types import IDENTITY
 
@@ -117,3 +123,71 @@ class ValueReader:
         tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         mass = self.number(section.mass, (*path, "mass"))
         return Inertia(mass, self.triple(section.centre, (*path, "centre")), tensor)
+
+
+_OF = {"links": 0, "loops": 1}
+
+
+class Places:
+    """Paths in the file of limbs, and of links and cut joints of the closed chain of a platform."""
+
+    def __init__(self, template: Mechanism, platform: CoupledPlatform | None, limbs: Mechanism | None = None) -> None:
+        self.names = [limb.name for limb in template.limbs]
+        self.lists: tuple[list[KeyPath], list[KeyPath]] | None = None
+        if platform is None or limbs is None:
+            return
+        links: list[KeyPath] = [("base", "links", k) for k in range(len(platform.carriers))]
+        links += [("platform",)] * len(COORDINATES)
+        links += [("platform", "links", k) for k in range(len(platform.links))]
+        loops: list[KeyPath] = [("platform", "loops", k) for k in range(len(platform.joined))]
+        for instance in limbs.instances:
+            limb = limbs.limbs[instance.limb]
+            path = ("limbs", self.limb(limb.name))
+            links += [(*path, "links", k) for k in range(len(limb.links))]
+            for key, cuts in (("tips", limb.tips), ("loops", limb.loops)):
+                loops += [(*path, key, k) for k in range(len(cuts))]
+        self.lists = links, loops
+
+    def limb(self, name: str) -> str:
+        """The name in the file of a limb; that of a variant begins with it."""
+        if name in self.names:
+            return name
+        return max((known for known in self.names if name.startswith(f"{known}_")), key=len, default=name)
+
+    def of(self, path: KeyPath) -> KeyPath:
+        """The path in the file of a path in the mechanism."""
+        if path[:1] != ("limbs",) or len(path) < 2:
+            return path
+        if self.lists is not None and len(path) > 3 and path[2] in _OF:
+            return (*self.lists[_OF[str(path[2])]][int(path[3])], *path[4:])
+        return ("limbs", self.limb(str(path[1])), *path[2:])
+
+
+def check_solvable(report: Report, description: Description) -> None:
+    """Choose rows and independent joints of every limb, as kernels will; report where that is not possible."""
+    from tasks.mechanics.structure import structure_of
+    from tasks.mechanics.topology import TopologyError
+
+    try:
+        structure_of(description.family)
+    except TopologyError as error:
+        text = str(error)
+        limb = next((entry for entry in description.template.limbs if f" {entry.name}" in text.partition(":")[0]), None)
+        within: tuple[str, ...] = () if limb is None else ("limbs", limb.name)
+        chain = description.template.is_chain and "actuated" in text
+        if description.platform is not None:
+            within = ("platform", "coordinates")
+        got, rule, hint = _parts(text)
+        report((*within, "actuated") if chain and limb is not None else within, Got(got), rule, hint)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """What was got, what was expected, and advice, of the text of an error."""
+    said, _, hint = text.partition("; ")
+    _, result, got = said.partition(": ")
+    got = (got if result else said).removeprefix("got ")
+    if hint.startswith("expected "):
+        rule, _, hint = hint.removeprefix("expected ").partition("; ")
+    else:
+        rule = "limbs that can be solved"
+    return got, rule, f"{hint[:1].upper()}{hint[1:]}." if hint else ""

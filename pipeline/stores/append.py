@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.cluster.clients import ClusterLike
+from pipeline.cluster.arguments import ClusterLike
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
-from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import contents, plan_at
+from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import Granularity
 from pipeline.execution.opening import with_conventions
 from pipeline.execution.run import run_into
-from pipeline.monitor.events import Listener
+from pipeline.monitor.log import Listener
 from pipeline.plan.model import Plan
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from pipeline.sweep.model import Sweep

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.cluster.clients import ClusterLike, as_cluster
+from pipeline.cluster.arguments import ClusterLike, as_cluster
 from pipeline.cluster.connection import connect
-from pipeline.documents.html import table
-from pipeline.documents.units import size
+from pipeline.documents.files import size
+from pipeline.documents.writing import table
 from pipeline.errors import ClusterLostError, RunStoppedError
-from pipeline.execution.cluster_executor import make_executor
 from pipeline.execution.contents import plan_at
+from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest

@@ -20,7 +20,7 @@ from pipeline.sweep.sections import FrictionSection as Friction
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import FORCE, LAWS
-from robots.joint_places import JointPlace
+from robots.limits import JointPlace
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pipeline.documents.files import write_new
-from pipeline.documents.html import table
+from pipeline.documents.writing import table
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.kinds import Array, Axis, complete
 from pipeline.sweep.content import FORMAT, Content, HasSections, SectionValue
@@ -28,7 +28,7 @@ from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories.description import describe_trajectory
 from pipeline.sweep.user_metric import PreparedMetric
-from robots.criteria.parameters import CriteriaParameters
+from robots.criteria.parts import CriteriaParameters
 from robots.criteria.selection import SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.limits import ActuatorSharing, Limits

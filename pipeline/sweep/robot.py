@@ -12,8 +12,7 @@ from pathlib import Path
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.names import is_file, read_robot_beside
-from pipeline.robot_files.reader import describe
+from pipeline.robot_files.reader import describe, is_file, read_robot_beside
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
@@ -48,7 +47,7 @@ def _assembled(
     if family is None:
         return description
     from robots.formats.branch import assembly_of, branched, modes_of  # takes scipy, which few sweeps need
-    from robots.formats.modes.asked import BranchError
+    from robots.formats.working_modes import BranchError
 
     known = Robot.of(family, {}).values
     values = dict(known) | {key: float(x) for key, x in file.parameters.items() if key in known}

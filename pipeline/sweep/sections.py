@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
 from pydantic_core import PydanticCustomError
 
-from pipeline.documents.section import MANY, Count, Integer, Name, Number, Section, Text
+from pipeline.documents.validation import MANY, Count, Integer, Name, Number, Section, Text
 from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.criteria.sections import CriteriaSection

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from robots.metric_function import MetricFunction
-from robots.quantities import Quantity
+from robots.quantities import MetricFunction, Quantity
 
 
 @dataclass(frozen=True)

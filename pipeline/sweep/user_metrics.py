@@ -21,9 +21,8 @@ from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric
-from robots.metric_function import OF_SIMULATION, VALUES, MetricFunction
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, SIMULATED, Quantity, needing
+from robots.quantities import OF_SIMULATION, QUANTITIES, SIMULATED, VALUES, MetricFunction, Quantity, needing
 from storage.schema import NAME
 
 UserFunction = Callable[..., Any]

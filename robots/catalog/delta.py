@@ -13,7 +13,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from robots import inertia
+from robots import geometry
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, product, shifted, sqrt, transpose
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
@@ -84,11 +84,11 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
     density, a, b, c = p["density"], p["upper_arm"], p["link_length"], p["rod_length"]
     return _delta(
         p,
-        arm=inertia.cylinder(density, a, p["arm_diameter"], "x", (-0.5 * a, 0.0, 0.0)),
-        elbow=inertia.cylinder(density, b, p["link_diameter"], "y"),
-        rod=inertia.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c)),
-        wrist=inertia.cylinder(density, b, p["link_diameter"], "y", (0.0, 0.5 * b, 0.0)),
-        platform=inertia.cylinder(density, p["platform_height"], p["platform_diameter"], "z"),
+        arm=geometry.cylinder(density, a, p["arm_diameter"], "x", (-0.5 * a, 0.0, 0.0)),
+        elbow=geometry.cylinder(density, b, p["link_diameter"], "y"),
+        rod=geometry.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c)),
+        wrist=geometry.cylinder(density, b, p["link_diameter"], "y", (0.0, 0.5 * b, 0.0)),
+        platform=geometry.cylinder(density, p["platform_height"], p["platform_diameter"], "z"),
         limbs=limbs,
     )
 
@@ -107,16 +107,16 @@ def _published(p: Mapping[str, Number]) -> Mechanism:
         arm=Inertia(
             p["arm_mass"],
             (-p["arm_centre_along"], 0.0, -p["arm_centre_below"]),
-            inertia.diagonal(0.0, p["arm_inertia"], p["arm_inertia"]),
+            geometry.diagonal(0.0, p["arm_inertia"], p["arm_inertia"]),
         ),
-        elbow=inertia.point(p["elbow_mass"]),
+        elbow=geometry.point(p["elbow_mass"]),
         rod=Inertia(
             p["rod_mass"],
             (0.0, 0.0, -p["rod_centre"]),
-            inertia.diagonal(p["rod_inertia_across"], p["rod_inertia_across"], p["rod_inertia_along"]),
+            geometry.diagonal(p["rod_inertia_across"], p["rod_inertia_across"], p["rod_inertia_along"]),
         ),
-        wrist=inertia.point(0.0, (0.0, 0.5 * p["link_length"], 0.0)),
-        platform=inertia.point(p["platform_mass"]),
+        wrist=geometry.point(0.0, (0.0, 0.5 * p["link_length"], 0.0)),
+        platform=geometry.point(p["platform_mass"]),
         armature=p["gear_ratio"] * p["gear_ratio"] * p["gearbox_inertia"],
     )
 

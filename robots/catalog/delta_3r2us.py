@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
+from robots import geometry
 from robots.catalog.delta import CYLINDERS, DECLARED, MINUS_Y, PAPER, X
 from robots.geometry import about, around_z, shifted, sqrt
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.types import BASE, TRANSLATION, Number, Vector
 
-NOTHING = inertia.point(0.0)
+NOTHING = geometry.point(0.0)
 
 
 def _assemble(p: Mapping[str, Number]) -> Mechanism:
@@ -29,11 +29,11 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     h = sqrt(c * c - d * d)
     tilt = about("y", h / c, -d / c)  # z axis along the rods
     rod_end: Vector = (0.0, 0.0, -c)
-    arm = inertia.joined(
-        inertia.cylinder(density, a, p["arm_diameter"], "x", (-0.5 * a, 0.0, 0.0)),
-        inertia.cylinder(density, b, p["link_diameter"], "y", (-a, 0.0, 0.0)),
+    arm = geometry.joined(
+        geometry.cylinder(density, a, p["arm_diameter"], "x", (-0.5 * a, 0.0, 0.0)),
+        geometry.cylinder(density, b, p["link_diameter"], "y", (-a, 0.0, 0.0)),
     )
-    rod = inertia.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c))
+    rod = geometry.cylinder(density, c, p["rod_diameter"], "z", (0.0, 0.0, -0.5 * c))
     links = [Link("1", "arm", BASE, "revolute", MINUS_Y, shifted((-p["base_radius"], 0.0, 0.0)), arm)]
     tips: list[Closure] = []
     for joint, side, name in (("2", -0.5 * b, "a"), ("3", 0.5 * b, "b")):
@@ -44,7 +44,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
         tips.append(Closure(f"{len(tips) + 4}", "spherical", cross + 1, shifted(rod_end), PLATFORM, seat))
     limb = Limb("R[2US]", tuple(links), (), tuple(tips), ("1",))
     instances = tuple(Instance(f"limb{k + 1}", 0, mount, mount) for k, mount in enumerate(around_z(3)))
-    platform = inertia.cylinder(density, p["platform_height"], p["platform_diameter"], "z")
+    platform = geometry.cylinder(density, p["platform_height"], p["platform_diameter"], "z")
     return Mechanism((limb,), instances, Platform(platform, TRANSLATION, shifted((0.0, 0.0, -h))))
 
 

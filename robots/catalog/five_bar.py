@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
+from robots import geometry
 from robots.geometry import AXIS_MINUS_Y, about, around_z, length, product, shifted, sqrt, transpose
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
@@ -33,7 +33,7 @@ def _turns(p: Mapping[str, Number]) -> tuple[Matrix, Matrix]:
 
 
 def _rod(mass: Number, span: Number) -> Inertia:
-    return inertia.bar(mass, span, "z", (0.0, 0.0, -0.5 * span))
+    return geometry.bar(mass, span, "z", (0.0, 0.0, -0.5 * span))
 
 
 def _assemble(p: Mapping[str, Number]) -> Mechanism:
@@ -52,7 +52,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
         Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True)
     )
     home = shifted((0.0, 0.0, -p["home_height"]))
-    return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
+    return Mechanism((limb,), instances, Platform(geometry.point(p["platform_mass"]), ("vx", "vz"), home))
 
 
 FIVE_BAR = Family(

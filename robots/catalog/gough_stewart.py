@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from robots import inertia
+from robots import geometry
 from robots.geometry import along, length, minus, polar, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
@@ -17,16 +17,16 @@ from robots.types import BASE, IDENTITY, SPATIAL, Number, Vector
 
 CASE_STUDY = "public case study of a 6-UPS platform (base 3 m, platform 1 m, height 2 m)"
 LEGS = 6
-NOTHING = inertia.point(0.0)
+NOTHING = geometry.point(0.0)
 
 
 def _tube(p: Mapping[str, Number], span: Number) -> Inertia:
     """The outer tube: a hollow cylinder from the base joint along z."""
-    outer = inertia.cylinder(p["density"], span, 2.0 * p["tube_radius"], "z")
-    inner = inertia.cylinder(p["density"], span, 2.0 * p["tube_bore"], "z")
+    outer = geometry.cylinder(p["density"], span, 2.0 * p["tube_radius"], "z")
+    inner = geometry.cylinder(p["density"], span, 2.0 * p["tube_bore"], "z")
     mass = outer.mass - inner.mass
     moments = (outer.tensor[k][k] - inner.tensor[k][k] for k in range(3))
-    return Inertia(mass, (0.0, 0.0, 0.5 * span), inertia.diagonal(*moments))
+    return Inertia(mass, (0.0, 0.0, 0.5 * span), geometry.diagonal(*moments))
 
 
 def _joint_points(p: Mapping[str, Number], leg: int) -> tuple[Vector, Vector]:
@@ -49,7 +49,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     base, platform = _joint_points(p, 0)  # all legs are of one length at the reference pose
     span = length(minus((platform[0], platform[1], p["home_height"]), base))
     part = p["tube_share"] * span
-    rod = inertia.cylinder(p["density"], part, 2.0 * p["rod_radius"], "z", (0.0, 0.0, -0.5 * part))
+    rod = geometry.cylinder(p["density"], part, 2.0 * p["rod_radius"], "z", (0.0, 0.0, -0.5 * part))
     links = (
         Link("1", "cross", BASE, "revolute", (1.0, 0.0, 0.0), Frame(), NOTHING),
         Link("2", "tube", 0, "revolute", (0.0, 1.0, 0.0), Frame(), _tube(p, part)),
@@ -57,7 +57,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
     )
     tip = Closure("4", "spherical", 2, Frame(), PLATFORM, Frame())
     thick = p["plate_thickness"]
-    plate = inertia.cylinder(p["density"], thick, 2.0 * p["platform_radius"], "z")
+    plate = geometry.cylinder(p["density"], thick, 2.0 * p["platform_radius"], "z")
     limb = Limb("UPS", links, (), (tip,), ("3",))
     return Mechanism((limb,), tuple(instances), Platform(plate, SPATIAL, Frame(IDENTITY, height)))
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from robots import inertia
+from robots import geometry
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_X, along, length, minus, polar, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform
@@ -48,14 +48,14 @@ def _direction(p: Mapping[str, Number], leg: int) -> Vector:
 
 
 def _upwards(mass: Number, span: Number, diameter: Number) -> Inertia:
-    return inertia.bar(mass, span, "z", (0.0, 0.0, 0.5 * span), diameter)
+    return geometry.bar(mass, span, "z", (0.0, 0.0, 0.5 * span), diameter)
 
 
 def _leg(p: Mapping[str, Number]) -> Limb:
     low, high = p["base_offset"], p["platform_offset"]
     span = length(_direction(p, 0)) - low - high  # all legs are of one length at the reference pose
     part = p["body_share"] * span
-    feed = inertia.bar(p["feed_mass"], part, "z", (0.0, 0.0, -0.5 * part), p["feed_diameter"])
+    feed = geometry.bar(p["feed_mass"], part, "z", (0.0, 0.0, -0.5 * part), p["feed_diameter"])
     links = (
         Link("1", "base_link", BASE, "revolute", X, Frame(), _upwards(p["base_link_mass"], low, 0.0)),
         Link(
@@ -67,7 +67,7 @@ def _leg(p: Mapping[str, Number]) -> Limb:
             shifted((0.0, 0.0, low)),
             _upwards(p["screw_mass"], part, p["screw_diameter"]),
         ),
-        Link("3", "turn", 1, "revolute", Z, Frame(), inertia.point(0.0)),
+        Link("3", "turn", 1, "revolute", Z, Frame(), geometry.point(0.0)),
         Link("4", "feed", 2, "prismatic", Z, shifted((0.0, 0.0, span)), feed),
         Link("5", "platform_link", 3, "revolute", Y, Frame(), _upwards(p["platform_link_mass"], high, 0.0)),
     )
@@ -82,7 +82,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
         turned = along(_direction(p, leg))
         instances.append(Instance(f"leg{leg + 1}", 0, Frame(turned, base), Frame(turned, platform)))
     level, upright = p["platform_inertia_level"], p["platform_inertia_upright"]
-    body = Inertia(p["platform_mass"], (0.0, 0.0, 0.0), inertia.diagonal(level, level, upright))
+    body = Inertia(p["platform_mass"], (0.0, 0.0, 0.0), geometry.diagonal(level, level, upright))
     home = shifted((0.0, 0.0, p["home_height"]))
     return Mechanism((_leg(p),), tuple(instances), Platform(body, SPATIAL, home))
 

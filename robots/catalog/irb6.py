@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from robots import inertia
+from robots import geometry
 from robots.drives import Drive, Motor, Spin
 from robots.geometry import AXIS_MINUS_Y, shifted
 from robots.model import Closure, Family, Frame, Inertia, Link, Mechanism
@@ -48,7 +48,7 @@ def _links(p: Mapping[str, Number]) -> tuple[Link, ...]:
             "revolute",
             Y,
             shifted((-throw, 0.0, 0.0)),
-            inertia.bar(p["coupler_mass"], arm, "z", (0.0, 0.0, half)),
+            geometry.bar(p["coupler_mass"], arm, "z", (0.0, 0.0, half)),
         ),
         Link("elbow", "forearm", 1, "revolute", Y, shifted((0.0, 0.0, arm)), _slender(p, "forearm", forearm, "x")),
         Link("tilt", "wrist", 4, "revolute", Y, shifted((forearm, 0.0, 0.0)), _round(p, "wrist", 0.12, "y", 0.0)),
@@ -59,11 +59,11 @@ def _links(p: Mapping[str, Number]) -> tuple[Link, ...]:
 def _slender(p: Mapping[str, Number], body: str, span: Number, axis: str) -> Inertia:
     """A bar as long as the body whose centre of mass is where its parameter says."""
     along = p[f"{body}_centre"]
-    return inertia.bar(p[f"{body}_mass"], span, axis, (along, 0.0, 0.0) if axis == "x" else (0.0, 0.0, along))
+    return geometry.bar(p[f"{body}_mass"], span, axis, (along, 0.0, 0.0) if axis == "x" else (0.0, 0.0, along))
 
 
 def _round(p: Mapping[str, Number], body: str, span: Number, axis: str, height: Number) -> Inertia:
-    return inertia.bar(p[f"{body}_mass"], span, axis, (0.0, 0.0, height), p[f"{body}_diameter"])
+    return geometry.bar(p[f"{body}_mass"], span, axis, (0.0, 0.0, height), p[f"{body}_diameter"])
 
 
 def _drives(p: Mapping[str, Number]) -> tuple[Drive, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from robots import inertia
+from robots import geometry
 from robots.geometry import AXIS_MINUS_Y, about, around_z, circle, cross, dot, length, shifted, sqrt, transpose, unit
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform
 from robots.parameters import Parameter
@@ -27,7 +27,7 @@ MINUS_Y: Vector = (0.0, -1.0, 0.0)
 
 PAPER = "topology: Mueller, Dynamics of Parallel Manipulators with Hybrid Complex Limbs, examples 3 and 6"
 DECLARED = "declared here; no lengths are public"
-NOTHING = inertia.point(0.0)
+NOTHING = geometry.point(0.0)
 
 
 def _drop(p: Mapping[str, Number]) -> tuple[Number, Number]:
@@ -50,7 +50,7 @@ def _rod(
     seat, up = transpose(columns), length(run)
     # about the turning axis, so that the rod lies along -z of its frame
     lean = about("x", -dot(run, columns[2]) / up, dot(run, fixed) / up)
-    solid = inertia.bar(p["rod_mass"], p["rod_length"], "z", (0.0, 0.0, -0.5 * p["rod_length"]))
+    solid = geometry.bar(p["rod_mass"], p["rod_length"], "z", (0.0, 0.0, -0.5 * p["rod_length"]))
     elbow = Frame(seat, (0.0, side * p["elbow_half_width"], 0.0))
     links = [
         Link(f"{joints[0]}.1", f"cross_{name}", 1, "revolute", Y, elbow, NOTHING),
@@ -64,8 +64,8 @@ def _rod(
 def _assemble(p: Mapping[str, Number]) -> Mechanism:
     a, offset = p["upper_arm"], p["link_offset"]
     middle: Vector = (-0.5 * a, 0.0, 0.0)
-    arm, bar = inertia.bar(p["arm_mass"], a, "x", middle), inertia.bar(p["bar_mass"], a, "x", middle)
-    elbow = inertia.bar(p["elbow_mass"], 2.0 * p["elbow_half_width"], "y")
+    arm, bar = geometry.bar(p["arm_mass"], a, "x", middle), geometry.bar(p["bar_mass"], a, "x", middle)
+    elbow = geometry.bar(p["elbow_mass"], 2.0 * p["elbow_half_width"], "y")
     proximal = (
         Link("1", "arm", BASE, "revolute", MINUS_Y, shifted((-p["base_radius"], 0.0, 0.0)), arm),
         Link("2", "elbow", 0, "revolute", MINUS_Y, shifted((-a, 0.0, 0.0)), elbow),
@@ -81,7 +81,7 @@ def _assemble(p: Mapping[str, Number]) -> Mechanism:
         Instance(name, 0, mount, mount) for name, mount in zip(("left", "right"), around_z(2), strict=True)
     )
     home = shifted((0.0, 0.0, -_drop(p)[1]))
-    return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), ("vx", "vz"), home))
+    return Mechanism((limb,), instances, Platform(geometry.point(p["platform_mass"]), ("vx", "vz"), home))
 
 
 _length, _mass = partial(Parameter.length, source=DECLARED), partial(Parameter.mass, source=DECLARED)

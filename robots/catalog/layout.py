@@ -2,18 +2,21 @@
 
 A joint is where it is and turns about, or slides along, an axis of a frame there; bodies have centres of mass and
 tensors in the axes of the mount. Frames of links and placements in their parents follow.
+
+Parameters whose values no source prints: they are declared here, and their robots say so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from robots import inertia
+from robots import geometry
 from robots.geometry import cross, dot, minus, product, sqrt, times, transpose, unit
 from robots.model import PLATFORM, Closure, Frame, Inertia, Link
+from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, ZERO, JointKind, Matrix, Number, Vector
 
-NOTHING = inertia.point(0.0)
+NOTHING = geometry.point(0.0)
 GROUND = "base"
 
 _AXES: dict[str, Vector] = {
@@ -133,3 +136,16 @@ def bent(lengths: Pair, end: Pair) -> Pair:
     along = (near * near - far * far + square) / (2.0 * square)
     aside = sqrt(near * near / square - along * along)
     return along * across - aside * up, along * up + aside * across
+
+
+DECLARED = "declared here"
+
+
+def declared_mass(name: str, default: float, text: str) -> Parameter:
+    """A mass [kg]."""
+    return Parameter.mass(name, default, text, DECLARED)
+
+
+def declared_length(name: str, default: float, text: str) -> Parameter:
+    """A length [m]."""
+    return Parameter.length(name, default, text, DECLARED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from robots.inertia import diagonal
+from robots.geometry import diagonal
 from robots.model import Frame, Inertia, Link
 from robots.parameters import Parameter
 from robots.types import IDENTITY, ZERO, Matrix, Number, Vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from robots.inertia import diagonal, joined
+from robots.geometry import diagonal, joined
 from robots.model import Family, Inertia, Mechanism
 from robots.parameters import Parameter
 from robots.types import Number

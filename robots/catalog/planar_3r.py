@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from robots.catalog.link_tables import Z
-from robots.geometry import shifted
-from robots.inertia import diagonal
+from robots.geometry import diagonal, shifted
 from robots.model import Family, Inertia, Link, Mechanism
 from robots.parameters import Parameter
 from robots.types import ZERO, Number

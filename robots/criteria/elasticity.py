@@ -1,6 +1,6 @@
 """How the parts of a robot give way: actuators as springs, joints and links by compliances. Plain data, all in SI.
 
-A part that is not named is rigid. The mathematics, and where the beams of a link are, is in `tasks.criteria`.
+A part that is not named is rigid. The mathematics, and where the beams of a link are, is in `tasks.features`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robots.joint_places import matches
-from robots.limits import EVERY, Place
+from robots.limits import EVERY, Place, matches
 from robots.model import Mechanism
 from robots.parameters import ParameterError, nearest
 

@@ -1,7 +1,8 @@
 """Loops closed numerically: from rough positions of joints to a reference pose in which all joints meet.
 
 Positions are found once, for the defaults of the parameters; kernels go on from there for other values. The conditions
-are those of the closures of `tasks.mechanics.closures`, in plain numbers. Source: damped least squares, Levenberg 1944.
+are those of the closures of `tasks.mechanics.kinematics`, in plain numbers. Source: damped least squares, Levenberg
+1944.
 """
 
 from __future__ import annotations

@@ -20,11 +20,18 @@ from scipy.spatial.transform import Rotation
 
 from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
-from robots.formats.modes.asked import CLOSED, BranchError, Mode, NamedModes, RoughConfiguration
-from robots.formats.modes.limb_modes import other_solution
-from robots.formats.modes.platform_modes import other_assembly
-from robots.formats.modes.way import brought, way
 from robots.formats.tree import rows, vector
+from robots.formats.working_modes import (
+    CLOSED,
+    BranchError,
+    Mode,
+    NamedModes,
+    RoughConfiguration,
+    brought,
+    other_assembly,
+    other_solution,
+    way,
+)
 from robots.model import Family, Frame, Limb, Mechanism, Robot
 from robots.parameters import nearest
 from robots.types import Number

@@ -1,25 +1,282 @@
-"""A robot file as data: a family without code, which can be written, sent to a worker and made a family there."""
+"""A robot file as data: a family without code, which can be written, sent to a worker and made a family there.
+
+Numbers and rotations that are known once the parameters are: what a description holds where a mechanism has numbers.
+
+A template is a record of `robots.model` with late values in place of numbers; `fill` gives the record.
+
+Limbs of a robot that are not alike: instances of one description with other values, or mirrored.
+
+Axes of joints in any direction: frames of links are turned so that each has a coordinate axis of its own frame.
+
+A robot file gives an axis in the frame that the link has by its placement, and everything on the link in that frame
+too. The model knows coordinate axes alone, so the frame is turned from the coordinate axis that is nearest with the
+defaults of all parameters to the direction; what is on the link is turned back.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial, reduce
+from typing import Any
 
-from robots import catalog
+import numpy as np
+
+from robots import catalog, geometry
 from robots.coupled import CoupledPlatform, closed
 from robots.expressions.expression import Expression
 from robots.formats.assembly import References, counted_from
-from robots.formats.oblique import Axes, is_oblique, nearest_axes, straightened, straightened_cuts, straightened_links
 from robots.formats.ratings import Rating
-from robots.formats.templates import fill
-from robots.formats.variants import Variant, expanded
-from robots.model import Family, Mechanism, Robot
+from robots.geometry import cross, dot, product, times, transpose, unit
+from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter
-from robots.types import BASE, Number
+from robots.types import BASE, IDENTITY, Matrix, Number, Vector
+
+Values = Mapping[str, Number]
+Late = float | Expression
+
+
+UNDECIDED: Matrix = ((math.nan,) * 3,) * 3
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A rotation as turns one after the other about axes of the turned frame: (x, y or z; degrees)."""
+
+    steps: tuple[tuple[str, Late], ...]
+
+    def __call__(self, values: Values) -> Matrix:
+        """The rotation (3, 3)."""
+        turns = (geometry.about(axis, *geometry.exact_circle(fill(angle, values))) for axis, angle in self.steps)
+        return reduce(geometry.product, turns, IDENTITY)
+
+
+@dataclass(frozen=True)
+class Along:
+    """The rotation that lays z along a direction and keeps x level; z of the outer frame is up."""
+
+    direction: tuple[Late, Late, Late]
+
+    def __call__(self, values: Values) -> Matrix:
+        """The rotation (3, 3)."""
+        direction: Vector = fill(self.direction, values)
+        try:
+            return geometry.along(direction)
+        except ZeroDivisionError:  # numbers that leave x undecided: checked with the defaults, NaN elsewhere
+            return UNDECIDED
+
+
+@dataclass(frozen=True)
+class DriveCurve:
+    """The coordinate of a drive as a function of joint positions: an expression of joints and parameters."""
+
+    expression: Expression
+
+    def __call__(self, values: Values) -> Callable[[Values], Number]:
+        """The function, for values of the parameters."""
+        return partial(_along_curve, self.expression, values)
+
+
+def _along_curve(expression: Expression, values: Values, positions: Values) -> Number:
+    return expression({**values, **positions})
+
+
+LATE = (Expression, Turn, Along, DriveCurve)
+
+
+def fill(template: Any, values: Values) -> Any:
+    """The template with the value of everything that is late: floats, arrays or symbols, as `values` are."""
+    if isinstance(template, LATE):
+        return fill(template(values), values)
+    if isinstance(template, np.floating):
+        return float(template)
+    if isinstance(template, tuple):
+        return tuple(fill(each, values) for each in template)
+    if dataclasses.is_dataclass(template) and not isinstance(template, type):
+        names = [each.name for each in dataclasses.fields(template)]
+        return type(template)(**{name: fill(getattr(template, name), values) for name in names})
+    return template
+
+
+def names(template: Any) -> frozenset[str]:
+    """Names that the late values of a template mention."""
+    if isinstance(template, Expression):
+        return frozenset(template.names)
+    if isinstance(template, tuple):
+        return frozenset().union(*map(names, template))
+    if dataclasses.is_dataclass(template) and not isinstance(template, type):
+        return names(tuple(getattr(template, each.name) for each in dataclasses.fields(template)))
+    return frozenset()
+
+
+MIRRORS = ("x", "y", "z")
+"""Axes of the mount frame across which a limb may be mirrored."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is different in a limb of the robot: values of parameters by name, and an axis whose sign is changed."""
+
+    values: tuple[tuple[str, Late], ...] = ()
+    mirror: str | None = None
+
+
+PLAIN = Variant()
+
+
+def expanded(
+    template: Mechanism, variants: Sequence[Variant], known: Callable[[Mapping[str, Number]], Mapping[str, Number]]
+) -> tuple[Mechanism, tuple[int, ...]]:
+    """The template with a limb for each different one of its instances, filled; limbs that none has are left out.
+
+    `known` gives what expressions may use when some parameters have other values. Also which limb of the template each
+    of its limbs is.
+    """
+    plain = known({})
+    limbs: dict[tuple[int, Variant], Limb] = {}
+    instances = []
+    for instance, variant in zip(template.instances, variants, strict=True):
+        key = (instance.limb, variant)
+        if key not in limbs:
+            own = known({name: fill(value, plain) for name, value in variant.values})
+            limb: Limb = fill(template.limbs[instance.limb], own)
+            if variant != PLAIN:
+                limb = replace(limb, name=f"{limb.name}_{instance.name}")
+            limbs[key] = limb if variant.mirror is None else mirrored(limb, MIRRORS.index(variant.mirror))
+        instances.append(replace(fill(instance, plain), limb=list(limbs).index(key)))
+    whole: Mechanism = replace(fill(template, plain), limbs=tuple(limbs.values()), instances=tuple(instances))
+    return whole, tuple(source for source, _ in limbs)
+
+
+def mirrored(limb: Limb, axis: int) -> Limb:
+    """A limb whose points have another sign along an axis of its mount frames, at the base and at the platform."""
+
+    def point(v: Vector) -> Vector:
+        x, y, z = (-value if k == axis else value for k, value in enumerate(v))
+        return (x, y, z)
+
+    def spin(v: Vector) -> Vector:
+        """The direction of a turn keeps its sign along the axis alone."""
+        x, y, z = (value if k == axis else -value for k, value in enumerate(v))
+        return (x + 0.0, y + 0.0, z + 0.0)
+
+    def matrix(m: Matrix) -> Matrix:
+        rows = tuple(
+            tuple(-value if (i == axis) != (j == axis) else value for j, value in enumerate(row))
+            for i, row in enumerate(m)
+        )
+        return rows  # type: ignore[return-value]
+
+    def frame(f: Frame) -> Frame:
+        return Frame(matrix(f.rotation), point(f.position))
+
+    def link(body: Link) -> Link:
+        load = Inertia(body.inertia.mass, point(body.inertia.centre), matrix(body.inertia.tensor))
+        x, y, z = spin(body.axis) if body.joint_kind.turns else point(body.axis)
+        pitch = None if body.pitch is None else -body.pitch
+        placement = frame(body.placement)
+        return replace(body, axis=(x + 0.0, y + 0.0, z + 0.0), placement=placement, inertia=load, pitch=pitch)
+
+    def cut(joint: Closure) -> Closure:
+        pitch = None if joint.pitch is None else -joint.pitch
+        return replace(joint, frame_a=frame(joint.frame_a), frame_b=frame(joint.frame_b), pitch=pitch)
+
+    drives = tuple(
+        replace(drive, spins=tuple(replace(entry, axis=spin(entry.axis)) for entry in drive.spins))
+        for drive in limb.drives
+    )
+    return replace(
+        limb,
+        links=tuple(map(link, limb.links)),
+        loops=tuple(map(cut, limb.loops)),
+        tips=tuple(map(cut, limb.tips)),
+        drives=drives,
+    )
+
+
+Axes = Mapping[int, Vector]
+"""Signed coordinate axes of links by their index, of those whose axis is none."""
+
+BackTurn = Callable[[int, Frame], Frame]
+
+
+def is_oblique(axis: Vector) -> bool:
+    """Whether an axis is none of the coordinate axes with sign; an expression is not known to be one."""
+    return not all(isinstance(x, float) for x in axis) or sorted(map(abs, axis)) != [0.0, 0.0, 1.0]
+
+
+def nearest_axes(links: Sequence[Link], at_defaults: Sequence[Link]) -> dict[int, Vector]:
+    """Coordinate axes of the links that have others, from the same links with numbers."""
+    result: dict[int, Vector] = {}
+    for k, (link, known) in enumerate(zip(links, at_defaults, strict=True)):
+        if is_oblique(link.axis):
+            direction = np.array(known.axis, dtype=float)
+            place = int(np.argmax(np.abs(direction)))
+            x, y, z = (float(np.copysign(i == place, direction[place])) if i == place else 0.0 for i in range(3))
+            result[k] = (x, y, z)
+    return result
+
+
+def straightened_links(links: Sequence[Link], axes: Axes) -> tuple[tuple[Link, ...], BackTurn]:
+    """Links whose joints have coordinate axes, and what turns back a frame that is given on one of them."""
+    turns = {k: _turn(axis, unit(links[k].axis)) for k, axis in axes.items()}
+
+    def turned_back(body: int, frame: Frame) -> Frame:
+        if body not in turns:
+            return frame
+        inward = transpose(turns[body])
+        return Frame(product(inward, frame.rotation), times(inward, frame.position))
+
+    result = []
+    for k, link in enumerate(links):
+        placement = turned_back(link.parent, link.placement)
+        if k in turns:
+            turn, inward = turns[k], transpose(turns[k])
+            (xx, xy, xz), (_, yy, yz), (_, _, zz) = product(product(inward, link.inertia.tensor), turn)
+            tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+            load = Inertia(link.inertia.mass, times(inward, link.inertia.centre), tensor)
+            placement = Frame(product(placement.rotation, turn), placement.position)
+            link = replace(link, axis=axes[k], inertia=load)
+        result.append(replace(link, placement=placement))
+    return tuple(result), turned_back
+
+
+def straightened_cuts(cuts: Sequence[Closure], back: BackTurn) -> tuple[Closure, ...]:
+    """Cut joints between links whose frames were turned."""
+    return tuple(replace(cut, frame_a=back(cut.a, cut.frame_a), frame_b=back(cut.b, cut.frame_b)) for cut in cuts)
+
+
+def straightened(limb: Limb, axes: Axes) -> Limb:
+    """The limb with coordinate axes."""
+    if not axes:
+        return limb
+    links, back = straightened_links(limb.links, axes)
+    drives = tuple(
+        replace(
+            drive,
+            spins=tuple(
+                replace(spin, axis=back(spin.carrier, Frame(IDENTITY, spin.axis)).position) for spin in drive.spins
+            ),
+        )
+        for drive in limb.drives
+    )
+    loops, tips = straightened_cuts(limb.loops, back), straightened_cuts(limb.tips, back)
+    return replace(limb, links=links, loops=loops, tips=tips, drives=drives)
+
+
+def _turn(start: Vector, end: Vector) -> Matrix:
+    """The shortest turn from one direction to another one that is not opposite."""
+    v, c = cross(start, end), dot(start, end)
+    share = 1.0 / (c + 1.0)
+    skew = ((0.0, -v[2], v[1]), (v[2], 0.0, -v[0]), (-v[1], v[0], 0.0))
+    square = product(skew, skew)
+    rows = tuple(tuple(IDENTITY[i][j] + skew[i][j] + square[i][j] * share for j in range(3)) for i in range(3))
+    return rows  # type: ignore[return-value]
+
 
 CONSTANTS = {"pi": math.pi}
 """Names that expressions may use beside the parameters."""
@@ -35,7 +292,7 @@ class Description:
 
     `derived` are named values that expressions of the template may use, each of parameters and those before it;
     `reference` has positions of joints from which they count, found by `robots.formats.assembly` where loops are open.
-    `template` is a mechanism with late values (`robots.formats.templates`) in place of numbers. `ratings` are what is
+    `template` is a mechanism with late values (`robots.formats.description`) in place of numbers. `ratings` are what is
     known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. With a
     `platform` whose coordinates follow, the template has limbs and instances alone, and `joined` says which of its
     bodies each instance joins. `variants`, one for each instance where there are any, say what is different in its

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from robots.expressions.expression import GEOMETRIC, Expression, parse
 from robots.formats.checks import HEAVIEST, LONGEST
-from robots.formats.description import CONSTANTS, Description
-from robots.formats.templates import Late
+from robots.formats.description import CONSTANTS, Description, Late
 from robots.model import PLATFORM, Closure, Coupling, Frame, Inertia, Limb, Link
 from robots.parameters import Parameter
 from robots.types import BASE, Matrix, Vector

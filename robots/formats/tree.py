@@ -21,7 +21,7 @@ from robots.formats.description import Description
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
 from robots.formats.xml_tree import FormatError
-from robots.inertia import joined, point
+from robots.geometry import joined, point
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
 from robots.parameters import nearest

@@ -32,7 +32,7 @@ from robots.formats.tree import (
 )
 from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
 from robots.formats.xml_tree import Element, FormatError
-from robots.inertia import point
+from robots.geometry import point
 from robots.joint_kinds import URDF_KINDS
 from robots.model import Coupling, Inertia
 from robots.types import BASE

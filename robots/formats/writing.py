@@ -13,13 +13,11 @@ from typing import Any
 from robots.coupled import CoupledPlatform
 from robots.drives import Drive, Spin
 from robots.expressions.expression import Expression
-from robots.formats.description import Description
-from robots.formats.oblique import is_oblique
+from robots.formats.description import Along, Description, DriveCurve, Turn, is_oblique
 from robots.formats.ratings import Rating
-from robots.formats.templates import Along, DriveCurve, Turn
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import LARGEST, Parameter
-from robots.redundancy.resolution import LinearTask, Task
+from robots.redundancy import LinearTask, Task
 from robots.types import BASE, IDENTITY, ZERO, Number, Vector
 
 FORMAT = 1

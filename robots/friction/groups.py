@@ -1,7 +1,7 @@
 """Which joints of a robot have friction: groups that share a law, the origin of their normal load, and parameters.
 
 Parameters of a group are those of its law, then those of its load. Plain data; the mathematics is in
-`tasks.friction.joints`.
+`tasks.features.friction.joints`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from robots.friction.laws import LAWS
-from robots.joint_places import MOTOR, JointPlace, matches, places
+from robots.limits import MOTOR, JointPlace, matches, places
 from robots.model import Mechanism
 from robots.parameters import LARGEST, Parameter, ParameterError, nearest
 from robots.quantities import FRICTION, Quantity

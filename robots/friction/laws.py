@@ -1,7 +1,7 @@
 """Friction laws as data: parameters with units, what is optional, whether joints stick.
 
-A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.friction.laws.LAWS`. Nothing else
-knows the names of laws.
+A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.features.friction.laws.LAWS`.
+Nothing else knows the names of laws.
 
 Forces of a law are torques in revolute joints and forces in prismatic ones. Where the normal load of a joint is 1, the
 dry parameters are such forces; where it is the joint's normal torque or force, they are coefficients of friction.

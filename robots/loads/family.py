@@ -2,12 +2,20 @@
 
 Springs and wrenches become `forces` of limbs and platform, objects part of the inertia of what carries them. Limbs of
 which some copies alone are loaded become limbs of their own.
+
+A robot whose loads change over time as it is at one instant: what changes are parameters of the family.
+
+Springs along joints, and rotors that drive their joints through springs: what they make of a limb.
+
+A rotor is a link of its own on the base, without mass but for its armature: its energy is that of its own spin, as in
+the reduced model of Spong 1987. The drive of its actuator turns it alone; what it spins goes with it.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,14 +24,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robots.criteria.selection import joint_names, platform_link, real_link_names, select
+from robots.drives import Drive
 from robots.expressions.expression import Expression
-from robots.forces.elements import AppliedWrench, ForceElement, Spring
 from robots.formats.description import CONSTANTS, Description
-from robots.inertia import diagonal, joined
+from robots.geometry import diagonal, joined, point
 from robots.limits import select_actuators
 from robots.loads.declared import (
     AXES,
     MOMENTS,
+    OF_JOINTS,
     TIME,
     BodyLoad,
     DeclaredLoad,
@@ -40,13 +49,58 @@ from robots.loads.declared import (
     parameters_of,
     said_of,
 )
-from robots.loads.elastic import rotor_name, with_spring
 from robots.loads.signals import Breaks, Signal, carried, signals_of
 from robots.loads.wrapped import ExtendedDescription, LimbGroups
-from robots.model import PLATFORM, Family, Inertia, Limb, Mechanism, Robot
+from robots.model import PLATFORM, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError, nearest
-from robots.trajectories.load import WRENCH
-from robots.types import Number, Vector
+from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring
+from robots.trajectories.trajectory import WRENCH
+from robots.types import BASE, Number, Vector
+
+AXIS = (0.0, 0.0, 1.0)
+
+
+def rotor_name(actuator: str) -> str:
+    """Name of the joint, and of the body, of a rotor."""
+    return f"{actuator}_rotor"
+
+
+def with_spring(limb: Limb, place: int, name: str, load: JointLoad, known: Mapping[str, Number]) -> Limb:
+    """A limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
+    numbers = {key: known.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
+    inertia = numbers.pop("inertia")
+    if not isinstance(load, ElasticDrive):
+        return replace(limb, springs=(*limb.springs, JointSpring(((place, 1.0),), **numbers)))
+    return _with_rotor(limb, place, inertia, numbers)
+
+
+def _with_rotor(limb: Limb, number: int, inertia: Number, numbers: Mapping[str, Number]) -> Limb:
+    actuator, kind = limb.actuators[number], limb.actuator_kinds[number]
+    name, links = rotor_name(actuator), list(limb.links)
+    freedoms = limb.independent or limb.actuated
+    if not limb.drives:
+        joint = limb.index(actuator)
+        ratios: tuple[tuple[int, Number], ...] = ((joint, -1.0),)
+        inertia = inertia + links[joint].armature
+        links[joint] = replace(links[joint], armature=0.0)
+        drives: tuple[Drive, ...] = ()
+        moved = tuple(name if entry == actuator else entry for entry in limb.actuated)
+    else:
+        drive = limb.drives[number]
+        ratios = tuple((limb.index(joint), -1.0 * ratio) for joint, ratio in drive.ratios)
+        drives = (*limb.drives[:number], _of_rotor(drive, name), *limb.drives[number + 1 :])
+        moved = (*limb.actuated, name)
+    links.append(Link(name, name, BASE, kind, AXIS, Frame(), point(0.0), inertia))
+    spring = JointSpring(((len(links) - 1, 1.0), *ratios), **numbers)
+    return replace(
+        limb, links=tuple(links), actuated=moved, independent=(*freedoms, name), drives=drives,
+        springs=(*limb.springs, spring),
+    )  # fmt: skip
+
+
+def _of_rotor(drive: Drive, rotor: str) -> Drive:
+    return replace(drive, ratios=((rotor, 1.0),))
+
 
 ON_PLATFORM = "platform"
 """The name of a platform as a body that is loaded."""
@@ -312,3 +366,54 @@ def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
     """
     family = loaded(robot.family, loads).family
     return Robot.of(family, dict(robot.values))
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenDescription(ExtendedDescription):
+    """A family whose signals are parameters, by the same names."""
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        return self.base.assemble(values)
+
+    @property
+    def family(self) -> Family:
+        """The family; one for all equal descriptions of a process, so that kernels are compiled once."""
+        return _frozen_family(self)
+
+
+@functools.lru_cache(maxsize=64)
+def _frozen_family(description: FrozenDescription) -> Family:
+    assert description.base is not None
+    return replace(description.base, parameters=description.parameters, assemble=description, signals=())
+
+
+def at_time(robot: Robot, time: float) -> Robot:
+    """The robot with the loads of one time [s], which stay as they are there.
+
+    It is a robot like any other, with constant loads, for functions that take no time: `forward_dynamics`,
+    `linearisation`, `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once.
+    `simulate` and `accelerate` know the time and need none of it. A robot whose loads do not change is given back as it
+    is. Raises ParameterError for a time that is not finite.
+
+        >>> grasped = {"part": ls.robots.ObjectLoad("link_3", 2.0, start=0.5)}
+        >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), grasped)
+        >>> state = {"q": np.zeros(3), "force": [10.0, 0.0, 0.0]}
+        >>> free, holding = (ls.forward_dynamics(ls.robots.at_time(arm, t), **state)[0] for t in (0.0, 0.5))
+        >>> bool(abs(holding) < abs(free))
+        True
+    """
+    family = robot.family
+    if not math.isfinite(time):
+        raise ParameterError(f"time: got {time!r}; expected a finite number [s]")
+    if not family.signals:
+        return robot
+    more = [
+        Parameter(name, "s" if name == "t" else "", 0.0, text="of loads, at one instant") for name in family.signals
+    ]
+    description = FrozenDescription(
+        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference, base=family
+    )
+    values = dict(zip(family.signals, map(float, signal_values(family, time)), strict=True))
+    return Robot.of(description.family, {**robot.values, **values})

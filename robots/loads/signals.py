@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.loads.declared import TIME, DeclaredLoad, ObjectLoad, WrenchLoad, expressions_of
-from robots.trajectories.load import WRENCH
+from robots.trajectories.trajectory import WRENCH
 
 EDGE = 1e-9
 """Share of a time up to which a sample counts as being at it."""

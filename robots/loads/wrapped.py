@@ -1,16 +1,21 @@
-"""Robot families that are made of other families: with parameters more, which change what these assemble."""
+"""Robot families that are made of other families: with parameters more, which change what these assemble.
+
+A robot family some of whose parameters are off by a deviation, which is a parameter of its own.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
 from robots.formats.description import Description
 from robots.model import Family, Mechanism
+from robots.parameters import Parameter, ParameterError, nearest
+from robots.types import Number
 
 Items = TypeVar("Items", bound=tuple[object, ...])
 
@@ -79,3 +84,36 @@ class LimbGroups(Generic[Items]):
             tuple(own for _, own in distinct), tuple(limb for limb, _ in distinct), tuple(names),
             tuple(distinct.index(key) for key in keys),
         )  # fmt: skip
+
+
+SUFFIX = "_deviation"
+"""Behind the name of a parameter, what it is off by."""
+
+
+@dataclass(frozen=True, eq=False)
+class TolerancedDescription(ExtendedDescription):
+    """A family with deviations of some of its parameters as further parameters, by default zero."""
+
+    toleranced: tuple[str, ...] = ()
+
+    def __call__(self, values: Mapping[str, Number]) -> Mechanism:
+        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        assert self.base is not None
+        moved = {name: values[name] + values[name + SUFFIX] for name in self.toleranced}
+        return self.base.assemble({**values, **moved})
+
+
+def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:
+    """The family with `NAME_deviation` for each of some parameters. Raises ParameterError."""
+    table = {parameter.name: parameter for parameter in family.parameters}
+    more = []
+    for name in names:
+        if name not in table:
+            raise ParameterError(f"{family.name} has no parameter {name!r}; {nearest(name, table)}")
+        if name + SUFFIX in table:
+            raise ParameterError(f"{family.name} has a parameter {name + SUFFIX!r} already")
+        more.append(Parameter(name + SUFFIX, table[name].unit, 0.0, text=f"what {name} is off by"))
+    return TolerancedDescription(
+        family.name, family.title, family.source, (*family.parameters, *more), (), family.reference,
+        base=family, toleranced=tuple(names),
+    )  # fmt: skip

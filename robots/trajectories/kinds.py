@@ -2,7 +2,7 @@
 
 Those of a platform are in `MOTIONS`, how it turns meanwhile in `TURNS`, those of the independent joints of a chain in
 `JOINT_MOTIONS`. A kind is one row here and one of mathematics, under the same name, in
-`tasks.trajectories.closed_forms` (`FORMS`, or `SAMPLED` where it is no function of time). Positions of a platform are
+`tasks.sources.prescribed` (`FORMS`, or `SAMPLED` where it is no function of time). Positions of a platform are
 in the axes of the base and count from the reference position of the robot with its fixed parameters (swept ones at
 their defaults): one origin for all designs of a sweep, so that all of them do the same work.
 """

@@ -9,23 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from robots.joint_places import MOTOR
+from robots.limits import MOTOR
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
-from tasks.blocks.block import Arrays, Block, time_first
-from tasks.blocks.buffers import empty
-from tasks.blocks.commanded import Motions, volume_of
+from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.limb_results import Kernels, Motions, OnDemand, Precomputed, Share, parts, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
-from tasks.blocks.shares import Kernels, OnDemand, Precomputed, Share, parts
-from tasks.friction.joints import LOAD_PARTS
-from tasks.kernels import strips
+from tasks.features.friction.joints import LOAD_PARTS
+from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
-from tasks.metrics import actuators, poses
-from tasks.programs import stages
-from tasks.programs.actuation import OUTCOME
+from tasks.stages import stages
+from tasks.stages.assembly import OUTCOME
+from tasks.stages.metrics import actuators, poses
 
 SHORT = 1 << 13
 """Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
@@ -80,7 +78,7 @@ class Assembly:
     def _step(self, samples: int) -> int:
         """Designs of a strip: few, of so many `samples`, where many strips are one call."""
         short = max(1, min(self.STRIP, samples) // self.width)
-        many = self.block.designs >= strips.FEWEST * short
+        many = self.block.designs >= lanes.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
@@ -155,11 +153,11 @@ class Assembly:
         buffers = block.kernel(self.assembly.program).allocate(min(self.step, block.designs), self.samples)
         series = block.kernel(self.actuation.program).allocate(most, self.samples) if self.actuation else {}
         full = block.designs // self.step
-        in_one_call = full if full >= strips.FEWEST and self._kernels_alone else 0
+        in_one_call = full if full >= lanes.FEWEST and self._kernels_alone else 0
         for j in range(len(block.trajectories)):
             strip = functools.partial(self._strip, j, self.root.values(j), buffers, series)
             if in_one_call:
-                strips.run(strip, block.kernel, in_one_call)
+                lanes.run(strip, block.kernel, in_one_call)
             for k in range(in_one_call, -(-block.designs // self.step)):
                 strip(block.kernel, k)
         peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}

@@ -2,38 +2,193 @@
 
 Tasks hand on arrays in memory, laid out (trajectory, design, component, padded time), so that kernels read and write
 contiguous rows.
+
+Reusable memory for large arrays: fresh pages cost as much time as computing what goes into them.
+
+`empty` is `numpy.empty` on memory that goes back to a pool when the last view of the array is gone. The pool keeps a
+bounded number of bytes; it belongs to the process and may be used by many threads.
+
+A user metric as a block computes it: data alone. `tasks.blocks.after` calls the function.
+
+Measured series of a block: what sensors make of the clean ones of each case, see `tasks.mathematics.signals`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
+from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import EVERYTHING, SeriesSelection
 from robots.formats.description import Description, family_of
 from robots.friction.groups import FrictionGroup, varies
 from robots.limits import EVEN_SHARING, NO_LIMITS, ActuatorSharing, Limits
-from robots.measurement import clean_series
+from robots.measurement import CLEAN, Sensors, clean_series
 from robots.model import Family
-from robots.quantities import FRICTION, QUANTITIES, SPACE, mechanism_sizes
+from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks.sensors import Measurement
-from tasks.blocks.user_metric import BlockMetric
-from tasks.kernels.cache import kernel as cached_kernel
 from tasks.kernels.kernel import Kernel
+from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
+from tasks.mathematics import signals
 from tasks.mechanics.structure import mount_values
-from tasks.metrics import margins
-from tasks.metrics.margins import LimbLimits
-from tasks.programs.assembly import even_weights
-from tasks.programs.criteria import case_values, structural
-from tasks.programs.stages import Request
+from tasks.stages.assembly import even_weights
+from tasks.stages.criteria import case_values, structural
+from tasks.stages.metrics import margins
+from tasks.stages.metrics.margins import LimbLimits
+from tasks.stages.stages import Request
+
+KEPT_BYTES = 1 << 31
+SMALL = 1 << 16
+"""Arrays below this size in bytes are not worth keeping."""
+
+
+class Pool:
+    """Free pieces of memory, newest last."""
+
+    def __init__(self, kept_bytes: int = KEPT_BYTES):
+        self.kept_bytes = kept_bytes
+        self.free: list[np.ndarray] = []
+        self.returned: deque[np.ndarray] = deque()
+        self.lock = threading.Lock()
+
+    def empty(self, shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
+        """An array with arbitrary contents."""
+        kind = np.dtype(dtype)
+        size = math.prod(shape) * kind.itemsize
+        if size < SMALL:
+            return np.empty(shape, dtype)
+        lease = _Lease(self._take(size), self)
+        return np.asarray(lease)[:size].view(kind).reshape(shape)
+
+    def _take(self, size: int) -> np.ndarray:
+        with self.lock:
+            self._settle()
+            for i in reversed(range(len(self.free))):
+                if size <= self.free[i].nbytes <= 2 * size:
+                    return self.free.pop(i)
+        return np.empty(-(-size // 4096) * 4096, dtype=np.uint8)
+
+    def give(self, memory: np.ndarray) -> None:
+        """Take memory back. Never waits: the garbage collector may call it while this thread holds the lock."""
+        self.returned.append(memory)
+        if self.lock.acquire(blocking=False):
+            try:
+                self._settle()
+            finally:
+                self.lock.release()
+
+    def _settle(self) -> None:
+        """Put what has come back among the free pieces; the oldest go when there is too much."""
+        while self.returned:
+            self.free.append(self.returned.popleft())
+        while sum(piece.nbytes for piece in self.free) > self.kept_bytes:
+            self.free.pop(0)
+
+
+class _Lease:
+    """Owner of a piece of memory while arrays on it live.
+
+    Not an array itself: NumPy would let a view refer past it to the memory, and the lease would end too early.
+    """
+
+    def __init__(self, memory: np.ndarray, pool: Pool):
+        self.__array_interface__ = memory.__array_interface__
+        weakref.finalize(self, pool.give, memory).atexit = False
+
+
+_pool = Pool()
+empty = _pool.empty
+
+
+def keep(size: int) -> None:
+    """Keep at most so many bytes of free memory from now on."""
+    _pool.kept_bytes = size
+    with _pool.lock:
+        _pool._settle()
+
+
+@dataclass(frozen=True)
+class BlockMetric:
+    """A metric of the user's: its name, its function, and the dims of what that is given.
+
+    `depends` has for each series of the function whether it depends on design, on friction and on trajectory here; of
+    simulations, whose dims `gains` and `state` follow, it depends on all. The result is one number, or with
+    `per_actuator` one for each actuator.
+    """
+
+    name: str
+    function: MetricFunction
+    depends: tuple[tuple[bool, ...], ...]
+    per_actuator: bool
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Sensors, and the place of a block's first case among designs, friction sets and trajectories of the sweep.
+
+    Of a sweep of simulations sets of gains and initial states follow.
+    """
+
+    sensors: Sensors
+    place: tuple[int, ...] = (0, 0, 0)
+
+    def moved(self, *by: int) -> Measurement:
+        """The same for a part of a block that begins so many cases further."""
+        return Measurement(self.sensors, tuple(a + b for a, b in zip(self.place, by, strict=True)))
+
+
+def series(
+    measurement: Measurement, names: Sequence[str], times: np.ndarray, arrays: Mapping[str, np.ndarray]
+) -> Arrays:
+    """Those of the series `names` that are measured, in the dims of the clean ones among `arrays`.
+
+    Noise of positions belongs to a design on a trajectory, that of forces also to a friction set; so bits do not depend
+    on how a sweep is cut.
+    """
+    out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
+    if not out:
+        return out
+    sensors, first, step = measurement.sensors, measurement.place, float(times[1] - times[0])
+    sets = arrays["actuator_force"].shape[1] if "actuator_force" in arrays else 0
+    for d, j in np.ndindex(arrays["actuator_position"].shape[:2]):
+        position, place = arrays["actuator_position"][d, j], (first[0] + d, first[2] + j)
+        random = signals.generator(sensors.seed, place)
+        _keep(out, (d, j), signals.positions(sensors.values, step, position, random))
+        for f in range(sets):
+            random = signals.generator(sensors.seed, (*place, first[1] + f))
+            force = arrays["actuator_force"][d, f, j]
+            _keep(out, (d, f, j), signals.forces(sensors.values, step, force, position, random))
+    return out
+
+
+def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[int, ...], clean: Arrays) -> Arrays:
+    """Those of the series `names` that are measured of one simulated case (time, actuator).
+
+    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the sweep
+    decides its noise, of positions too: no other case has this motion.
+    """
+    position, force = clean["actuator_position"], clean["sensed_force"]
+    seen = signals.positions(sensors.values, step, position, signals.generator(sensors.seed, place))
+    seen |= signals.forces(sensors.values, step, force, position, signals.generator(sensors.seed, (*place, 1)))
+    return {name: values for name, values in seen.items() if name in names}
+
+
+def _keep(out: Arrays, place: tuple[int, ...], made: Arrays) -> None:
+    for name, values in made.items():
+        if name in out:
+            out[name][place] = values
+
 
 Arrays = dict[str, np.ndarray]
 
@@ -80,7 +235,7 @@ class Block:
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
     own: tuple[BlockMetric, ...] = ()
-    """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
+    """Metrics of a user's own, see `tasks.blocks.after`."""
     extra: tuple[str, ...] = ()
     """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS

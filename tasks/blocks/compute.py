@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.blocks import sensors
+from tasks.blocks import block as sensors
+from tasks.blocks.after import completed
 from tasks.blocks.assembly import Assembled, Assembly
 from tasks.blocks.block import Arrays, Block
-from tasks.blocks.commanded import Motions, motions, platform_series
+from tasks.blocks.limb_results import Motions, limb_arrays, motions, platform_series, sharing
 from tasks.blocks.reactions import gathered, reactions
-from tasks.blocks.shares import limb_arrays, sharing
-from tasks.blocks.user_metrics import completed
 
 __all__ = [
     "assembled",

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from robots.friction.groups import FrictionGroup
-from robots.joint_places import JointPlace
+from robots.limits import JointPlace
 from robots.status import Status
 from tasks.blocks.block import Block
-from tasks.friction.rounds import ACCURATE, SETTLED, TINY
-from tasks.friction.states import along
+from tasks.features.friction.history import along
+from tasks.features.friction.load_iteration import ACCURATE, SETTLED, TINY
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
-from tasks.programs.assembly import VELOCITY
+from tasks.stages.assembly import VELOCITY
 
 ROUNDS = 200
 """Times that friction and loads are computed in turn."""

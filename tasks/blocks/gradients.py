@@ -19,16 +19,15 @@ from robots.quantities import FRICTION, QUANTITIES, names, reduction
 from robots.status import Status
 from robots.types import TWIST
 from tasks.blocks.block import Block
-from tasks.blocks.commanded import motions
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import padded
+from tasks.blocks.limb_results import motions
+from tasks.kernels.derivatives import pushforward
+from tasks.kernels.expression import Array, Numbers
+from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Key, Rate, Values
 from tasks.kernels.program import Program, trace
-from tasks.kernels.pushforward import pushforward
-from tasks.kernels.types import Array, Numbers
 from tasks.mechanics.structure import flat_mount, structure_of, symbolic
-from tasks.metrics import actuators, poses
-from tasks.programs.stages import Request, Stage, stages
+from tasks.stages.metrics import actuators, poses
+from tasks.stages.stages import Request, Stage, stages
 
 PARAMETERS = "parameters"
 TINY = 1e-200

@@ -18,12 +18,12 @@ import numpy as np
 
 from robots.quantities import names
 from robots.types import TWIST
-from tasks.arrays.linear import deviations, skew, turning
 from tasks.blocks.block import Block, time_first
+from tasks.dynamics.linear import deviations, skew, turning
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
-from tasks.programs import stages
-from tasks.programs.linear import answer_program
-from tasks.programs.terms import PLATFORM
+from tasks.stages import stages
+from tasks.stages.equations import answer_program
+from tasks.stages.terms import PLATFORM
 
 SERIES = names("linear")
 

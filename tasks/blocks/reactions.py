@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from robots.quantities import QUANTITIES, SPACE
 from robots.status import Status
-from tasks.blocks.block import Arrays, Block, time_first
-from tasks.blocks.buffers import empty
-from tasks.blocks.commanded import Motions
-from tasks.blocks.shares import Kernels, Part
+from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.limb_results import Kernels, Motions, Part
 from tasks.kernels.keys import Indexed, Values
-from tasks.programs import stages
+from tasks.stages import stages
 
 
 def reactions(block: Block, root: Motions, loads: Values, index: int) -> Arrays:

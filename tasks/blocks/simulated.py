@@ -11,28 +11,23 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robots.joint_places import MOTOR
-from robots.limits import Capacity
+from robots.limits import MOTOR, Capacity
 from robots.measurement import CLEAN
 from robots.model import Robot
 from robots.quantities import GAINS, SIMULATED, STATE, Quantity
 from robots.simulation import ForceProfile
 from robots.status import Status
-from robots.trajectories.load import WRENCH, PlatformLoad
-from tasks.arrays.redundancy import resolved_rows
-from tasks.blocks.block import Arrays, Block, BlockSimulation
-from tasks.blocks.commanded import commanded
-from tasks.blocks.sensors import of_motion
-from tasks.control.model import InverseModel, case_rows
+from robots.trajectories.trajectory import WRENCH, PlatformLoad
+from tasks.blocks.block import Arrays, Block, BlockSimulation, of_motion
+from tasks.blocks.limb_results import commanded
+from tasks.dynamics.drive_model import InverseModel, case_rows
+from tasks.dynamics.inverse import resolved_rows
+from tasks.dynamics.servo import ActuatorRates, FedMotors
 from tasks.kernels.kernel import LANES, padded
-from tasks.motion.motors import ActuatorRates, FedMotors
-from tasks.simulation.accuracy import integration_error
-from tasks.simulation.drives import Controlled, ForceSource, Profiled, Tracks
-from tasks.simulation.plants import MovingRobots, Supply
-from tasks.simulation.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch
-from tasks.simulation.starts import moved_starts
-from tasks.simulation.stepping import accepted
-from tasks.trajectories.base import base_field
+from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
+from tasks.sources.plants import MovingRobots, Supply
+from tasks.sources.prescribed import base_field
+from tasks.sources.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch, accepted, integration_error
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -59,7 +54,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "position_error": ("motion", "target"),
     **dict.fromkeys(ACCURACY, ("motion",)),
 }
-"""Series of a run that variables are made of, see `tasks.simulation.runner.SERIES`."""
+"""Series of a run that variables are made of, see `tasks.sources.runner.SERIES`."""
 
 OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracking_error")
 

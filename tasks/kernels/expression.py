@@ -3,6 +3,8 @@
 An `Expression` behaves like a float inside NumPy object arrays (`@`, `np.cross`, `np.sqrt`, `sum` work), so that a
 function written for one sample can be called on symbols. Elementary functions beyond IEEE 754 are in `elementary`; code
 that must also run on floats uses the functions of `tasks.mathematics.algebra`.
+
+Types of the mathematics: numbers and arrays of numbers, or of symbols while a program is traced.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 CONSTANT, CASE, SAMPLE, STATE, RESULT = "constant", "case", "sample", "state", "result"
 LEAVES = frozenset((CONSTANT, CASE, SAMPLE, STATE, RESULT))
@@ -113,7 +118,7 @@ class Expression:
     __slots__ = ("args", "data", "graph", "number", "op", "value")
 
     functions: ClassVar[dict[str, Callable[[Expression], Expression]]] = {}
-    """Functions made of several operations, by name: `tasks.mathematics.elementary` enters its own, so that
+    """Functions made of several operations, by name: `tasks.mathematics.algebra` enters its own, so that
     `np.sin` finds them."""
     of_two: ClassVar[dict[str, Callable[[Expression, float | Expression], Expression]]] = {}
     """Those of two arguments."""
@@ -360,3 +365,25 @@ def loop(
         raise ValueError("a loop inside the step of a loop; expected straight-line code: unroll the inner one")
     record.following, record.done = tuple(graph.lift(x) for x in following), graph.lift(done)
     return [graph.node(RESULT, data=(record.index, i)) for i in range(len(initial))]
+
+
+Scalar = float | Expression
+"""A number of one sample, or its symbol."""
+
+Mask = bool | Expression
+"""A truth value of one sample, or its symbol."""
+
+Array = NDArray[Any]
+"""Numbers, or symbols in an array of objects."""
+
+Scalars = Sequence[Scalar] | Array
+"""Numbers or symbols in a row."""
+
+Numbers = Scalars | Sequence[Scalars]
+"""What a function of one sample gives under a name: a row of numbers or symbols, or rows of them."""
+
+ABSENT: Array = np.zeros(0)
+"""An input that a program does without."""
+
+ZERO: Array = np.zeros(())
+"""What sums of arrays start with."""

@@ -12,10 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
+from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE, Array
 from tasks.kernels.keys import Arrays, Key
 from tasks.kernels.program import PER_CASE, Program
-from tasks.kernels.types import Array
 
 _SPLITTER = 134217729.0  # 2^27 + 1
 BIASED = 2.0**52 + 1023.0

@@ -1,20 +1,26 @@
-"""A program ready to run on arrays: compiled where LLVM is present, interpreted where it is not."""
+"""A program ready to run on arrays: compiled where LLVM is present, interpreted where it is not.
+
+One compiled kernel per program and process.
+
+Arrays with any leading batch dims, and the padded rows that kernels work on.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tasks.kernels.interpreter import interpret
-from tasks.kernels.keys import Arrays, Key, Shape
+from tasks.kernels.keys import LANES, Arrays, Key, Shape, empty_rows, empty_together, padded
 from tasks.kernels.program import Program, size
-from tasks.kernels.rows import LANES, empty_rows, empty_together, padded
 
 try:
     from tasks.kernels import llvm
@@ -186,3 +192,54 @@ class Kernel:
             pointers.append(array.__array_interface__["data"][0])
             strides += [array.strides[0] // 8 if array.shape[0] > 1 else 0, array.strides[1] // 8]
         return pointers, strides
+
+
+_kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
+_lock = threading.Lock()
+
+
+def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
+    """The kernel of a program in double or single precision, compiled on the first call in this process.
+
+    `wide`: for calls with many samples of each case, see `Kernel.prepare`.
+    """
+    key = id(program), single
+    with _lock:
+        if key not in _kernels:
+            _kernels[key] = program, Kernel(program, single=single)
+        _, known = _kernels[key]
+    return known.prepare(wide=wide)
+
+
+def compiled() -> dict[str, float]:
+    """Names of the programs compiled in this process, and the seconds that each took."""
+    with _lock:
+        return {program.name: each.seconds_to_compile for program, each in _kernels.values()}
+
+
+Batch = tuple[int, ...]
+
+
+def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
+    """An array (*batch, *core) of floats. Raises ValueError."""
+    result = np.asarray(value, dtype=float)
+    if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
+        wanted = ", ".join(map(str, core))
+        raise ValueError(f"{name}: got an array of shape {result.shape}; expected (*batch, {wanted}), not empty")
+    return result
+
+
+def common_batch(shapes: Mapping[str, Batch]) -> Batch:
+    """The batch dims that those of all arrays broadcast to. Raises ValueError."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch dims do not fit together: {listed}; expected shapes that broadcast") from None
+
+
+def rows(values: np.ndarray, batch: Batch) -> np.ndarray:
+    """(*batch, size) as (size, padded samples): the last sample fills the last group of lanes."""
+    flat = np.broadcast_to(values, (*batch, values.shape[-1])).reshape(math.prod(batch), values.shape[-1]).T
+    fill = np.repeat(flat[:, -1:], padded(flat.shape[1]) - flat.shape[1], axis=1)
+    return np.ascontiguousarray(np.concatenate([flat, fill], axis=1))

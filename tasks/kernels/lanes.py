@@ -4,24 +4,263 @@ A program computes what depends on its case inputs alone once for each case, and
 Where there is one sample of each case at a time, as in a motion over time, that would leave all lanes but one empty.
 `split` cuts a program in two: what depends on the case inputs alone, which is done once with one case in each lane, and
 the rest, which reads what came of that. Both do the operations that the whole program does, so all bits are the same.
+
+Machine code of several kernels in turn, round after round, in one call: nothing between them is Python.
+
+What a kernel hands to the next stays in the cache nearest to the processor, and threads do not wait for each other. All
+kernels do what they do alone, so the bits are the same.
+
+Several programs in turn on one group of lanes after the other, in one call of machine code.
+
+What a program hands to the next stays in the cache nearest to the processor, and nothing between them is Python: a step
+of a simulation is thirty programs for a few cases. All programs do what they do alone, so the bits are the same.
+
+The same kernels on one strip of cases after another, in one call of machine code.
+
+How kernels are called is seen on some of the strips: an array is either the same for all, or its part for a strip is as
+far from that for the strip before as it is for any other.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from tasks.kernels.batches import rows
-from tasks.kernels.cache import kernel
 from tasks.kernels.expression import CASE, CONSTANT, SAMPLE
-from tasks.kernels.keys import Arrays
-from tasks.kernels.program import PER_CASE, Iteration, Node, Program
-from tasks.kernels.rows import LANES
-from tasks.kernels.sequence import Sequence, Slot, Slots
+from tasks.kernels.kernel import Call, Kernel, kernel, machine_code
+from tasks.kernels.kernel import rows as batch_rows
+from tasks.kernels.keys import LANES, Arrays, Key, empty_rows
+from tasks.kernels.program import PER_CASE, Iteration, Node, Program, size
+
+TEXT = """
+define void @kernel(i64 %rounds, i64 %calls, ptr %functions, ptr %sizes, ptr %starts, ptr %pointers, ptr %strides,
+                    i64 %moving, ptr %which, ptr %by) nounwind {
+entry:
+  %none = icmp sle i64 %rounds, 0
+  br i1 %none, label %end, label %round
+round:
+  %r = phi i64 [ 0, %entry ], [ %r.next, %moved ]
+  br label %call
+call:
+  %c = phi i64 [ 0, %round ], [ %c.next, %call ]
+  %function.at = getelementptr ptr, ptr %functions, i64 %c
+  %function = load ptr, ptr %function.at
+  %size.at = getelementptr [4 x i64], ptr %sizes, i64 %c
+  %size = load [4 x i64], ptr %size.at
+  %cases = extractvalue [4 x i64] %size, 0
+  %groups = extractvalue [4 x i64] %size, 1
+  %samples = extractvalue [4 x i64] %size, 2
+  %filled = extractvalue [4 x i64] %size, 3
+  %start.at = getelementptr i64, ptr %starts, i64 %c
+  %start = load i64, ptr %start.at
+  %arrays = getelementptr ptr, ptr %pointers, i64 %start
+  %twice = shl i64 %start, 1
+  %steps = getelementptr i64, ptr %strides, i64 %twice
+  call void %function(i64 %cases, i64 %groups, i64 %samples, i64 %filled, ptr %arrays, ptr %steps)
+  %c.next = add i64 %c, 1
+  %c.more = icmp slt i64 %c.next, %calls
+  br i1 %c.more, label %call, label %move
+move:
+  %m = phi i64 [ 0, %call ], [ %m.next, %move.body ]
+  %m.more = icmp slt i64 %m, %moving
+  br i1 %m.more, label %move.body, label %moved
+move.body:
+  %which.at = getelementptr i64, ptr %which, i64 %m
+  %place = load i64, ptr %which.at
+  %by.at = getelementptr i64, ptr %by, i64 %m
+  %bytes = load i64, ptr %by.at
+  %address = getelementptr i64, ptr %pointers, i64 %place
+  %old = load i64, ptr %address
+  %new = add i64 %old, %bytes
+  store i64 %new, ptr %address
+  %m.next = add i64 %m, 1
+  br label %move
+moved:
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %rounds
+  br i1 %r.more, label %round, label %end
+end:
+  ret void
+}
+"""
+"""All kernels once, then the arrays that differ from round to round are moved on."""
+
+
+@functools.cache
+def _machine() -> Any:
+    """The machine code. Threads that ask at once may each get one of their own, which lives as long as they call it."""
+    whole, place = ctypes.c_int64, ctypes.c_void_p
+    signature = ctypes.CFUNCTYPE(None, whole, whole, *(place,) * 5, whole, place, place)
+    return machine_code(TEXT, signature)
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array begins."""
+    return int(array.__array_interface__["data"][0])
+
+
+@dataclass(frozen=True)
+class Round:
+    """The calls of a round: the functions, how much each takes, and by how much its arrays move to the next round."""
+
+    functions: NDArray[np.int64]
+    """Addresses of machine code of kernels."""
+    sizes: NDArray[np.int64]
+    """Cases, groups of lanes, samples, and whether constants are in their places, of each call (call, 4)."""
+    starts: NDArray[np.int64]
+    """Of which of all arrays those of each call begin."""
+    moving: NDArray[np.int64]
+    """Arrays that move."""
+    by: NDArray[np.int64]
+    """Bytes by which they do."""
+
+    @classmethod
+    def of(cls, functions: Sequence[int], sizes: ArrayLike, counts: Sequence[int], moves: ArrayLike) -> Round:
+        """`counts`: arrays of each call; `moves`: bytes, of each array of all calls; `sizes` broadcast to all calls."""
+        moves = np.asarray(moves, dtype=np.int64)
+        moving = np.flatnonzero(moves).astype(np.int64)
+        each = np.ascontiguousarray(np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(functions), 4)))
+        starts = np.cumsum([0, *counts])[:-1].astype(np.int64)
+        return cls(np.array(functions, dtype=np.int64), each, starts, moving, moves[moving])
+
+    def run(self, rounds: int, pointers: NDArray[np.int64], strides: NDArray[np.int64]) -> None:
+        """So many rounds; `pointers`: where arrays of all calls begin, moved on meanwhile; `strides` (array, 2)."""
+        tables = map(address, (self.functions, self.sizes, self.starts, pointers, strides))
+        _machine().call(rounds, len(self.functions), *tables, len(self.moving), address(self.moving), address(self.by))
+
+
+NUMBER = 8
+"""Bytes of a double."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An array of a sequence by its number; rows of it, where it is local: kept for one group of lanes only."""
+
+    number: int
+    size: int
+    first: int = 0
+
+    def rows(self, part: slice) -> Slot:
+        """Some of the rows of a local array, or the first ones of a wide one."""
+        return Slot(self.number, part.stop - part.start, self.first + part.start)
+
+
+Slots = Mapping[Any, Slot]
+"""Arrays of a sequence by Key, as `tasks.kernels.keys.Arrays`."""
+
+
+class ProgramSequence:
+    """Programs in turn. Calls from several threads wait for each other, as local arrays are those of all calls."""
+
+    def __init__(self) -> None:
+        self._calling = threading.Lock()
+        self._bases: list[int] = []
+        self._moves: list[int] = []
+        self._alive: list[np.ndarray] = []
+        self._wide: dict[Slot, int] = {}
+        self._programs: list[Any] = []
+        self._counts: list[int] = []
+        self._slots: list[int] = []
+        self._offsets: list[int] = []
+        self._fixed: dict[int, Slot] = {}
+        self._groups: set[int] = set()
+        self._frozen: tuple[Round, NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def _slot(self, rows: int, base: int, move: int) -> Slot:
+        self._bases.append(base)
+        self._moves.append(move)
+        return Slot(len(self._bases) - 1, rows)
+
+    def local(self, rows: int) -> Slot:
+        """An array (rows, LANES) that each group of lanes uses anew."""
+        array = np.zeros((max(rows, 1), LANES))
+        self._alive.append(array)
+        return self._slot(rows, address(array), 0)
+
+    def wide(self, rows: int) -> Slot:
+        """An array (rows, samples) that is given to each call."""
+        slot = self._slot(rows, 0, LANES * NUMBER)
+        self._wide[slot] = slot.number
+        return slot
+
+    def fixed(self, array: np.ndarray) -> Slot:
+        """An array (groups of lanes, rows, LANES) that is the same in all calls."""
+        if id(array) not in self._fixed:
+            self._alive.append(array)
+            self._groups.add(len(array))
+            self._fixed[id(array)] = self._slot(array.shape[1], address(array), array.shape[1] * LANES * NUMBER)
+        return self._fixed[id(array)]
+
+    def add(self, program: Program, inputs: Slots, outputs: Slots) -> dict[Any, Slot]:
+        """Call a program without case inputs and reductions next; its outputs: those named, others in local arrays.
+
+        Raises ValueError where an array has another size than the program says.
+        """
+        if program.case or program.reductions:
+            raise ValueError(f"{program.name}: got case inputs or reductions; expected none in a sequence")
+        results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
+        wanted = {key: size(shape) for key, shape in program.sample.items()}
+        wanted |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
+        self._programs.append(kernel(program, wide=False))
+        self._counts.append(len(wanted))
+        for key, rows in wanted.items():
+            slot = results[key] if key in results else inputs[key]
+            if slot.size != rows:
+                raise ValueError(f"{program.name}: {key} got {slot.size} rows; expected {rows}")
+            self._slots.append(slot.number)
+            self._offsets.append(slot.first * LANES * NUMBER)
+        self._frozen = None
+        return results
+
+    def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
+        """All programs for all groups of lanes; `arrays` (rows, samples): the wide ones, rows contiguous.
+
+        Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
+        arrays have.
+        """
+        groups, left = divmod(samples, LANES)
+        if left or self._groups - {groups}:
+            fixed = f", {max(self._groups) * LANES} as of fixed arrays" if self._groups else ""
+            raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
+        if self._frozen is None:
+            self._frozen = self._tables()
+        turn, slots, offsets = self._frozen
+        bases, rows = np.array(self._bases, dtype=np.int64), np.full(len(self._bases), LANES, dtype=np.int64)
+        for slot, number in self._wide.items():
+            array = arrays[slot]
+            good = array.shape == (slot.size, samples) and array.dtype == np.float64
+            if not good or (array.size and array.strides[1] != NUMBER):
+                raise ValueError(f"array {number}: got {array.shape}; expected float64 {(slot.size, samples)} in rows")
+            bases[number], rows[number] = address(array), array.strides[0] // NUMBER
+        pointers = bases[slots] + offsets
+        strides = np.zeros((len(slots), 2), dtype=np.int64)
+        strides[:, 1] = rows[slots]
+        with self._calling:
+            turn.run(groups, pointers, strides)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies: addresses are those of this process and of these arrays."""
+        raise TypeError("a sequence of programs cannot be copied or sent to another process; make it there")
+
+    def _tables(self) -> tuple[Round, NDArray[np.int64], NDArray[np.int64]]:
+        slots, offsets = (np.array(column, dtype=np.int64) for column in (self._slots, self._offsets))
+        moves = np.array(self._moves, dtype=np.int64)[slots]
+        functions = [run.address for run in self._programs]
+        return Round.of(functions, (1, 1, LANES, 0), self._counts, moves), slots, offsets
+
+
+def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
+    """Uninitialised arrays for wide outputs, by their keys."""
+    return {key: empty_rows((slot.size, samples)) for key, slot in slots.items()}
+
 
 PREPARED = "prepared"
 """What depends on case inputs alone: output of the first part of a program, sample input of the second."""
@@ -123,7 +362,7 @@ class BoundKernel:
         self.cases = max((len(values) for values in self.case.values()), default=1)
         self._prepared = prepared
         if self.cases > 1 and prepared is None:
-            lanes = {key: rows(values, (self.cases,))[None] for key, values in self.case.items()}
+            lanes = {key: batch_rows(values, (self.cases,))[None] for key, values in self.case.items()}
             values = kernel(split(program)[0])(lanes, self.cases)[PREPARED]
             self._prepared = np.ascontiguousarray(_grouped(values))
 
@@ -142,7 +381,7 @@ class BoundKernel:
         """Whether it can be part of a sequence: every sample is of a case of its own, or there are no case inputs."""
         return self._prepared is not None or not self.program.case
 
-    def add_to(self, sequence: Sequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
+    def add_to(self, sequence: ProgramSequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
         """Make it the next of a sequence; see `Sequence.add`."""
         program, slots = self.program, dict(inputs)
         if self._prepared is not None:
@@ -166,3 +405,61 @@ def _grouped(values: np.ndarray) -> np.ndarray:
     """
     _, size, samples = values.shape
     return values[0].reshape(size, samples // LANES, LANES).transpose(1, 0, 2)
+
+
+FEWEST = 3
+"""Strips that are worth it."""
+
+
+class Notes:
+    """Stands where kernels do, and notes how they would be called. Keeps their arrays alive."""
+
+    def __init__(self, kernel: Callable[[Program], Kernel]) -> None:
+        self.calls: list[Call] = []
+        self._kernel = kernel
+        self._alive: list[tuple[Arrays, Arrays]] = []
+
+    def __call__(self, program: Program) -> Callable[..., Arrays]:
+        """What notes a call of the kernel of a program, and gives its arrays as they are."""
+        return functools.partial(self._note, self._kernel(program))
+
+    def _note(self, kernel: Kernel, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Arrays:
+        self.calls.append(kernel.call(inputs, samples, out, filled=filled))
+        self._alive.append((inputs, out))
+        return out
+
+
+Strip = Callable[[Callable[[Program], Any], int], None]
+"""Does strip `k` by what gives a kernel for a program, and nothing but call kernels."""
+
+
+def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
+    """Do the strips `0 .. count - 1`, at least `FEWEST`. Raises as `prepared` does."""
+    prepared(strip, kernel, count)()
+
+
+def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
+    """What does these strips, each time that it is called; meanwhile it keeps their arrays.
+
+    Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
+    """
+    seen = [Notes(kernel) for _ in range(FEWEST)]
+    for notes, k in zip(seen, (0, 1, count - 1), strict=True):
+        strip(notes, k)
+    first, second, last = (_pointers(notes) for notes in seen)
+    moves = second - first
+    if ((last - first) != (count - 1) * moves).any():
+        raise RuntimeError("an array of a strip is neither the same for all strips nor moves on evenly")
+    calls = seen[0].calls
+    strides = np.array([number for call in calls for number in call.strides], dtype=np.int64)
+    functions, sizes = [call.machine.address for call in calls], [call.sizes for call in calls]
+    turn = Round.of(functions, sizes, [len(call.pointers) for call in calls], moves)
+
+    def work(_keeps: list[Notes] = seen) -> None:
+        turn.run(count, first.copy(), strides)
+
+    return work
+
+
+def _pointers(notes: Notes) -> NDArray[np.int64]:
+    return np.array([pointer for call in notes.calls for pointer in call.pointers], dtype=np.int64)

@@ -15,10 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from robots.status import Status
-from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Mask, Scalar
+from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, determinant, either, every, inverse, sqrt, total, where
-from tasks.mathematics.minimax import least_maximum, spanning_columns
+from tasks.mathematics.solvers import least_maximum, spanning_columns
 
 SINGULAR = Dual(1e-12, 1e-6)  # determinant of J_IK relative to the product of the lengths of its columns
 

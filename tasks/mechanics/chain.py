@@ -21,11 +21,10 @@ import numpy as np
 from robots.model import Limb, Link
 from robots.status import Status
 from robots.types import BASE
-from tasks.kernels.types import Array, Mask, Scalar, Scalars
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, every, iterate, opposite, total, where
-from tasks.mechanics.continuation.loop_path import Ways, routes
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, regularities
-from tasks.mechanics.embedding import Embedding, Tips
+from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
 from tasks.mechanics.kinematics import unpacked as from_numbers
 from tasks.mechanics.limb import (
@@ -39,7 +38,7 @@ from tasks.mechanics.limb import (
     length_of,
     sprung_joints,
 )
-from tasks.mechanics.loops import LimbChoice
+from tasks.mechanics.loops import Embedding, LimbChoice, Tips
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80

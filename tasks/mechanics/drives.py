@@ -20,16 +20,14 @@ import numpy as np
 from robots.drives import Drive, Spin
 from robots.model import Inertia, Limb
 from robots.types import BASE, ZERO
-from tasks.kernels.expression import Expression
+from tasks.kernels.derivatives import tangent
+from tasks.kernels.expression import Array, Expression, Scalar, Scalars
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
-from tasks.kernels.tangent import tangent
-from tasks.kernels.types import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross
 from tasks.mechanics import recursion
-from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import JointState
-from tasks.mechanics.recursion import BodyMotion, Wheel
+from tasks.mechanics.recursion import BodyMotion, Field, Wheel
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ import numpy as np
 
 from robots.model import Inertia, Platform
 from robots.types import BASE
-from tasks.kernels.expression import Expression
-from tasks.kernels.tangent import tangent
-from tasks.kernels.types import Array, Mask, Scalar
+from tasks.kernels.derivatives import tangent
+from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
 from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way

@@ -15,21 +15,13 @@ import numpy as np
 from robots.model import PLATFORM, Limb
 from robots.status import Status
 from robots.types import TWIST
-from tasks.forces import elements as forces
-from tasks.forces.elements import BodyState
-from tasks.forces.joint_springs import joint_forces
-from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Mask, Scalar
+from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics import drives
-from tasks.mechanics.continuation.home_branch import loops_kept, near_home, regular
-from tasks.mechanics.continuation.limb_problem import LimbProblem
-from tasks.mechanics.continuation.limbs import followed
-from tasks.mechanics.continuation.starts import Way
-from tasks.mechanics.continuation.steps import packed, unpacked_states
+from tasks.mechanics import recursion as forces
+from tasks.mechanics.continuation.limbs import LimbProblem, followed
+from tasks.mechanics.continuation.steps import Way, packed, unpacked_states
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.embedding import Tips
-from tasks.mechanics.field import Field
 from tasks.mechanics.kinematics import (
     HOME,
     ZERO,
@@ -42,8 +34,8 @@ from tasks.mechanics.kinematics import (
     state_at,
     stepped,
 )
-from tasks.mechanics.loops import LimbChoice
-from tasks.mechanics.platform import held_directions
+from tasks.mechanics.loops import LimbChoice, Tips, loops_kept, near_home, regular
+from tasks.mechanics.recursion import BodyState, Field, held_directions, joint_spring_forces
 from tasks.mechanics.turns import Turns
 
 ITERATIONS = 20
@@ -246,7 +238,7 @@ def tree_dynamics(
 
 def spring_forces(mounted: Mounted, solved: Solved) -> Array:
     """What springs do along the joints of the tree (joint,)."""
-    return joint_forces(mounted.limb.springs, lambda joint: solved.position(mounted.limb, joint), solved.rates)
+    return joint_spring_forces(mounted.limb.springs, lambda joint: solved.position(mounted.limb, joint), solved.rates)
 
 
 def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:
@@ -256,7 +248,7 @@ def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array,
         elements = [element for element in mounted.limb.forces if element.body == body]
         pose = joined_pose(mounted.base, solved.tips.at[body])
         state = BodyState(pose.rotation, pose.position, functools.partial(_link_velocity, mounted, solved, body))
-        moment, force = forces.wrench(elements, state)
+        moment, force = forces.elements_wrench(elements, state)
         result[body] = pose.rotation.T @ moment, pose.rotation.T @ force
     return result
 

@@ -19,15 +19,14 @@ import numpy as np
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import PLATFORM
 from robots.types import BASE, TWIST
-from tasks.kernels.types import Array, Scalar
+from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, cross, from_columns, inverse
 from tasks.mechanics import recursion
-from tasks.mechanics.closures import Joined
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.embedding import total_wrench
-from tasks.mechanics.kinematics import columns, path
+from tasks.mechanics.kinematics import Joined, columns, path
 from tasks.mechanics.limb import Mounted, Solved, transmission, tree_dynamics
-from tasks.mechanics.platform import held_directions
+from tasks.mechanics.loops import total_wrench
+from tasks.mechanics.recursion import held_directions
 
 Wrench = tuple[Array, Array]
 

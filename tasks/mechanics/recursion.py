@@ -3,21 +3,74 @@
 Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a body's force is m (a + S c) and its
 moment the skew part of S J, where J is the second moment of mass about the body's origin; so inertia costs as many
 products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithms, section 5.3, for the recursion.
+
+What acts on all bodies of a robot alike: gravity, and the motion of its base, for one sample.
+
+All positions and motions of a robot are relative to its base. Where that moves, bodies feel besides gravity its
+acceleration and rotation; `gravity` is then less the acceleration of the base's origin.
+
+The moving platform, for one sample: its motion from the inputs of a kernel, and the wrench that the motion takes.
+
+Wrenches that springs and applied forces put on a body, for one sample, in the axes of the base of the robot.
+
+Forces of springs along joints of a tree, for one sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from robots.model import Inertia, Link
-from robots.types import BASE
-from tasks.kernels.types import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross
-from tasks.mechanics.field import Field
-from tasks.mechanics.kinematics import JointState, along, joint_rotation, sliding, way
+from robots.model import Inertia, Link, Platform
+from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring
+from robots.types import BASE, TRANSLATION, TWIST
+from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, cross, dot, is_zero, reciprocal, sqrt, total, where
+from tasks.mathematics.rotations import roll_pitch_yaw
+from tasks.mechanics.kinematics import JointState, Motion, Pose, along, joint_rotation, sliding, way
+
+STILL = 3
+"""Length of the `gravity` input of kernels of a robot whose base stands still."""
+
+MOVING = 9
+"""The same of one whose base moves: gravity less acceleration, angular velocity, angular acceleration; base axes."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Gravity less the acceleration of the base's origin, the base's angular velocity and acceleration, (3,) each."""
+
+    gravity: Array
+    omega: Array
+    alpha: Array
+
+    @classmethod
+    def of(cls, values: Array | Field) -> Field:
+        """From the `gravity` input of a kernel, or a vector of gravity."""
+        if isinstance(values, Field):
+            return values
+        given, zero = array(values), np.zeros(3)
+        return cls(given, zero, zero) if len(given) == STILL else cls(given[:3], given[3:6], given[6:])
+
+    def seen_from(self, pose: Pose) -> Field:
+        """The same for a frame that stands on the base, in its axes."""
+        swirl = cross(self.alpha, pose.position) + cross(self.omega, cross(self.omega, pose.position))
+        inward = pose.rotation.T
+        return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
+
+    def at(self, position: Array, motion: Motion) -> Motion:
+        """Absolute motion, but for the velocity, of a body that moves so relative to the base; less gravity."""
+        omega, alpha = self.omega, self.alpha
+        swirl = cross(alpha, position) + cross(omega, cross(omega, position)) + cross(omega, motion.v) * 2.0
+        return Motion(
+            motion.omega + omega,
+            motion.v,
+            motion.alpha + alpha + cross(omega, motion.omega),
+            motion.a - self.gravity + swirl,
+        )
 
 
 @dataclass(frozen=True)
@@ -168,3 +221,148 @@ def joint_wrenches(
         before = total[link.parent]
         total[link.parent] = (before[0] + moment + cross(at, force), before[1] + force)
     return total
+
+
+@dataclass(frozen=True)
+class BodyState:
+    """Rotation (3, 3) from a body's axes to those of the base, position of its origin, and its velocities (3,).
+
+    `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone.
+    """
+
+    rotation: Array
+    position: Array
+    velocity: Callable[[], tuple[Array, Array]]
+
+
+def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
+    """(moment about the body's origin, force) of all elements on a body, axes of the base.
+
+    Where one component is no number none is: a load that only bearings feel is told by the status of its sample too.
+    """
+    moment, force = np.zeros(3), np.zeros(3)
+    for element in elements:
+        arm = state.rotation @ array(element.point)
+        if isinstance(element, Spring):
+            push = _pull(element, state, arm)
+        else:
+            push = _components(element, state, element.force)
+            moment = moment + _components(element, state, element.moment)
+        moment, force = moment + cross(arm, push), force + push
+    finite = total([*moment, *force]) <= sys.float_info.max
+    known = array([where(finite, x, np.nan) for x in (*moment, *force)])
+    return known[:3], known[3:]
+
+
+def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, Scalar, Scalar]) -> Array:
+    """A vector of an element in the axes of the base."""
+    return state.rotation @ array(vector) if element.turning else array(vector)
+
+
+def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
+    """Force of a spring on its body.
+
+    Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
+    points coincide. Others have no direction there: the force is not a number.
+    """
+    gap = state.position + arm - array(spring.anchor)
+    direct: Scalar = spring.preload
+    if not is_zero(spring.rest_length):
+        direct = direct - spring.stiffness * spring.rest_length
+    if is_zero(direct) and not spring.damped:
+        return -gap * spring.stiffness
+    shorter = reciprocal(sqrt(dot(gap, gap)))
+    if spring.damped:
+        omega, velocity = state.velocity()
+        opening = dot(gap, velocity + cross(omega, arm)) * shorter
+        direct = direct + where(_vanishes(spring.damping), 0.0, spring.damping * opening)
+    return gap * -(where(_vanishes(direct), 0.0, direct * shorter) + spring.stiffness)
+
+
+def _vanishes(value: Scalar) -> bool:
+    """Whether a number, or a symbol, is zero."""
+    return abs(value) <= 0.0
+
+
+def motion_size(mobility: Sequence[str]) -> int:
+    """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
+    return 9 if set(mobility) <= set(TRANSLATION) else 24
+
+
+def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
+    """Pose and motion of the platform from a motion vector.
+
+    Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
+    (6), its derivative (6); all in world axes, twists (angular, linear) of the platform's reference point.
+    """
+    m, zero = array(motion), np.zeros(3)
+    if motion_size(platform.mobility) == 9:
+        return Pose(array(platform.home.rotation), m[0:3]), Motion(zero, m[3:6], zero, m[6:9])
+    return Pose(m[3:12].reshape(3, 3), m[0:3]), Motion(m[12:15], m[15:18], m[18:21], m[21:24])
+
+
+def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
+    """The motion vector at rest, away from the reference pose by roll, pitch and yaw [rad] and by a shift [m]."""
+    home = platform.home
+    position = np.array(home.position, dtype=float) + shift
+    if motion_size(platform.mobility) == 9:
+        return np.concatenate([position, np.zeros(6)])
+    rotation = roll_pitch_yaw(turn).rotation @ np.array(home.rotation, dtype=float)
+    return np.concatenate([position, rotation.ravel(), np.zeros(12)])
+
+
+def platform_wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
+    """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
+    inward, moving = pose.rotation.T, Field.of(gravity).at(pose.position, motion)
+    spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
+    moment, force = Massing.of(platform.inertia).wrench(spin, inward @ moving.a)
+    return [*(pose.rotation @ moment), *(pose.rotation @ force)]
+
+
+def applied_wrench(platform: Platform, pose: Pose, motion: Motion) -> list[Scalar]:
+    """(moment, force) of what acts on the platform from outside, at its reference point in world axes."""
+    state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
+    moment, force = elements_wrench(platform.forces, state)
+    return [*moment, *force]
+
+
+def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
+    """The free components of the platform's twist, V_t of Eq. (82)."""
+    return _free(platform, (*motion.omega, *motion.v))
+
+
+def free_acceleration(platform: Platform, motion: Motion) -> np.ndarray:
+    """The same of its rate, V_t'."""
+    return _free(platform, (*motion.alpha, *motion.a))
+
+
+def _free(platform: Platform, twist: Sequence[Scalar]) -> np.ndarray:
+    return array([twist[TWIST.index(name)] for name in platform.mobility])
+
+
+def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
+    """The components of the platform's twist that are not free; none of a chain, which has no platform."""
+    return tuple(name for name in TWIST if name not in mobility) if mobility else ()
+
+
+def joint_spring_forces(springs: Iterable[JointSpring], position: Callable[[int], Scalar], rates: Scalars) -> Array:
+    """What springs do along the joints (joint,), for positions of joints by index and rates of all."""
+    result = np.array(np.zeros(len(rates)), dtype=object)
+    for spring in springs:
+        stretch: Scalar = (
+            sum((position(joint) * ratio for joint, ratio in spring.ratios), start=0.0) - spring.rest_position
+        )
+        rate: Scalar = sum((rates[joint] * ratio for joint, ratio in spring.ratios), start=0.0)
+        pull = _joint_pull(spring, stretch, rate)
+        for joint, ratio in spring.ratios:
+            result[joint] = result[joint] - pull * ratio
+    return array(result)
+
+
+def _joint_pull(spring: JointSpring, stretch: Scalar, rate: Scalar) -> Scalar:
+    """What a spring takes its coordinate back with; within its backlash nothing."""
+    if is_zero(spring.backlash):
+        return stretch * spring.stiffness + rate * spring.damping
+    half = spring.backlash * 0.5
+    beyond = where(stretch > half, stretch - half, where(stretch < -half, stretch + half, 0.0))
+    return beyond * spring.stiffness + where(abs(stretch) > half, rate, 0.0) * spring.damping

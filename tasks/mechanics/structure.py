@@ -1,9 +1,15 @@
-"""The structure of a robot family, decided once: how its limbs are solved and what differs between them."""
+"""The structure of a robot family, decided once: how its limbs are solved and what differs between them.
+
+Arms of a link: straight lines between its joints, along which it is a beam, and around which it is a capsule.
+
+A link with two joints is one arm. One with more is a star: its arms meet at the joint from which the others are least
+far in all, at the reference pose of the reference design, so that a bar with a joint in its middle has two arms.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +17,12 @@ import numpy as np
 
 from robots.model import Family, Frame, Instance, Mechanism
 from robots.types import ROTATION, TWIST
-from tasks.kernels.expression import Graph
-from tasks.kernels.types import ABSENT, Array
-from tasks.mechanics import chain, limb, platform
+from tasks.kernels.expression import ABSENT, Array, Graph
+from tasks.mechanics import chain, limb, recursion
 from tasks.mechanics.continuation.steps import packed, unpacked_states
-from tasks.mechanics.field import MOVING
 from tasks.mechanics.kinematics import HOME, REST, Motion, Pose, mount_pose
-from tasks.mechanics.loops import LimbChoice, others
-from tasks.mechanics.platform import held_directions
+from tasks.mechanics.loops import LimbChoice, Tips, others
+from tasks.mechanics.recursion import MOVING, held_directions
 from tasks.mechanics.topology import choose
 
 Shape = tuple[int, ...]
@@ -67,14 +71,14 @@ class Structure:
         if self.mechanism.is_chain:
             return motion[self.freedoms : 2 * self.freedoms]
         body = self.mechanism.platform
-        return platform.free_twist(body, platform.unpack(motion, body)[1])
+        return recursion.free_twist(body, recursion.unpack(motion, body)[1])
 
     def acceleration(self, motion: Array) -> Array:
         """Accelerations of the freedoms (freedom,) in a motion vector: the rate of `speed`."""
         if self.mechanism.is_chain:
             return motion[2 * self.freedoms :]
         body = self.mechanism.platform
-        return platform.free_acceleration(body, platform.unpack(motion, body)[1])
+        return recursion.free_acceleration(body, recursion.unpack(motion, body)[1])
 
     @property
     def compared(self) -> bool:
@@ -112,7 +116,7 @@ class Structure:
     @property
     def motion_size(self) -> int:
         """Length of a motion vector: of a chain, positions, rates and accelerations of its independent joints."""
-        return 3 * self.freedoms if self.mechanism.is_chain else platform.motion_size(self.mechanism.platform.mobility)
+        return 3 * self.freedoms if self.mechanism.is_chain else recursion.motion_size(self.mechanism.platform.mobility)
 
     def instances(self, limb_index: int) -> list[Instance]:
         """The limbs of the robot that are copies of one representative limb."""
@@ -222,7 +226,7 @@ def mounted_limb(
     base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
     body = mechanism.platform
     mounted = limb.Mounted(mechanism.limbs[limb_index], structure.choices[limb_index], base, at_platform, body.mobility)
-    return mounted, mount_pose(body.home), *platform.unpack(motion, body)
+    return mounted, mount_pose(body.home), *recursion.unpack(motion, body)
 
 
 def solved_limb(
@@ -252,3 +256,48 @@ def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.n
     """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))
+
+
+TIE = 1e-9
+"""Relative difference of distances up to which the joint that is first in `Limb.joints` is taken."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A line of link number `link`, from the joint `hub` to the joint `end`, by their numbers in `Limb.joints`."""
+
+    link: int
+    hub: int
+    end: int
+
+
+def joint_point(tips: Tips, joint: int) -> Array:
+    """Where the wrench of a joint counts, in the axes of the limb's mount frame."""
+    tree = len(tips.limb.links)
+    return tips.at[joint].position if joint < tree else tips.cut_joints[joint - tree].point
+
+
+@functools.cache
+def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
+    """The arms of all links of a limb."""
+    structure = structure_of(family)
+    values = {p.name: p.scalar for p in family.parameters}
+    number = next(k for k, each in enumerate(structure.mechanism.instances) if each.limb == limb_index)
+    mount = mount_values(family, values)[number][0]
+    still = np.zeros(structure.motion_size)
+    mounted, home, *_ = mounted_limb(structure, limb_index, with_parameters(family, values)[0], mount, still)
+    tips = mounted.tips([HOME] * len(mounted.limb.links), home)
+    return tuple(arm for link in range(len(mounted.limb.links)) for arm in _of_link(tips, link))
+
+
+def _of_link(tips: Tips, link: int) -> Iterator[Arm]:
+    limb = tips.limb
+    tree = len(limb.links)
+    ends = [link, *(i for i, each in enumerate(limb.links) if each.parent == link)]
+    ends += [tree + i for i, cut in enumerate(limb.cuts) if link in (cut.a, cut.b)]
+    points = np.array([joint_point(tips, joint) for joint in ends], dtype=float)
+    total = np.linalg.norm(points[:, None] - points[None], axis=-1).sum(axis=1)
+    nearest = next(k for k, length in enumerate(total) if length <= total.min() * (1.0 + TIE))
+    for k, joint in enumerate(ends):
+        if k != nearest:
+            yield Arm(link, ends[nearest], joint)

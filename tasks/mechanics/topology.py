@@ -13,11 +13,10 @@ import numpy as np
 
 from robots.model import PLATFORM, Closure, Limb, Link, Mechanism
 from robots.types import ROTATION, TRANSLATION, TWIST
-from tasks.mathematics.quaternions import rotation_matrix
-from tasks.mechanics.closures import Joined, row_count
-from tasks.mechanics.embedding import Tips
+from tasks.mathematics.rotations import rotation_matrix
 from tasks.mechanics.kinematics import (
     HOME,
+    Joined,
     JointState,
     Pose,
     inverse_pose,
@@ -25,6 +24,7 @@ from tasks.mechanics.kinematics import (
     mount_pose,
     path,
     poses,
+    row_count,
     stepped,
 )
 from tasks.mechanics.loops import (
@@ -35,6 +35,7 @@ from tasks.mechanics.loops import (
     LimbChoice,
     LoopChoice,
     SolvedLoop,
+    Tips,
     loop_matrix,
 )
 

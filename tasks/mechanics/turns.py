@@ -17,12 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from robots.model import Limb
-from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Mask, Scalar
+from tasks.kernels.expression import Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, either, every, iterate, opposite, total, where
-from tasks.mechanics.embedding import Embedding
 from tasks.mechanics.kinematics import JointState, state_at
-from tasks.mechanics.loops import LimbChoice
+from tasks.mechanics.loops import Embedding, LimbChoice
 
 STRIDE = 0.2  # of any joint in a step [rad, or share of a length of the loops]
 NEARLY = 0.05  # correction of a joint from which the way goes on, in the same units

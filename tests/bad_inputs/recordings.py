@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from robots import catalog
+from tests.applications.identification.estimation.machines.synthetic import chain
 from tests.bad_inputs.rows import Row
-from tests.tasks.identification.machines.synthetic import chain
 
 COLUMNS = "t,q1,q2,q3,f1,f2,f3"
 DESCRIPTION = """\

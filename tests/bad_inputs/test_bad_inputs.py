@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from tests.bad_inputs import (
     clusters,
     commands,

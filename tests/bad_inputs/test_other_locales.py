@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.bad_inputs.rows import edit
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = [sys.executable, "-W", "error", "-c", "from pipeline.cli import main; main()"]
+PROGRAM = [sys.executable, "-W", "error", "-c", "from applications.commands.cli import main; main()"]
 
 
 def test_messages_and_plans_are_ascii(tmp_path: Path) -> None:

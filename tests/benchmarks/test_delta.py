@@ -10,7 +10,7 @@ import pytest
 from benchmarks import delta
 from benchmarks.delta import GOLDEN, Solver, Twin
 from benchmarks.figures import CheckError
-from tasks.kernels.cache import kernel
+from tasks.kernels.kernel import kernel
 from tests.reference.delta_bodies import PAPER
 from tests.reference.delta_newton_euler import inverse_dynamics
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from benchmarks import against, cases, history
 from benchmarks.against import Pair, pairs, table, write
 from benchmarks.figures import Figure
 from benchmarks.history import Names
-from pipeline.cli import cli
 from robots.parameters import ParameterError
 
 STEADY = [1.0, 1.01, 0.99, 1.0, 1.3, 1.0]

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import delta, kernels
 from benchmarks.delta import Solver, Twin
 from benchmarks.figures import QUICK, CheckError
-from tasks.kernels import cache
+from tasks.kernels import kernel
 
 
 def test_the_job_takes_what_it_is_said_to_take() -> None:
@@ -49,4 +49,4 @@ def test_a_second_compilation_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "compiled", lambda: next(known))
     with pytest.raises(CheckError, match="1 programs were compiled again for other designs"):
         list(kernels.designs(QUICK))
-    assert cache.compiled()
+    assert kernel.compiled()

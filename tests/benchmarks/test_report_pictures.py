@@ -36,7 +36,7 @@ def test_times_say_where_nothing_can_be_dragged() -> None:
 
 @pytest.mark.slow
 def test_a_report_is_measured_and_has_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from tests.pipeline.report.browser import programs
+    from tests.applications.report.browser import programs
 
     programs()
     report_pictures.main(["--folder", str(tmp_path), "--studies", "friction_share"])

@@ -13,7 +13,7 @@ from benchmarks.robots import Job
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics, joint_reactions
-from tasks.arrays.inputs import moving_input
+from tasks.dynamics.inputs import moving_input
 from tests.catalogue import CLOSED_CHAINS, CORE, GEARED, PARALLEL, WITH_DRIVES
 from tests.tasks import test_robots as tested
 

@@ -74,7 +74,7 @@ def act(arguments: list[str]) -> int:
     from click import ClickException
     from click.exceptions import Exit
 
-    from pipeline.cli import cli
+    from applications.commands.cli import cli
     from storage import open_results
     from storage.errors import StoreError
 

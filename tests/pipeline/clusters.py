@@ -81,7 +81,7 @@ def _address(about: Path) -> str:
 
 def command(*words: str | Path, cwd: Path) -> subprocess.Popen[str]:
     """A command of limbsweep on its way."""
-    code = "from pipeline.cli import main; main()"
+    code = "from applications.commands.cli import main; main()"
     line = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.Popen(
         line, cwd=cwd, env=os.environ | QUIET, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -17,7 +17,7 @@ from dask._task_spec import Task
 
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution import graph
-from pipeline.monitor.events import BlockDone, BlockFailed, Event
+from pipeline.monitor.log import BlockDone, BlockFailed, Event
 from pipeline.plan import model, plan
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.cluster.file import ClusterConfig
-from pipeline.monitor.events import BlockFailed, Event, Finished, Started
+from pipeline.monitor.log import BlockFailed, Event, Finished, Started
 from pipeline.sweep.model import Sweep
 from robots import catalog
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = [sys.executable, "-W", "error", "-c", "from pipeline.cli import main; main()"]
+PROGRAM = [sys.executable, "-W", "error", "-c", "from applications.commands.cli import main; main()"]
 TINY = """\
 limbsweep: 1
 robot: delta_3rr2rrr
@@ -287,7 +287,7 @@ def test_run_then_info(tiny: Path) -> None:
 def test_a_small_run_imports_neither_distributed_nor_xarray(tiny: Path) -> None:
     """They take longer than it does."""
     program = (
-        "import sys; from pipeline.cli import cli; cli(['run', 'tiny.yaml'], standalone_mode=False);"
+        "import sys; from applications.commands.cli import cli; cli(['run', 'tiny.yaml'], standalone_mode=False);"
         "print(sorted({'dask.array', 'distributed', 'pandas', 'scipy', 'xarray'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", program]

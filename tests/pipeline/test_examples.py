@@ -18,7 +18,8 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.doors import read_sweeps
 from robots import catalog
 from robots.status import Status
-from tasks.kernels import cache, kernel
+from tasks.kernels import kernel
+from tasks.kernels import kernel as cache
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SWEEPS = sorted(EXAMPLES.glob("*.yaml"))

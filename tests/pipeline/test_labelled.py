@@ -13,17 +13,17 @@ import xarray as xr
 
 import limbsweep
 import tasks
-from pipeline.labelled import functions
-from pipeline.labelled.table import RESULTS
+from limbsweep.labelled import functions
+from limbsweep.labelled.table import RESULTS
 from robots import catalog
-from robots.criteria.capsules import Capsules
 from robots.criteria.elasticity import Beam, Elasticity
-from robots.criteria.errors import Errors
+from robots.criteria.parts import Capsules, Errors
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks.friction import states
-from tasks.motion import currents, profiles
-from tasks.motion.fastest import fastest_motion
+from tasks.dynamics import servo
+from tasks.dynamics.fastest import fastest_motion
+from tasks.features.friction import history
+from tasks.sources import profiles
 
 ROBOT = catalog.build("delta_3rr2rrr")
 HOME = np.array(ROBOT.mechanism.platform.home.position)
@@ -258,7 +258,7 @@ def test_currents_keep_dims_and_stay_lazy() -> None:
     current = xr.DataArray(values, dims=("time", "actuator"), coords={"time": np.arange(4.0)})
     forces = limbsweep.from_currents(robot, current.T)
     assert forces.dims == ("actuator", "time")
-    np.testing.assert_array_equal(forces.T, currents.from_currents(robot, current.values))
+    np.testing.assert_array_equal(forces.T, servo.from_currents(robot, current.values))
     assert list(forces["actuator"].values) == list(robot.mechanism.actuators)
     lazy = limbsweep.from_currents(robot, current.chunk(time=2))
     assert lazy.chunks
@@ -289,7 +289,7 @@ def test_friction_along_velocities_meets_by_names_of_dims() -> None:
     results = limbsweep.friction_along(LAW, velocity=velocity, times=times, values=VALUES | {"coulomb": coulomb})
     assert {*results.dims} == {"run", "design", "time"}
     for design, level in enumerate(coulomb.values):
-        plain = states.along(LAW, velocity=rates, times=times, values=VALUES | {"coulomb": level})
+        plain = history.along(LAW, velocity=rates, times=times, values=VALUES | {"coulomb": level})
         for name in ("force", "state"):
             part = results[name].isel(design=design).transpose("run", "time")
             np.testing.assert_array_equal(part, getattr(plain, name))
@@ -301,7 +301,7 @@ def test_friction_along_velocities_meets_by_names_of_dims() -> None:
     xr.testing.assert_identical(lazy.compute(), results)
     loads = xr.DataArray(np.linspace(1.0, 2.0, 11), dims="time")
     loaded = limbsweep.friction_along(LAW, velocity=velocity, times=times, values=VALUES, load=loads)
-    expected = states.along(LAW, velocity=rates, times=times, values=VALUES, load=loads.values)
+    expected = history.along(LAW, velocity=rates, times=times, values=VALUES, load=loads.values)
     np.testing.assert_array_equal(loaded["force"], expected.force)
     assert isinstance(limbsweep.friction_along(LAW, velocity=rates, times=times, values=VALUES), type(plain))
     with pytest.raises(ValueError, match=r"load: got an array of shape \(11,\); expected a number or a DataArray"):

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from pipeline.cli import cli
-from pipeline.commands.schemas import KINDS, schema
+from applications.commands.cli import cli
+from applications.commands.schemas import KINDS, schema
 from pipeline.errors import InputError
 
 ROOT = Path(__file__).parents[2]

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from robots import inertia
+from robots import geometry
 
 
 @pytest.mark.parametrize(("axis", "k"), [("x", 0), ("y", 1), ("z", 2)])
 def test_cylinder_is_the_sum_of_its_pieces(axis: str, k: int) -> None:
     density, length, diameter = 2700.0, 0.4, 0.1
-    made = inertia.cylinder(density, length, diameter, axis, (0.1, 0.2, 0.3))
+    made = geometry.cylinder(density, length, diameter, axis, (0.1, 0.2, 0.3))
     # midpoints of equal volumes: rings of equal area, slices of equal height
     n = 200
     radius = 0.5 * diameter * np.sqrt((np.arange(n) + 0.5) / n)
@@ -29,15 +29,15 @@ def test_cylinder_is_the_sum_of_its_pieces(axis: str, k: int) -> None:
 
 
 def test_a_point_has_mass_alone() -> None:
-    made = inertia.point(2.0, (1.0, 0.0, 0.0))
+    made = geometry.point(2.0, (1.0, 0.0, 0.0))
     assert (made.mass, made.centre) == (2.0, (1.0, 0.0, 0.0))
     np.testing.assert_array_equal(made.tensor, np.zeros((3, 3)))
 
 
 def test_arrays_of_dimensions_give_arrays_of_inertias() -> None:
     lengths = np.array([0.1, 0.4])
-    many = inertia.cylinder(1000.0, lengths, 0.05, "z")
+    many = geometry.cylinder(1000.0, lengths, 0.05, "z")
     for k, length in enumerate(lengths):
-        alone = inertia.cylinder(1000.0, length, 0.05, "z")
+        alone = geometry.cylinder(1000.0, length, 0.05, "z")
         assert many.mass[k] == alone.mass
         assert many.tensor[0][0][k] == alone.tensor[0][0]

@@ -7,7 +7,7 @@ import pytest
 
 from robots import catalog
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.inverse import actuator_positions
 
 MOTORS = np.array([-130.0, -66.7, -51.0, -199.0, -199.0])
 CURRENTS = np.array([0.0, 3.18, -0.73, 0.0, 0.0])

@@ -7,8 +7,8 @@ import pytest
 
 from robots import catalog
 from tasks import equations_of_motion, forward_dynamics, forward_kinematics, inverse_dynamics, joint_reactions
-from tasks.arrays.inverse import actuator_positions
-from tasks.newton_euler.system import joint_reactions_reference
+from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.inverse import actuator_positions
 from tests.robots.catalog.test_payload import motion
 
 

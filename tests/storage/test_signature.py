@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from storage.errors import StoreError
 from storage.integrity import foreign_files
 from storage.manifest import Manifest

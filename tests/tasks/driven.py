@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from robots.drives import Drive, Spin
-from robots.geometry import shifted
-from robots.inertia import diagonal
+from robots.geometry import diagonal, shifted
 from robots.model import Family, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 
 from robots import catalog
-from robots.geometry import shifted
-from robots.inertia import diagonal, point
+from robots.geometry import diagonal, point, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.parameters import Parameter
 from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import padded
+from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-from tasks.programs.assembly import assembly_program
-from tasks.programs.limb import LimbRequest, limb_program
-from tasks.programs.platform import platform_program
+from tasks.stages.assembly import assembly_program
+from tasks.stages.limb import LimbRequest, limb_program
+from tasks.stages.platform import platform_program
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import extension
 from tests.tasks.bits import padded_last

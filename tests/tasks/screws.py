@@ -11,8 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from robots import catalog
-from robots.geometry import shifted
-from robots.inertia import point
+from robots.geometry import point, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, ZERO

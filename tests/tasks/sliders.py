@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robots.catalog import planar_3r, three_loop_leg
-from robots.inertia import point
+from robots.geometry import point
 from robots.model import Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE

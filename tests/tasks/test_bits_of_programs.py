@@ -8,10 +8,10 @@ import pytest
 from benchmarks import regions
 from robots import catalog
 from robots.quantities import names
-from tasks.arrays import inputs
-from tasks.kernels.cache import kernel
+from tasks.dynamics import inputs
+from tasks.kernels.kernel import kernel
 from tasks.kernels.program import trace
-from tasks.programs.limb import FIRST, LimbRequest, limb_program
+from tasks.stages.limb import FIRST, LimbRequest, limb_program
 
 SAMPLES = 64
 

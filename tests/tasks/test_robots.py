@@ -13,9 +13,9 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.kernels import cache
+from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
-from tasks.programs.limb import limb_program
+from tasks.stages.limb import limb_program
 from tests.catalogue import PARALLEL
 from tests.reference.delta_bodies import PAPER, parse_delta
 from tests.reference.delta_motion import extension
@@ -175,7 +175,7 @@ def test_compiled_kernels_give_the_bits_of_the_interpreter(robot: Robot, monkeyp
     motion = states(robot, 21)._asdict()
     fast = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
     monkeypatch.setattr(kernels, "llvm", None)
-    monkeypatch.setattr(cache, "_kernels", {})
+    monkeypatch.setattr(kernel, "_kernels", {})
     slow = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
     for got, expected in zip((*fast[0], *fast[1]), (*slow[0], *slow[1]), strict=True):
         np.testing.assert_array_equal(bits(got.astype(float)), bits(expected.astype(float)))

@@ -11,7 +11,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.arrays.equations import equations_of_motion
+from tasks.dynamics.equations import equations_of_motion
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import REGIONS, states
 

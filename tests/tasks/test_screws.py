@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from pipeline.report.data.sketch import sketch
+from applications.report.data.sketch import sketch
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import checks, mobility, writing
 from robots.formats.description import describe
@@ -31,14 +31,13 @@ from tasks import (
     regressor,
     simulate,
 )
-from tasks.arrays.bodies import body_motion
-from tasks.arrays.inverse import actuator_positions
-from tasks.identification.regressor import standard_parameters
-from tasks.inertia import METHODS
-from tasks.kernels import cache
+from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.inverse import actuator_positions, body_motion
+from tasks.dynamics.regressor import standard_parameters
+from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
+from tasks.mechanics.inertia import METHODS
 from tasks.mechanics.recursion import inverse_dynamics as tree_forces
-from tasks.newton_euler.system import joint_reactions_reference
 from tests.tasks import screws, trees
 from tests.tasks.bits import bits
 
@@ -185,7 +184,7 @@ def test_compiled_kernels_give_the_bits_of_the_interpreter(robot: Robot, monkeyp
     moving = states(robot, 21)
     fast = (*inverse_dynamics(robot, **moving, full=True), *inverse_kinematics(robot, **moving))
     monkeypatch.setattr(kernels, "llvm", None)
-    monkeypatch.setattr(cache, "_kernels", {})
+    monkeypatch.setattr(kernel, "_kernels", {})
     slow = (*inverse_dynamics(robot, **moving, full=True), *inverse_kinematics(robot, **moving))
     for got, expected in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(bits(got.astype(float)), bits(expected.astype(float)))

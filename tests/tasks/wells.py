@@ -13,7 +13,7 @@ import numpy as np
 from robots.model import Robot
 from robots.types import TWIST
 from tasks import equations_of_motion
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.inverse import actuator_positions
 
 GRAVITY = (0.0, 0.0, -9.81)
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.documents.files import refused
-from pipeline.documents.units import size
+from pipeline.documents.files import refused, size
 
 MIB = 1 << 20
 

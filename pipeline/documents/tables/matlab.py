@@ -16,10 +16,9 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import refused
+from pipeline.documents.files import refused, size
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
-from pipeline.documents.units import size
 
 HEADER = 128
 TAG = 8

@@ -6,10 +6,9 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import refused
+from pipeline.documents.files import refused, size
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
-from pipeline.documents.units import size
 
 
 def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:

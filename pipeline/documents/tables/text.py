@@ -17,11 +17,10 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import looks_binary, refused
+from pipeline.documents.files import UNITS, looks_binary, refused, size
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Array, Columns, Found
 from pipeline.documents.tables.table import split_header
-from pipeline.documents.units import UNITS, size
 
 DELIMITERS = (";", "\t", ",", None)
 COMMENTS = ("#", "%")

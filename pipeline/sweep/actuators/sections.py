@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pipeline.documents.section import Number, Section, Text
+from pipeline.documents.validation import Number, Section, Text
 from robots.loads.motors import COPPER
 
 Positive = Annotated[Number, Field(gt=0)]

@@ -22,13 +22,13 @@ from robots.limits import (
 from robots.model import Mechanism
 from robots.parameters import ParameterError
 
-KEY = "sharing"
+SHARING_KEY = "sharing"
 
 
 class SharingContent(SectionContent[ActuatorSharing]):
     """Rule by which more actuators than freedoms share forces."""
 
-    key = KEY
+    key = SHARING_KEY
     after = (FrictionContent,)
 
     @classmethod
@@ -39,7 +39,7 @@ class SharingContent(SectionContent[ActuatorSharing]):
 
     def describe(self) -> dict[str, Any]:
         """Describe a rule other than least squares of all forces."""
-        return {KEY: describe_sharing(self.value)} if self.value != EVEN_SHARING else {}
+        return {SHARING_KEY: describe_sharing(self.value)} if self.value != EVEN_SHARING else {}
 
 
 def read_sharing(
@@ -53,7 +53,7 @@ def read_sharing(
     if spare <= 0 or file.simulation is not None:
         simulated = file.simulation is not None
         got = "a simulation" if simulated else f"a robot with {len(mechanism.actuators)} actuators for as many freedoms"
-        report((KEY,), Got(got), "forces that a motion leaves open", "Leave sharing out.", key=True)
+        report((SHARING_KEY,), Got(got), "forces that a motion leaves open", "Leave sharing out.", key=True)
         return EVEN_SHARING
     if section.rule == LEAST_MAXIMUM:
         corners, most = corner_count(len(mechanism.actuators), spare), MOST_CORNERS
@@ -68,17 +68,17 @@ def read_sharing(
             (rubbing, "friction in passive joints", "Take least_squares."),
         ):
             if wrong:
-                report((KEY, "rule"), Got(f"least_maximum with {got}"), "what this rule is for", hint)
+                report((SHARING_KEY, "rule"), Got(f"least_maximum with {got}"), "what this rule is for", hint)
     weights = _of_actuators(report, section.weights, mechanism, "weights", 1.0)
     preload = _of_actuators(report, section.preload, mechanism, "preload", 0.0)
     sharing = ActuatorSharing(section.rule, weights, preload, tuple(_off(report, section.off, mechanism)))
     if (most := sharing.most_off()) > spare:
         hint = "With fewer than freedoms nothing holds the robot."
-        report((KEY, "off"), Got(f"{most} actuators off at once"), f"at most {spare}, the spare ones", hint)
+        report((SHARING_KEY, "off"), Got(f"{most} actuators off at once"), f"at most {spare}, the spare ones", hint)
     switched = {time.actuator for time in sharing.off}
     if friction is not None and any(at.actuator in switched for group in friction.groups for at in group.places):
         hint = "The others would have to overcome it, which is not modelled. Name other joints."
-        report((KEY, "off"), Got("friction in an actuator that is off"), "actuators without friction", hint)
+        report((SHARING_KEY, "off"), Got("friction in an actuator that is off"), "actuators without friction", hint)
     return sharing
 
 
@@ -88,13 +88,16 @@ def _off(report: Report, entries: Mapping[str, Sequence[Sequence[float]]], mecha
         try:
             hits = select_actuators(mechanism, name)
         except ParameterError as error:
-            report((KEY, "off", name), name, "actuators of the robot", sentence(str(error)), key=True)
+            report((SHARING_KEY, "off", name), name, "actuators of the robot", sentence(str(error)), key=True)
             continue
         for index, (start, stop) in enumerate(times):
             if not 0.0 <= start < stop:
                 hint = "Write when the actuator is switched off, and when on again."
                 report(
-                    (KEY, "off", name, index), [start, stop], "two times, the first from 0 and before the other", hint
+                    (SHARING_KEY, "off", name, index),
+                    [start, stop],
+                    "two times, the first from 0 and before the other",
+                    hint,
                 )
             yield from (OffTime(hit, start, stop) for hit in hits)
 
@@ -108,11 +111,11 @@ def _of_actuators(
         try:
             hits = select_actuators(mechanism, name)
         except ParameterError as error:
-            report((KEY, key, name), name, "actuators of the robot", sentence(str(error)), key=True)
+            report((SHARING_KEY, key, name), name, "actuators of the robot", sentence(str(error)), key=True)
             continue
         if any(hit in numbers for hit in hits):
             hint = "Another key selects some of them, too. Name them one by one."
-            report((KEY, key, name), name, "actuators that no other key selects", hint, key=True)
+            report((SHARING_KEY, key, name), name, "actuators that no other key selects", hint, key=True)
         numbers |= dict.fromkeys(hits, value)
     return tuple(numbers.get(k, default) for k in range(len(mechanism.actuators))) if entries else ()
 

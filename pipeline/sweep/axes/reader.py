@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.documents.files import UNITS, Unit, check_unit, conversion
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.tables.table import Table
-from pipeline.documents.units import UNITS, Unit, check_unit, conversion
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.axes.conditions import RuleReader

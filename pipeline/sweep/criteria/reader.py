@@ -20,11 +20,8 @@ from pipeline.sweep.criteria.sections import (
     StiffnessSection,
 )
 from pipeline.sweep.reading import Reading, SectionContent
-from robots.criteria.capsules import Capsule, Capsules
-from robots.criteria.clearances import Clearances, JointClearance
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
-from robots.criteria.errors import Errors
-from robots.criteria.parameters import NO_CRITERIA, CriteriaParameters
+from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, CriteriaParameters, Errors, JointClearance
 from robots.model import Family, Mechanism
 from robots.parameters import ParameterError
 from robots.quantities import CRITERIA, Need, needs
@@ -218,7 +215,7 @@ def _capsule(section: CapsuleSection) -> Capsule:
 
 def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
     """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
-    from tasks.programs import criteria  # few sweeps ask for it, and it takes kernels and scipy
+    from tasks.stages import criteria  # few sweeps ask for it, and it takes kernels and scipy
 
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
         rule = "joints or links that give way wherever they share loads"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.section import Number, Section, Text
+from pipeline.documents.validation import Number, Section, Text
 
 Positive = Annotated[Number, Field(gt=0)]
 Point = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
@@ -15,7 +15,7 @@ Six = Annotated[tuple[Number, ...], Field(min_length=6, max_length=6)]
 Pair = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=2)]
 Deviation = Annotated[Number, Field(ge=0)]
 Deviations = Annotated[tuple[Deviation, ...], Field(min_length=3, max_length=3)]
-Errors = Annotated[dict[Text, Deviation], Field(max_length=1000)]
+ErrorsSection = Annotated[dict[Text, Deviation], Field(max_length=1000)]
 Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
 
@@ -102,13 +102,13 @@ class DeviationSection(Section):
 class AccuracySection(Section):
     """Errors of parts, as standard deviations: a tolerance of +- t that three of them fill is t / 3."""
 
-    resolution: Errors = Field(
+    resolution: ErrorsSection = Field(
         default_factory=dict, description="step of encoders [rad or m] under `all`, or names and patterns of actuators"
     )
-    backlash: Errors = Field(
+    backlash: ErrorsSection = Field(
         default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
     )
-    lengths: Errors = Field(
+    lengths: ErrorsSection = Field(
         default_factory=dict, description="deviation of lengths of links [m] under `all`, or names and patterns"
     )
     links: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
@@ -117,7 +117,7 @@ class AccuracySection(Section):
     joints: Annotated[dict[Text, DeviationSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="deviations of joints: their places, or their play, in the axes of the joint"
     )
-    expansion: Errors = Field(
+    expansion: ErrorsSection = Field(
         default_factory=dict, description="thermal expansion of links [1/K] under `all`, or names and patterns"
     )
     warming: Number = Field(default=0.0, description="how much warmer links are than where they were measured [K]")
@@ -137,7 +137,7 @@ class ClearancesSection(Section):
     joints: Annotated[dict[Text, JointClearanceSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="clearances under `all`, or names and patterns of joints"
     )
-    backlash: Errors = Field(
+    backlash: ErrorsSection = Field(
         default_factory=dict, description="width of play [rad or m] under `all`, or names and patterns of actuators"
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
-from pipeline.documents.section import HUGE, Number, Section, Text
+from pipeline.documents.validation import HUGE, Number, Section, Text
 
 
 def _number_or_text(value: object) -> float | str:

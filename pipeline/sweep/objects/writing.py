@@ -13,8 +13,7 @@ import numpy as np
 from pipeline.documents.tables.table import Table, packed
 from pipeline.documents.writing import yaml_text
 from pipeline.errors import InputError, Problem
-from pipeline.robot_files.names import is_file
-from pipeline.robot_files.reader import read_robot
+from pipeline.robot_files.reader import is_file, read_description
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.objects.columns import columns_of, is_table
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
@@ -32,7 +31,7 @@ from robots.loads.declared import (
     WrenchLoad,
 )
 from robots.model import Family, Robot
-from robots.trajectories.load import WRENCH
+from robots.trajectories.trajectory import WRENCH
 
 INLINE = 64
 """Numbers of a table that the text lists; more are kept as arrays."""
@@ -63,7 +62,7 @@ class Writer:
 
     def __post_init__(self) -> None:
         if hasattr(self.robot, "__fspath__") or (isinstance(self.robot, str) and is_file(self.robot)):
-            self.robot = read_robot(os.path.join(self.folder, self.robot))
+            self.robot = read_description(os.path.join(self.folder, self.robot))
 
     def text(self, sections: Mapping[str, Any]) -> str:
         """The text of the sweep file. Raises InputError for objects that cannot be used."""

@@ -28,7 +28,7 @@ from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
-from robots.loads.tolerances import SUFFIX
+from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
 
 KEY = "study"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.documents.section import Section, Text
+from pipeline.documents.validation import Section, Text
 
 
 def _bare_text(value: object) -> object:

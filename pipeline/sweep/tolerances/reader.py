@@ -25,7 +25,7 @@ from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Liste
 from pipeline.sweep.reading import Reading, SectionContent
 from pipeline.sweep.tolerances.sections import ToleranceSection, TolerancesSection
 from robots.formats.description import Description
-from robots.loads.tolerances import SUFFIX, toleranced
+from robots.loads.wrapped import SUFFIX, toleranced
 from robots.model import Family
 from robots.parameters import ParameterError
 

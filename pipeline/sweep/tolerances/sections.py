@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.documents.section import Integer, Number, Section, Text
+from pipeline.documents.validation import Integer, Number, Section, Text
 
 Positive = Annotated[Number, Field(gt=0)]
 

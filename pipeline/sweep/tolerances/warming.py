@@ -15,19 +15,19 @@ from robots.loads.warming import warmed
 from robots.model import Family
 from robots.parameters import ParameterError
 
-KEY = "warming"
+WARMING_KEY = "warming"
 
 
 class WarmingContent(SectionContent[None]):
     """Growth of links with temperature: a parameter of the robot."""
 
-    key = KEY
+    key = WARMING_KEY
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:
         """Return the robot with the temperature of its links as a parameter."""
         section = reading.file.warming
-        return None if section is None else read_warming(reading.report, section, reading.extended_family(KEY))
+        return None if section is None else read_warming(reading.report, section, reading.extended_family(WARMING_KEY))
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
@@ -42,5 +42,5 @@ def read_warming(report: Report, section: WarmingSection | None, family: Family 
     try:
         return warmed(family, section.expansion)
     except ParameterError as error:
-        report((KEY, "expansion"), Got("these"), "links of the robot, base or platform", sentence(str(error)))
+        report((WARMING_KEY, "expansion"), Got("these"), "links of the robot, base or platform", sentence(str(error)))
         return None

@@ -1,8 +1,8 @@
 """The constant-velocity friction test as trajectories of a sweep.
 
 `{kind: friction_test, joint: NAME, speeds: [...]}` stands for two trajectories at each speed, forward and reverse
-through the same positions, while all other joints are locked; `pipeline.identification.friction_curve` has the curve
-that they give. Source: joint-friction paper, section 3.3.3.
+through the same positions, while all other joints are locked; `applications.identification.friction_curve` has the
+curve that they give. Source: joint-friction paper, section 3.3.3.
 """
 
 from __future__ import annotations

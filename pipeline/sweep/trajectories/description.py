@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.trajectories.kinds import Turn
-from robots.trajectories.load import PlatformLoad
-from robots.trajectories.trajectory import Trajectory
+from robots.trajectories.trajectory import PlatformLoad, Trajectory
 
 
 def describe_trajectory(trajectory: Trajectory) -> dict[str, Any]:

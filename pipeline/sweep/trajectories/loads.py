@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from robots.parameters import nearest
-from robots.trajectories.load import WRENCH, PlatformLoad
+from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from robots.types import LoadAxes
 
 KEY = "load"

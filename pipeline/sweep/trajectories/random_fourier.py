@@ -18,9 +18,8 @@ from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.sweep.trajectories.reader import Mover
 from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
 from robots.model import Mechanism
-from robots.trajectories.fourier import FREE, Series
 from robots.trajectories.kinds import Turn
-from robots.trajectories.trajectory import Trajectory
+from robots.trajectories.trajectory import FREE, Series, Trajectory
 from robots.types import TRANSLATION, Matrix
 
 Numbers = NDArray[np.float64]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, rod
-from robots.catalog.literature.declared import declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import GROUND, Layout, declared_length, declared_mass, rod
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, minus, shifted, sqrt
 from robots.model import Closure, Family, Frame, Instance, Limb, Link, Mechanism
@@ -64,7 +63,7 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
     limb, drop = _limb(p)
     half, offset = p["bar_half_length"], p["side_offset"]
     left, right = (-half, 0.0, 0.0), (half, 0.0, 0.0)
-    side = inertia.bar(p["side_mass"], 2.0 * offset, "y")
+    side = geometry.bar(p["side_mass"], 2.0 * offset, "y")
     links = tuple(
         Link(name, f"bar_{name}", BASE, "revolute", UP, shifted(at), side)
         for name, at in (("hinge_left", left), ("hinge_right", right))
@@ -75,7 +74,7 @@ def _h4(p: Mapping[str, Number]) -> Mechanism:
         ("y", (half, -offset, 0.0), right),
         ("-x", (half + offset, 0.0, 0.0), right),
     )
-    load = inertia.bar(p["platform_mass"], 2.0 * half, "x")
+    load = geometry.bar(p["platform_mass"], 2.0 * half, "x")
     platform = CoupledPlatform(load, shifted((0.0, 0.0, -drop)), ("x", "y", "z", "yaw"), links)
     return closed("h4", (limb,), _instances(p, places), platform, (0, 0, 1, 1))
 

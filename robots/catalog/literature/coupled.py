@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, beside, rod
-from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import DECLARED, GROUND, Layout, beside, declared_length, declared_mass, rod
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, around_z, shifted, sqrt
 from robots.model import Family, Inertia, Instance, Limb, Mechanism
@@ -15,7 +14,7 @@ from robots.types import ZERO, Number, Vector
 
 
 def _disc(p: Mapping[str, Number]) -> Inertia:
-    return inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    return geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
 
 
 def _around(p: Mapping[str, Number]) -> tuple[Instance, ...]:
@@ -58,7 +57,7 @@ def _three_prs(p: Mapping[str, Number]) -> Mechanism:
     tilt = about("y", height / span, across / span)
     end: Vector = (across, 0.0, height)
     limb = Layout(end)
-    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", inertia.point(p["carriage_mass"]))
+    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", geometry.point(p["carriage_mass"]))
     limb.joint("2", "rod", "carriage", "revolute", ZERO, "y", rod(p["rod_mass"], ZERO, end), tilt)
     tip = limb.cut("3", "spherical", "rod", end)
     described = Limb("PRS", tuple(limb.links), (), (tip,), ("1",))

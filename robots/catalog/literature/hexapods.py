@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, axes, bent, rod
-from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import DECLARED, GROUND, Layout, axes, bent, declared_length, declared_mass, rod
 from robots.geometry import about, length, minus, polar, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -52,7 +51,7 @@ def _hexa(p: Mapping[str, Number]) -> Mechanism:
     limb.joint("2", "cross", "crank", "revolute", elbow, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", elbow, "x", rod(p["rod_mass"], elbow, end), tilt)
     tip = limb.cut("4", "spherical", "rod", end)
-    plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    plate = geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     platform = Platform(plate, SPATIAL, shifted((0.0, 0.0, height)))
     return Mechanism((Limb("RUS", tuple(limb.links), (), (tip,), ("1",)),), tuple(instances), platform)
 
@@ -77,11 +76,11 @@ def _hexaglide(p: Mapping[str, Number]) -> Mechanism:
     end: Vector = (along, 0.0, -level)
     tilt = about("y", level / span, -along / span)  # z axis along the rod, upward
     limb = Layout(end)
-    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", inertia.point(p["carriage_mass"]))
+    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "cross", "carriage", "revolute", ZERO, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", ZERO, "x", rod(p["rod_mass"], ZERO, end), tilt)
     tip = limb.cut("4", "spherical", "rod", end)
-    plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    plate = geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     platform = Platform(plate, SPATIAL, Frame(IDENTITY, (0.0, 0.0, -height)))
     return Mechanism((Limb("PUS", tuple(limb.links), (), (tip,), ("1",)),), tuple(instances), platform)
 

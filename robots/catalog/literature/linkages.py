@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, Pair, bent, rod
-from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import DECLARED, GROUND, Layout, Pair, bent, declared_length, declared_mass, rod
 from robots.drives import Drive, Spin
 from robots.geometry import AXIS_MINUS_Y, circle
 from robots.model import Closure, Family, Mechanism
@@ -27,7 +26,7 @@ def _scara(p: Mapping[str, Number]) -> Mechanism:
     arm = Layout()
     arm.joint("shoulder", "upper_arm", GROUND, "revolute", ZERO, "z", rod(p["upper_arm_mass"], ZERO, elbow))
     arm.joint("elbow", "forearm", "upper_arm", "revolute", elbow, "z", rod(p["forearm_mass"], elbow, wrist))
-    shaft = inertia.bar(p["shaft_mass"], p["shaft_length"], "z", wrist, p["shaft_diameter"])
+    shaft = geometry.bar(p["shaft_mass"], p["shaft_length"], "z", wrist, p["shaft_diameter"])
     arm.joint("lift", "slide", "forearm", "prismatic", wrist, "z")
     arm.joint("turn", "shaft", "slide", "revolute", wrist, "z", shaft)
     per_way = 2.0 * math.pi / p["lead"]
@@ -67,7 +66,7 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     tool: Vector = (forearm, 0.0, height + arm - p["flange_drop"])
     over: Vector = (forearm, 0.0, height + arm + above)
     robot = Layout()
-    turret = inertia.bar(p["column_mass"], height, "z", column, p["column_diameter"])
+    turret = geometry.bar(p["column_mass"], height, "z", column, p["column_diameter"])
     robot.joint("waist", "column", GROUND, "revolute", ZERO, "z", turret)
     robot.joint("shoulder", "lower_arm", "column", "revolute", shoulder, "y", rod(p["lower_arm_mass"], shoulder, elbow))
     robot.joint("crank", "crank", "column", "revolute", shoulder, "y", rod(p["crank_mass"], foot, shoulder))
@@ -77,7 +76,7 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     robot.joint("triangle", "triangle", "lower_arm", "revolute", elbow, "y", rod(p["triangle_mass"], rear, top))
     robot.joint("rod_middle", "upper_rod", "triangle", "revolute", top, "y", rod(p["rod_mass"], top, over))
     robot.joint("wrist", "wrist", "forearm", "revolute", wrist, "y", rod(p["wrist_mass"], over, tool))
-    plate = inertia.bar(p["flange_mass"], 0.0, "z", tool, 0.15)
+    plate = geometry.bar(p["flange_mass"], 0.0, "z", tool, 0.15)
     robot.joint("flange", "flange", "wrist", "revolute", tool, "z", plate)
     loops = (
         _pin(robot, "coupler_head", "coupler", heel, "forearm"),
@@ -107,7 +106,7 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
         )
         ends.append((side, heel))
     pieces.joint("pitch", "cross", GROUND, "revolute", ZERO, "y")
-    sole = inertia.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
+    sole = geometry.bar(p["foot_mass"], p["foot_length"], "x", (p["foot_centre"], 0.0, -p["foot_depth"]), 0.08)
     pieces.joint("roll", "foot", "cross", "revolute", ZERO, "x", sole)
     loops = [pieces.cut(f"ball_{side}", "spherical", f"rod_{side}", heel, b="foot") for side, heel in ends]
     return Mechanism.chain(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, bent, beside, rod
-from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import DECLARED, GROUND, Layout, bent, beside, declared_length, declared_mass, rod
 from robots.catalog.literature.translations import CYCLIC
 from robots.geometry import around_z
 from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism, Platform
@@ -31,7 +30,7 @@ def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
         Instance(f"limb{k + 1}", 0, beside(mount, p["base_radius"]), beside(mount, p["platform_radius"]))
         for k, mount in enumerate(around_z(3))
     )
-    plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    plate = geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     described = Limb("RRR", tuple(limb.links), (), (tip,), ("1",))
     return Mechanism((described,), instances, Platform(plate, ("wz", "vx", "vy"), Frame()))
 
@@ -55,7 +54,7 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
         Instance(f"limb_{axis}", 0, Frame(rotation), Frame(rotation))
         for axis, rotation in zip("xyz", CYCLIC, strict=True)
     )
-    ball = inertia.diagonal(*[0.4 * p["platform_mass"] * p["ball_radius"] * p["ball_radius"]] * 3)
+    ball = geometry.diagonal(*[0.4 * p["platform_mass"] * p["ball_radius"] * p["ball_radius"]] * 3)
     body = Inertia(p["platform_mass"], (0.0, 0.0, p["platform_centre"]), ball)
     described = Limb("RRR", tuple(limb.links), (), (tip,), ("1",))
     return Mechanism((described,), instances, Platform(body, ("wx", "wy", "wz"), Frame(IDENTITY)))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, axes, beside, rod
-from robots.catalog.literature.declared import DECLARED, declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import DECLARED, GROUND, Layout, axes, beside, declared_length, declared_mass, rod
 from robots.geometry import around_z, circle, shifted, sqrt
 from robots.model import Family, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -45,7 +44,7 @@ def _four_ruu(p: Mapping[str, Number]) -> Mechanism:
         Instance(f"limb{k + 1}", side, beside(mount, p["base_radius"]), beside(mount, p["platform_radius"]))
         for k, (mount, side) in enumerate(zip(around_z(4), (0, 1, 1, 0), strict=True))
     )
-    plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    plate = geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     platform = Platform(plate, ("wz", "vx", "vy", "vz"), shifted((0.0, 0.0, -drop)))
     return Mechanism((left, right), instances, platform)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots import inertia
-from robots.catalog.layout import GROUND, Layout, bent, beside, rod
-from robots.catalog.literature.declared import declared_length, declared_mass
+from robots import geometry
+from robots.catalog.layout import GROUND, Layout, bent, beside, declared_length, declared_mass, rod
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.types import IDENTITY, TRANSLATION, ZERO, Matrix, Number, Vector
@@ -30,7 +29,7 @@ def _cyclic(p: Mapping[str, Number], limb: Limb, start: Vector, end: Vector) -> 
         Instance(f"limb_{axis}", 0, turned(rotation, start), turned(rotation, end))
         for axis, rotation in zip("xyz", CYCLIC, strict=True)
     )
-    return Mechanism((limb,), instances, Platform(inertia.point(p["platform_mass"]), TRANSLATION, Frame()))
+    return Mechanism((limb,), instances, Platform(geometry.point(p["platform_mass"]), TRANSLATION, Frame()))
 
 
 def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
@@ -45,7 +44,7 @@ def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
     tilt = about("y", drop / span, -across / span)  # z axis along the rods, upward
     end: Vector = (across, 0.0, -drop)
     limb = Layout(end)
-    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", inertia.point(p["carriage_mass"]))
+    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", geometry.point(p["carriage_mass"]))
     limb.joint("2", "cross", "carriage", "revolute", ZERO, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", ZERO, "x", rod(p["rod_mass"], ZERO, end), tilt)
     tip = limb.cut("4", "universal", "rod", end, tilt)
@@ -53,7 +52,7 @@ def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
         Instance(f"limb{k + 1}", 0, beside(mount, p["base_radius"]), beside(mount, p["platform_radius"]))
         for k, mount in enumerate(around_z(3))
     )
-    plate = inertia.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
+    plate = geometry.bar(p["platform_mass"], 0.0, "z", diameter=2.0 * p["platform_radius"])
     platform = Platform(plate, TRANSLATION, shifted((0.0, 0.0, -drop)))
     return Mechanism((Limb("PUU", tuple(limb.links), (), (tip,), ("1",)),), instances, platform)
 
@@ -68,7 +67,7 @@ def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
     span, half = p["rod_length"], 0.5 * p["rod_distance"]
     end: Vector = (span, 0.0, 0.0)
     limb = Layout(end)
-    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", inertia.point(p["carriage_mass"]))
+    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "bar_a", "carriage", "revolute", ZERO, "y", rod(p["bar_mass"], (0.0, -half, 0.0), (0.0, half, 0.0)))
     for joint, side, name in (("3", -half, "rod_a"), ("4", half, "rod_b")):
         start, far = (0.0, side, 0.0), (span, side, 0.0)
@@ -92,7 +91,7 @@ def _tripteron(p: Mapping[str, Number]) -> Mechanism:
     y, z = bent((p["proximal_length"], p["distal_length"]), (across, 0.0))
     elbow, end = (0.0, y, z), (0.0, across, 0.0)
     limb = Layout(end)
-    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", inertia.point(p["carriage_mass"]))
+    limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "proximal", "carriage", "revolute", ZERO, "x", rod(p["proximal_mass"], ZERO, elbow))
     limb.joint("3", "distal", "proximal", "revolute", elbow, "x", rod(p["distal_mass"], elbow, end))
     tip = limb.cut("4", "revolute", "distal", end, AXIS_X)

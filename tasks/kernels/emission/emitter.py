@@ -7,22 +7,69 @@ The function is `kernel(cases, groups, valid, known, pointers, strides)`: `group
 samples count in reductions; `known`: whether constants are in the outputs already; `pointers` and `strides` list case,
 sample and output arrays in the order of the program, strides in elements (case stride, component stride) for each.
 Arrays are of doubles in either precision.
+
+Stretches that repeat as functions: `void (ptr out, ptr slots, ptr where, ptr numbers)`, for one group of samples.
+
+`where` lists how far from the first slot the values are that go in, `numbers` constants; what comes out goes to
+neighbouring slots, from `out` on. Both lists are tables that each call has of its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tasks.kernels.emission import rare, stretches
-from tasks.kernels.emission.formats import ATTRIBUTES, FILL, constant, declarations, literal
-from tasks.kernels.emission.repeats import Repeats
-from tasks.kernels.emission.slots import handed_over, is_long, kernel_slots, loop_slots
-from tasks.kernels.emission.writer import PLACE, FunctionText
+from tasks.kernels.emission import writer
+from tasks.kernels.emission.slots import Argument, Repeats, Stretch, handed_over, is_long, kernel_slots, loop_slots
+from tasks.kernels.emission.writer import ATTRIBUTES, FILL, PLACE, FunctionText, constant, declarations, literal
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.interpreter import IDENTITY
-from tasks.kernels.keys import Key
+from tasks.kernels.keys import LANES, Key
 from tasks.kernels.program import PER_CASE, Program
-from tasks.kernels.rows import LANES
+
+
+def function(program: Program, stretch: Stretch, number: int, single: bool) -> list[str]:
+    """The text of a stretch."""
+    text = _StretchText(program, stretch, single)
+    text.label("entry")
+    names: list[str] = []
+    places = {operation: k for k, operation in enumerate(stretch.written)}
+    for k, (node, arguments) in enumerate(zip(stretch.places[0], stretch.arguments, strict=True)):
+        operands = [text.value(arg) if arg.inside is None else names[arg.inside] for arg in arguments]
+        names.append(text.operation(program.nodes[node].op, operands, scalar=False))
+        if k in places:  # at once: at some places what is read may be what was written just before
+            at = text.new(f"getelementptr {text.vector}, ptr %out, i64 {places[k]}")
+            text.write(at, names[k], mask=program.is_mask(node))
+    text.line("ret void")
+    head = f"define private void @stretch{number}(ptr %out, ptr %slots, ptr noalias %where, ptr noalias %numbers) #0 {{"
+    return text.function(f"stretch{number}", head)
+
+
+class _StretchText(FunctionText):
+    """Writes a stretch; what comes from before is read where it is needed first."""
+
+    def __init__(self, program: Program, stretch: Stretch, single: bool) -> None:
+        super().__init__(program, single)
+        self._taken = {nodes: k for k, nodes in enumerate(stretch.taken)}
+        self._constants = {nodes: k for k, nodes in enumerate(stretch.constants)}
+        self._known: dict[tuple[int, ...], str] = {}
+
+    def value(self, argument: Argument) -> str:
+        """The name of a value that comes from before."""
+        nodes = argument.nodes
+        if nodes not in self._known:
+            self._known[nodes] = self._read(nodes)
+        return self._known[nodes]
+
+    def _read(self, nodes: tuple[int, ...]) -> str:
+        if nodes in self._constants:
+            element = self.format.element
+            at = self.new(f"getelementptr {element}, ptr %numbers, i64 {self._constants[nodes]}")
+            return self.spread(self.vector, self.new(f"load {element}, ptr {at}"))
+        if nodes in self._taken:
+            offset = self.new(f"load i32, ptr {self.new(f'getelementptr i32, ptr %where, i64 {self._taken[nodes]}')}")
+            at = self.new(f"getelementptr i8, ptr %slots, i32 {offset}")
+            return self.read(at, mask=self.program.is_mask(nodes[0]))
+        return self.number(nodes[0], self.vector)
 
 
 @dataclass
@@ -132,9 +179,9 @@ class _Emitter(FunctionText):
         kernel = self.function("kernel", f"define void @kernel({arguments}) #0 {{")
         for k in self._rare:
             slots = loop_slots(program, k, self.repeats) if k in self._long else None
-            kernel += rare.function(program, k, self.single, slots)
+            kernel += writer.function(program, k, self.single, slots)
         for number, stretch in enumerate(self.repeats.stretches):
-            kernel += stretches.function(program, stretch, number, self.single)
+            kernel += function(program, stretch, number, self.single)
         fill = [FILL] if self.filled else []
         return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
 
@@ -217,7 +264,7 @@ class _Emitter(FunctionText):
     def _loop(self, index: int) -> None:
         loop = self.program.loops[index]
         if loop.skip is not None:
-            kept = rare.call(self, index, "%values", "%results")
+            kept = writer.call(self, index, "%values", "%results")
         else:
             kept = self.rounds(index, [self.operand(i, scalar=False) for i in loop.initial], "zeroinitializer")
         for i, node in enumerate(self.program.nodes):

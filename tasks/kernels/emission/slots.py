@@ -3,17 +3,241 @@
 Left to itself LLVM keeps every value in a register until its last use, and finds out value by value that there are only
 32. That takes time which grows faster than the function, and what it moves to memory is not always what is needed last.
 So a value that nothing has touched for FAR operations is read again, from a slot.
+
+Stretches of operations that a long program has several times, with other values: found, and what goes in and out.
+
+A tree has the same few hundred operations for each of its bodies. As a function that is called for each, with where its
+values are, they are compiled once and stay in the processor's cache; no bit depends on it.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from tasks.kernels.emission.repeats import Call, Nodes, Repeats
+import numpy as np
+
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
 from tasks.kernels.program import PER_CASE, Program
+
+SIZES = (128, 256)
+"""Operations of stretches that are looked for, powers of two; those that are found are made as long as they can be."""
+MOST = 300
+"""Operations of the longest one, which has no slots of its own."""
+WORTH = 0.2
+"""What all stretches have to save of all operations: with less, handing values over costs what is gained."""
+FACTOR = 0x9E3779B97F4A7C15 - 2**64
+"""An odd number whose bits are well mixed."""
+
+Nodes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of an operation of a stretch.
+
+    `inside`: which of its operations gives it, None where it comes from before. `nodes`: what it is, place by place,
+    where it comes from before.
+    """
+
+    inside: int | None
+    nodes: Nodes = ()
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Operations that occur at several places: the nodes at each of them, one for one."""
+
+    places: tuple[Nodes, ...]
+    arguments: tuple[tuple[Argument, ...], ...]
+    """Of each operation."""
+    written: Nodes
+    """Which operations give what is needed after the stretch, at one place or another."""
+    taken: tuple[Nodes, ...]
+    """What comes from before, each value once: what it is, place by place. No constants."""
+    constants: tuple[Nodes, ...]
+    """Constants that are not the same everywhere."""
+
+    @property
+    def saves(self) -> int:
+        """Operations that are not written again, less values that are handed over in memory instead."""
+        spared = (len(self.places) - 1) * len(self.arguments)
+        return spared - len(self.places) * (len(self.taken) + len(self.written))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A stretch at one of its places."""
+
+    stretch: Stretch
+    number: int
+    place: int
+
+    @property
+    def taken(self) -> Nodes:
+        """What goes in."""
+        return tuple(nodes[self.place] for nodes in self.stretch.taken)
+
+    @property
+    def written(self) -> Nodes:
+        """What comes out, one after the other."""
+        nodes = self.stretch.places[self.place]
+        return tuple(nodes[k] for k in self.stretch.written)
+
+
+class Repeats:
+    """All stretches of some regions of a program, by the nodes that they begin with: none where they save little."""
+
+    def __init__(self, program: Program, regions: Sequence[int]) -> None:
+        stretches = _stretches(program, [program.regions.get(key, ()) for key in regions])
+        whole = sum(len(program.regions.get(key, ())) for key in regions)
+        self.stretches = stretches if sum(stretch.saves for stretch in stretches) > WORTH * whole else []
+        self._by_start = {
+            nodes[0]: Call(stretch, number, place)
+            for number, stretch in enumerate(self.stretches)
+            for place, nodes in enumerate(stretch.places)
+        }
+
+    def pieces(self, nodes: Nodes) -> Iterator[int | Call]:
+        """The operations of a region: nodes, and calls in place of stretches."""
+        k = 0
+        while k < len(nodes):
+            call = self._by_start.get(nodes[k])
+            yield nodes[k] if call is None else call
+            k += 1 if call is None else len(call.stretch.arguments)
+
+
+def _stretches(program: Program, regions: Sequence[Nodes]) -> list[Stretch]:
+    """All that save something."""
+    operations = _Operations(program)
+    stretches = list(_places(operations, np.array([node for region in regions for node in (*region, -1)], dtype=int)))
+    for places in stretches:
+        operations.home[places], operations.number[places] = places[:, :1], np.arange(places.shape[1])
+    outside = _used_outside(program, operations)
+    whole = (_stretch(places, operations, outside) for places in stretches)
+    return [stretch for stretch in whole if stretch.saves > 0]
+
+
+class _Operations:
+    """Of each node: its arguments (node, 3), -1 for none, whether it is a constant, and which machine code it is.
+
+    Of those of stretches, when they are known, also the first node there and the number of the operation. A last node
+    stands for none.
+    """
+
+    def __init__(self, program: Program) -> None:
+        size, numbers = len(program.nodes) + 1, dict[str, int]()
+        self.args = np.full((size, 3), -1)
+        for node, row in enumerate(program.nodes):
+            self.args[node, : len(row.args)] = row.args
+        self.constant = np.array([*(node.op == CONSTANT for node in program.nodes), False])
+        codes = np.array([*(numbers.setdefault(node.op, len(numbers)) for node in program.nodes), -1])
+        self.code = np.unique(codes * 8 + self.constant[self.args] @ (1, 2, 4), return_inverse=True)[1]
+        self.home, self.number = np.full((2, size), -1)
+
+
+def _stretch(places: np.ndarray, operations: _Operations, outside: np.ndarray) -> Stretch:
+    """What goes in and out of a stretch."""
+    values = operations.args[places]  # (place, operation, argument)
+    inner = np.where(operations.home[values] == places[:, :1, None], operations.number[values], -1)
+    inside = np.where((inner == inner[0]).all(axis=0), inner[0], -1)
+    outside = outside.copy()
+    outside[values[:, inside < 0]] = True  # inside at one place, from before at another: read from memory at both
+    before: dict[Nodes, Argument] = {}
+    arguments = []
+    for k, count in enumerate((values[0] >= 0).sum(axis=1).tolist()):
+        row = []
+        for j in range(count):
+            if inside[k, j] >= 0:
+                row.append(Argument(int(inside[k, j])))
+            else:
+                nodes = tuple(values[:, k, j].tolist())
+                row.append(before.setdefault(nodes, Argument(None, nodes)))
+        arguments.append(tuple(row))
+    numbers = {nodes for nodes in before if operations.constant[nodes[0]]}
+    return Stretch(
+        tuple(map(tuple, places.tolist())),
+        tuple(arguments),
+        tuple(np.flatnonzero(outside[places].any(axis=0)).tolist()),
+        tuple(nodes for nodes in before if nodes not in numbers),
+        tuple(nodes for nodes in before if nodes in numbers and len({*nodes}) > 1),
+    )
+
+
+def _used_outside(program: Program, operations: _Operations) -> np.ndarray:
+    """Whether each node is needed elsewhere than in the stretch that gives it."""
+    args, home = operations.args, operations.home
+    result = np.zeros(len(args), dtype=bool)
+    for _, nodes in program.outputs.values():
+        result[list(nodes)] = True
+    for loop in program.loops:
+        result[[*loop.before, *loop.following, loop.done]] = True
+    result[args[home[args] != home[:, None]]] = True
+    return result
+
+
+def _places(operations: _Operations, nodes: np.ndarray) -> Iterator[np.ndarray]:
+    """Nodes (place, operation) of stretches, none in two of them; from each place on, those that save most."""
+    kinds = np.where(nodes >= 0, operations.code[nodes], -1 - np.arange(len(nodes)))
+    rows = {size: _rows(kinds, size) for size in SIZES if size <= len(kinds)}
+    free, first = np.ones(len(nodes), dtype=bool), 0
+    while rows:
+        room = _room(free)
+        for start in _several(rows[SIZES[0]], room >= SIZES[0], first):
+            sizes = {size: _alike(rows[size], room >= size, start, size) for size in rows}
+            places = sizes[max(sizes, key=lambda size: size * (len(sizes[size]) - 1))]
+            if len(places) > 1:
+                break
+        else:
+            return
+        columns = places[:, None] + np.arange(_length(kinds, room, places))
+        yield nodes[columns]
+        free[columns], first = False, start
+
+
+def _rows(kinds: np.ndarray, size: int) -> np.ndarray:
+    """A number for so many operations in a row from each on, the same for equal ones."""
+    mixed, width = np.random.default_rng(0).integers(2**63, size=int(kinds.max()) + 1 + len(kinds))[kinds], 1
+    while width < size:
+        left, right = mixed[:-width], mixed[width:]
+        mixed = (left ^ (left >> 29)) * FACTOR + right  # modulo 2^64
+        width *= 2
+    return np.unique(mixed, return_inverse=True)[1]
+
+
+def _room(free: np.ndarray) -> np.ndarray:
+    """How many operations are free from each on."""
+    ends = np.append(np.flatnonzero(~free), len(free))
+    return np.repeat(ends, np.diff(ends, prepend=-1))[: len(free)] - np.arange(len(free))
+
+
+def _several(rows: np.ndarray, fits: np.ndarray, start: int) -> list[int]:
+    """Where rows begin, from `start` on, that fit and are not the only ones of their kind that do."""
+    fits = fits[: len(rows)]
+    counts = np.bincount(rows[fits], minlength=len(rows))
+    places = np.flatnonzero(fits & (counts[rows] > 1))
+    return list(places[places >= start])
+
+
+def _alike(rows: np.ndarray, fits: np.ndarray, start: int, size: int) -> np.ndarray:
+    """Where rows like that from `start` on begin, which fit, none before the one before has ended."""
+    result = [start]
+    if start < len(rows) and fits[start]:
+        for place in np.flatnonzero((rows == rows[start]) & fits[: len(rows)]).tolist():
+            if place >= result[-1] + size:
+                result.append(place)
+    return np.array(result)
+
+
+def _length(kinds: np.ndarray, room: np.ndarray, places: np.ndarray) -> int:
+    """How many operations are alike from all places on: MOST at most, and no two places share one."""
+    most = min(MOST, int(room[places].min()), int(np.diff(places).min()))
+    columns = places[:, None] + np.arange(most)
+    good = (kinds[columns] == kinds[columns[0]]).all(axis=0)
+    return most if good.all() else int(good.argmin())
+
 
 LONG = 2000
 """Operations of a sample beyond which a function is long; in others no value is far."""

@@ -2,29 +2,126 @@
 
 No fast-math flag is ever given, so the compiler may neither reorder nor contract, and the result has the same bits on
 every processor.
+
+Types, constants and operations in the language of LLVM.
+
+Loops that most samples spare, as functions of their own: `void (ptr values, ptr results)`, for one group of samples.
+
+What surrounds them keeps its registers, and may have several groups in a vector: only groups that have something to do
+in the loop are handed over, through memory. Every value has a place of a cache line there.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from tasks.kernels.emission import slots as far
-from tasks.kernels.emission.formats import (
-    BINARY,
-    COMPARE,
-    DOUBLE,
-    FUSED,
-    INTRINSIC,
-    SINGLE,
-    FloatFormat,
-    constant,
-    picks,
-)
-from tasks.kernels.emission.repeats import Call
+from tasks.kernels.emission.slots import Call, Slots, handed_over
 from tasks.kernels.expression import CONSTANT, Dual
+from tasks.kernels.interpreter import BIASED
+from tasks.kernels.keys import LANES
 from tasks.kernels.program import PER_CASE, Program
-from tasks.kernels.rows import LANES
+
+
+@dataclass(frozen=True)
+class FloatFormat:
+    """A floating-point type: its name, that of whole numbers as long, and where IEEE 754 puts the exponent."""
+
+    element: str
+    whole: str
+    suffix: str
+    mantissa: int
+    exponents: int
+    placed: int
+    """The bits of 2^mantissa: with n in the lowest bits it is 2^mantissa + n."""
+    biased: float
+    """Added to a whole number it puts it into the lowest bits, with the bias that exponents have."""
+
+
+DOUBLE = FloatFormat("double", "i64", "f64", 52, 0x7FF, 0x4330000000000000, BIASED)
+SINGLE = FloatFormat("float", "i32", "f32", 23, 0xFF, 0x4B000000, 2.0**23 + 127.0)
+
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
+INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "rint": "roundeven", "floor": "floor"}
+FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False)}
+
+
+def literal(value: float) -> str:
+    """A double as LLVM writes it without loss; one that a float can hold is written so as a float too."""
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def constant(kind: str, value: float) -> str:
+    """A constant of a scalar kind, or in all lanes of a vector kind."""
+    element = kind.split()[-1].rstrip(">")
+    if element == "float":
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
+    text = str(value) if element.startswith("i") else literal(value)
+    return f"splat ({element} {text})" if kind.startswith("<") else text
+
+
+def picks(start: int, count: int) -> str:
+    """A pattern that takes neighbouring elements."""
+    return f"<{count} x i32> <{', '.join(f'i32 {start + k}' for k in range(count))}>"
+
+
+def declarations() -> list[str]:
+    """Lines that declare the intrinsic functions in use."""
+    lines = []
+    kinds = {"f64": "double"}
+    kinds |= {f"v{lanes}f64": f"<{lanes} x double>" for lanes in (LANES, 2 * LANES)}
+    kinds |= {f"v{lanes}f32": f"<{lanes} x float>" for lanes in (2 * LANES, 4 * LANES)}
+    for suffix, kind in kinds.items():
+        lines.append(f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})")
+        lines += [f"declare {kind} @llvm.{name}.{suffix}({kind})" for name in INTRINSIC.values()]
+    return lines
+
+
+FILL = """
+define private void @fill(ptr %row, i64 %stride, ptr %places, ptr %values, i64 %count, i64 %groups) #0 {
+entry:
+  %none = icmp sle i64 %groups, 0
+  br i1 %none, label %end, label %component
+component:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %filled ]
+  %place.at = getelementptr i64, ptr %places, i64 %k
+  %place = load i64, ptr %place.at
+  %value.at = getelementptr double, ptr %values, i64 %k
+  %value = load double, ptr %value.at
+  %one = insertelement VECTOR poison, double %value, i64 0
+  %all = shufflevector VECTOR %one, VECTOR poison, <LANES x i32> zeroinitializer
+  %offset = mul i64 %stride, %place
+  %start = getelementptr double, ptr %row, i64 %offset
+  br label %group
+group:
+  %g = phi i64 [ 0, %component ], [ %g.next, %group ]
+  %at = getelementptr VECTOR, ptr %start, i64 %g
+  store VECTOR %all, ptr %at, align 8
+  %g.next = add i64 %g, 1
+  %g.more = icmp slt i64 %g.next, %groups
+  br i1 %g.more, label %group, label %filled
+filled:
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %count
+  br i1 %k.more, label %component, label %end
+end:
+  ret void
+}""".replace("VECTOR", f"<{LANES} x double>").replace("LANES", str(LANES))
+"""A function that writes constants to components of an output, a row of groups of samples for each."""
+
+_NATURE = 'nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512"'
+
+ATTRIBUTES = f"""attributes #0 = {{ {_NATURE} }}
+attributes #1 = {{ noinline cold {_NATURE} }}
+!0 = !{{ !"branch_weights", i32 1000, i32 1 }}"""
+"""Of functions, and how much more likely it is that a loop which may be skipped is."""
+
 
 PLACE = 64
 """Bytes of a slot: a vector of one group."""
@@ -278,3 +375,78 @@ class FunctionText:
         self.label(f"after{index}")
         self.leap()
         return kept
+
+
+def function(program: Program, index: int, single: bool, slots: Slots | None) -> list[str]:
+    """The text of a loop, which has slots where it is long."""
+    writer, loop = FunctionText(program, single), program.loops[index]
+    assert loop.skip is not None
+    taken, writer.slots = handed_over(program, index), slots
+    writer.label("entry")
+    writer.places()
+    for k, node in enumerate(taken):
+        writer.names[node] = _read(writer, "%values", k, program.is_mask(node))
+    writer.made(taken)
+    entry = [writer.operand(i, scalar=False) for i in loop.initial]
+    kept = writer.rounds(index, entry, writer.operand(loop.skip, scalar=False))
+    for k, result in enumerate(kept):
+        _write(writer, "%results", k, result, mask=False)
+    writer.line("ret void")
+    head = f"define private void @{_name(index)}(ptr noalias %values, ptr noalias %results) #1 {{"
+    return writer.function(_name(index), head)
+
+
+def call(writer: FunctionText, index: int, values: str, results: str) -> list[str]:
+    """Go through the loop with the groups that have something to do in it; the names of its results after it.
+
+    `values` and `results` are places in memory.
+    """
+    program, loop = writer.program, writer.program.loops[index]
+    assert loop.skip is not None
+    entry = [writer.operand(i, scalar=False) for i in loop.initial]
+    skip, block, width = (
+        writer.operand(loop.skip, scalar=False),
+        f"rare{index}",
+        FunctionText(program, writer.single).lanes,
+    )
+    parts, before = writer.lanes // width, writer.block
+    spared = writer.everywhere_set(skip)
+    writer.line(f"br i1 {spared}, label %after{index}, label %{block}, !prof !0")
+    writer.label(block)
+    ends: list[list[str]] = []
+    for part in range(parts):
+        for k, node in enumerate(handed_over(program, index)):
+            value, mask = writer.operand(node, scalar=False), program.is_mask(node)
+            if parts > 1:
+                value = writer.pick(writer.mask if mask else writer.vector, value, part, width)
+            _write(writer, values, k, value, mask=mask, width=width)
+        writer.line(f"call void @{_name(index)}(ptr {values}, ptr {results})")
+        ends.append([_read(writer, results, k, mask=False, width=width) for k in range(len(loop.state))])
+    last = [writer.joined(writer.format.element, list(halves), width) for halves in zip(*ends, strict=True)]
+    writer.line(f"br label %after{index}")
+    writer.label(f"after{index}")
+    writer.leap()
+    around = (f"[ {first}, %{before} ], [ {end}, %{block} ]" for first, end in zip(entry, last, strict=True))
+    return [writer.new(f"phi {writer.vector} {way}") for way in around]
+
+
+def _name(index: int) -> str:
+    return f"rare{index}"
+
+
+def _read(writer: FunctionText, memory: str, k: int, mask: bool, width: int = 0) -> str:
+    """The value in a place."""
+    at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
+    if mask:
+        bits = writer.new(f"load i{width}, ptr {at}, align {PLACE}")
+        return writer.new(f"bitcast i{width} {bits} to <{width} x i1>")
+    return writer.new(f"load <{width} x {writer.format.element}>, ptr {at}, align {PLACE}")
+
+
+def _write(writer: FunctionText, memory: str, k: int, value: str, mask: bool, width: int = 0) -> None:
+    """Put a value into a place."""
+    at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
+    kind = f"<{width} x {writer.format.element}>"
+    if mask:
+        value, kind = writer.new(f"bitcast <{width} x i1> {value} to i{width}"), f"i{width}"
+    writer.line(f"store {kind} {value}, ptr {at}, align {PLACE}")

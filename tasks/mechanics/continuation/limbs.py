@@ -7,32 +7,302 @@ singularity lies between its ends: what is reached is on the branch. Where a pat
 or before a hole of it, others are tried, see STARTS; a platform that turns is led there as well, see ROUTES. Source:
 P. Deuflhard, Newton Methods for Nonlinear Problems, section 3.1.4, Newton's path; that a matrix is regular within the
 distance of its inverse is Banach's lemma.
+
+A limb as paths see it: the matrix of its tips, steps towards the platform, ways to other starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from tasks.kernels.types import Mask, Scalar
-from tasks.mathematics.algebra import array, either, every, iterate, opposite, total, where
-from tasks.mechanics.continuation.home_branch import regular
-from tasks.mechanics.continuation.limb_problem import STRIDE, LimbProblem, Path
-from tasks.mechanics.continuation.starts import ROUTES, STARTS
+from robots.model import Limb
+from robots.types import BASE
+from tasks.kernels.expression import Array, Mask, Scalar, Scalars
+from tasks.mathematics.algebra import (
+    array,
+    atan2,
+    cross,
+    dot,
+    either,
+    every,
+    iterate,
+    opposite,
+    pseudo_inverse,
+    total,
+    where,
+)
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,
     LEAST_STRIDE,
+    LEVELLING,
     NEARLY_CLOSED,
+    ROUTES,
     SAME,
+    SMALL_CHANGE,
+    STARTS,
+    TURN_LIMIT,
+    Start,
+    Way,
     chosen,
     packed,
+    relative_change,
     unpacked_states,
 )
-from tasks.mechanics.embedding import Tips
-from tasks.mechanics.kinematics import HOME, JointState, Pose, stepped
+from tasks.mechanics.kinematics import HOME, JointState, Pose, columns, path, row_count, stepped
+from tasks.mechanics.loops import Tips, loops_kept, regular
+
+SEED_STEP = 0.3  # of the first joint on its way to another start [rad, or in sizes of the limb]
+STRIDE = 0.1  # most of the way of the platform in a round
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where a sample is on its way: the numbers of the joint states, and what the next round needs."""
+
+    states: Scalars
+    step: Scalars
+    inverse: Scalars
+    share: Scalar
+    left: Scalar
+    """Way of the first joint to another start that is still to go."""
+    start: Scalar
+    fresh: Scalar
+    """2 at the beginning of a start, 1 where there is no matrix yet to compare with."""
+    rounds: Scalar
+    found: Scalar
+    """1 where the platform is reached."""
+    place: Scalar = 1.0
+    """Where the platform is on its way, from 0 to 1, where it is wanted."""
+    stride: Scalar = STRIDE
+    """How far it goes at once."""
+    going: Scalar = 0.0
+    """1 where it goes in the next round, 0 where it waits for the limb."""
+
+    def flat(self) -> list[Scalar]:
+        """All numbers."""
+        single = (
+            self.share,
+            self.left,
+            self.start,
+            self.fresh,
+            self.rounds,
+            self.found,
+            self.place,
+            self.stride,
+            self.going,
+        )
+        return [*self.states, *self.step, *self.inverse, *single]
+
+    @classmethod
+    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Path:
+        """The same from all numbers, and from how many there are of the first three."""
+        a, b = sizes[0], sizes[0] + sizes[1]
+        c = b + sizes[2]
+        return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
+
+
+@dataclass(frozen=True)
+class LimbProblem:
+    """A limb, its tips at the reference pose and a length of it [m]; of a platform that turns, its way."""
+
+    limb: Limb
+    start: Tips
+    size: Scalar
+    closed: Scalar
+    """Sum of residuals from which one more Newton step is exact to rounding."""
+    way: Way | None = None
+
+    @cached_property
+    def weights(self) -> list[Scalar]:
+        """What the independent joints are multiplied by so that none has a unit."""
+        links = (self.limb.links[joint] for joint in self.start.choice.independent)
+        return [1.0 if link.joint_kind.turns else 1.0 / self.size for link in links]
+
+    @cached_property
+    def seed(self) -> int:
+        """Which of the independent joints is moved to begin with: the first, or one after a slide along its axis.
+
+        Such a pair is a cylindrical joint, and what its turn carries is the whole limb as well.
+        """
+        independent = self.start.choice.independent
+        if len(independent) < 2 or self.start.choice.loops:
+            return 0
+        slide, turn = (self.limb.links[joint] for joint in independent[:2])
+        behind = self.limb.links[independent[1]].parent == independent[0]
+        entries = [x for row in turn.placement.rotation for x in row]
+        if slide.joint_kind.turns or not turn.joint_kind.periodic or not behind:
+            return 0
+        if not all(isinstance(x, float | int) for x in (*entries, *slide.axis, *turn.axis)):
+            return 0
+        ahead = np.array(turn.placement.rotation, dtype=float) @ np.array(turn.axis, dtype=float)
+        return int(bool((np.abs(np.cross(ahead, np.array(slide.axis, dtype=float))) == 0.0).all()))
+
+    @property
+    def seedable(self) -> bool:
+        """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
+        first = self.start.choice.independent[0]
+        looped = any(first in loop.joints for loop in self.start.choice.loops)
+        followed = any(self.limb.index(entry.of) == first for entry in self.limb.couplings)
+        return self.limb.links[first].parent == BASE and not looped and not followed
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of `rows`: of all rows of the tips, over independent joints."""
+        return sum(row_count(tip.kind) for tip in self.limb.tips), len(self.weights)
+
+    def rows(self, tips: Tips) -> Array:
+        """All rows of the tips over independent joints; those that were dropped too, as no choice serves everywhere."""
+        if not len(tips.dropped_matrix):
+            return tips.compound
+        return np.vstack([tips.compound, tips.dropped_matrix @ tips.embedding.matrix])
+
+    def inverse(self, tips: Tips) -> Array:
+        """Left inverse of `rows`."""
+        return pseudo_inverse(self.rows(tips)) if len(tips.dropped_matrix) else tips.inverse
+
+    def newton_step(self, tips: Tips) -> Array:
+        """Step of all joints of the tree that closes tips and loops to first order."""
+        if not len(tips.dropped_matrix):
+            return tips.newton_step()
+        answered = tips.embedding.correction()
+        matrix = np.vstack([tips.matrix, tips.dropped_matrix])
+        wanted = -array(self.gaps(tips)) - matrix @ answered
+        return tips.embedding.matrix @ (self.inverse(tips) @ wanted) + answered
+
+    def gaps(self, tips: Tips) -> list[Scalar]:
+        """How far all rows of the tips are from closed, in the order of `rows`."""
+        return [*(value for joined in tips.joined for value in joined.residual()), *tips.dropped()]
+
+    def change(self, inverse: Array, tips: Tips) -> Scalar:
+        """How much the matrix of the tips has changed since it had this inverse: a norm without unit."""
+        return relative_change(inverse, self.rows(tips), self.weights)
+
+    def longest_turn(self, step: Array) -> Scalar:
+        """The longest turn of a joint in a step [rad]."""
+        longest: Scalar = 0.0
+        for link, value in zip(self.limb.links, step, strict=True):
+            if link.joint_kind.turns:
+                longest = where(abs(value) > longest, abs(value), longest)
+        return longest
+
+    def kept(self, path: Path, tips: Tips) -> Mask:
+        """Whether the tips are still on the branch, as far as the step that led to them can tell."""
+        inverse = np.reshape(array(path.inverse), self.shape[::-1])
+        return every([self.change(inverse, tips) <= SMALL_CHANGE, *loops_kept(tips, self.start)])
+
+    def ahead(self, path: Path, tips: Tips, states: Sequence[JointState], left: Scalar, towards: Array) -> Path:
+        """On from states that are accepted: to another start as long as some way is `left`, else to the platform."""
+        embedding, moving = tips.embedding, abs(left) > 0.0
+        most = SEED_STEP * self.seed_unit
+        way = where(abs(left) > most, where(left > 0.0, most, -most), left)
+        turn = self.longest_turn(towards)
+        limit = TURN_LIMIT / where(turn > TURN_LIMIT, turn, TURN_LIMIT)
+        share = where(path.fresh > 0.5, 1.0, path.share * GROWTH)
+        return Path(
+            packed(self.limb, states),
+            chosen(moving, list(embedding.matrix[:, self.seed] * way + embedding.correction()), list(towards)),
+            list(self.inverse(tips).ravel()),
+            where(moving, 1.0, where(share < limit, share, limit)),
+            left - way,
+            path.start,
+            where(moving, 1.0, 0.0),
+            path.rounds + 1.0,
+            0.0,
+            path.place,
+            path.stride,
+            path.going,
+        )
+
+    def pose(self, number: Scalar, place: Scalar, starts: Sequence[Start]) -> Pose | None:
+        """Where the platform is on its way in one of the starts, at its beginning 0, at its end 1; None without one."""
+        if self.way is None:
+            return None
+        shares: list[Scalar] = [1.0, 1.0]
+        for k, start in enumerate(starts):
+            for i, legs in enumerate((start.turning, start.moving)):
+                if legs is not None:
+                    share = (place - legs[0]) * (1.0 / (legs[1] - legs[0]))
+                    share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
+                    share = where(place >= 1.0, 1.0, share)  # up to rounding it is
+                    shares[i] = where(abs(number - k) < 0.5, share, shares[i])
+        return self.way.at(shares[0], shares[1])
+
+    def first_place(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """Where the platform is in one of the starts before the first round: 0 on its way, else 1."""
+        result: Scalar = 1.0
+        for k, start in enumerate(starts):
+            if start.turning is not None:
+                result = where(abs(number - k) < 0.5, 0.0, result)
+        return result
+
+    @property
+    def seed_unit(self) -> Scalar:
+        """One radian of the joint that is moved to begin with; where it slides, the size of the limb."""
+        first = self.limb.links[self.start.choice.independent[self.seed]]
+        return 1.0 if first.joint_kind.turns else self.size
+
+    def way_to_start(self, tips: Tips, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """How far the joint that is moved to begin with has to go to one of the starts."""
+        result: Scalar = 0.0
+        for k, start in enumerate(starts):
+            if start.beyond is not None:
+                result = where(abs(number - k) < 0.5, self.toward(tips) + start.beyond * self.seed_unit, result)
+        return result
+
+    def levelling(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
+        """Rounds of a start in which the tips are brought to their height."""
+        result: Scalar = 0.0
+        for k, start in enumerate(starts):
+            result = where(abs(number - k) < 0.5, float(LEVELLING * start.height), result)
+        return result
+
+    def straight(self, tips: Tips, states: Sequence[JointState], solution: Sequence[JointState]) -> Array:
+        """The step of all joints of the tree that takes the independent ones to a solution."""
+        ways = []
+        for i in self.start.choice.independent:
+            now, then = states[i], solution[i]
+            if self.limb.links[i].joint_kind.periodic:
+                ways.append(atan2(then.sin * now.cos - then.cos * now.sin, then.cos * now.cos + then.sin * now.sin))
+            else:
+                ways.append(then.value - now.value)
+        return tips.embedding.matrix @ array(ways) + tips.embedding.correction()
+
+    def level(self, tips: Tips) -> Array:
+        """The least step of the independent joints that brings the tips to their height, as one of all joints."""
+        first, matrix = self.start.choice.independent[0], tips.embedding.matrix
+        axis = tips.at[first].rotation @ array(self.limb.links[first].axis)
+        count = len(self.weights)
+        slopes: Array = np.array(np.zeros(count), dtype=object)
+        gap: Scalar = 0.0
+        for tip, joined in zip(self.limb.tips, tips.joined, strict=True):
+            gap = gap + dot(axis, joined.a.origin - joined.b.origin)
+            joints = path(self.limb.links, tip.a)
+            for joint, (_, v) in columns(self.limb.links, tips.at, joints, joined.a.origin).items():
+                slopes = slopes + matrix[joint] * dot(axis, v)
+        steepness = dot(array(slopes), array(slopes)) + 1e-6 * self.size * self.size
+        return matrix @ array(slopes * (-gap / steepness)) + tips.embedding.correction()
+
+    def toward(self, tips: Tips) -> Scalar:
+        """How far that joint is from where the tips come nearest to their places [rad or m]."""
+        joint = self.start.choice.independent[self.seed]
+        link, pose = self.limb.links[joint], tips.at[joint]
+        axis = pose.rotation @ array(link.axis)
+        if not link.joint_kind.turns:
+            gaps = [dot(axis, joined.b.origin - joined.a.origin) for joined in tips.joined]
+            return sum(gaps[1:], start=gaps[0]) * (1.0 / len(gaps))
+        sine: Scalar = 0.0
+        cosine: Scalar = 0.0
+        for joined in tips.joined:
+            arm, wanted = joined.a.origin - pose.position, joined.b.origin - pose.position
+            sine = sine + dot(axis, cross(arm, wanted))
+            cosine = cosine + (dot(arm, wanted) - dot(axis, arm) * dot(axis, wanted))
+        return atan2(sine, cosine)
+
 
 ROUNDS = 200  # of one start
 ROUTE_ROUNDS = 1000  # of one route: a joint may turn over while the platform hardly moves

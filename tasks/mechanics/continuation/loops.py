@@ -2,7 +2,7 @@
 
 That branch is what motions of the independent joints lead to from there without passing a singularity of the loops. The
 straight way of the independent joints is tried first, then others, see `routes`, and at last ways that turn aside, see
-`tasks.mechanics.continuation.aside`. A step is taken only where each block
+`tasks.mechanics.continuation.steps`. A step is taken only where each block
 of the matrix of the dependent joints changes by less than itself, in a norm without unit: no singularity lies between
 its ends. Source: as for limbs, see `tasks.mechanics.continuation.limbs`.
 """
@@ -15,24 +15,23 @@ from functools import cached_property
 
 import numpy as np
 
-from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Mask, Scalar, Scalars
+from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
 from tasks.mathematics.algebra import array, determinant, either, every, iterate, opposite, sqrt, total, where
-from tasks.mechanics.continuation.aside import Aside
-from tasks.mechanics.continuation.home_branch import LEAST_VOLUME
-from tasks.mechanics.continuation.loop_path import LoopPath, Ways, longest_turn
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,
     LEAST_STRIDE,
     SMALL_CHANGE,
     TURN_LIMIT,
+    Aside,
+    LoopPath,
+    Ways,
     chosen,
+    longest_turn,
     relative_change,
 )
-from tasks.mechanics.embedding import Embedding
 from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
-from tasks.mechanics.loops import RegularBlock
+from tasks.mechanics.loops import LEAST_VOLUME, Embedding, RegularBlock
 
 ROUNDS = 400  # of one route
 ROUNDS_ASIDE = 2000  # of one that turns aside

@@ -1,14 +1,31 @@
-"""What paths have in common: numbers of joint states, and how far a matrix may change in a step."""
+"""What paths have in common: numbers of joint states, and how far a matrix may change in a step.
+
+Ways to a pose, tried one after the other: how the first joint of a limb or its platform goes, to begin with.
+
+Ways of the independent joints that turn aside before singularities of the loops, where no straight one leads on.
+
+At each step the joints head for where they are wanted. Where that leads too near to a singularity, the direction is
+turned by the next of some angles, always to the same hand in a plane of two joints; where none serves, steps become
+shorter. So a way slides along the boundary of what loops can reach, and through necks of it.
+
+Ways of the independent joints of a chain, and where a sample is on one of them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, permutations, product
+from typing import NamedTuple
+
+import numpy as np
 
 from robots.model import Limb
-from tasks.kernels.expression import Dual
-from tasks.kernels.types import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import where
-from tasks.mechanics.kinematics import JointState, unpacked
+from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
+from tasks.mathematics.algebra import array, atan2, dot, either, every, opposite, sincos, sqrt, where
+from tasks.mechanics.kinematics import JointState, Pose, unpacked
 
 SMALL_CHANGE = 0.8  # of a matrix in a step, relative; from 1 a singularity could lie between its ends
 TURN_LIMIT = 0.5  # of a joint in a step [rad]
@@ -49,3 +66,375 @@ def relative_change(inverse: Array, matrix: Array, weights: Sequence[Scalar]) ->
 def chosen(mask: Mask, x: Scalars, y: Scalars) -> list[Scalar]:
     """Elements of x where the mask holds, else of y."""
     return [where(mask, p, q) for p, q in zip(x, y, strict=True)]
+
+
+class Start(NamedTuple):
+    """Another way from the reference pose, in cylindrical coordinates about the axis of the first joint."""
+
+    height: bool
+    """Whether the tips are brought to the height of the platform along that axis first."""
+    beyond: float | None
+    """How far the first joint then turns the limb beyond the direction of the platform [rad]; None: not at all."""
+    straight: bool = False
+    """Whether the independent joints go straight to where they are to be, which is known but for its branch."""
+    turning: tuple[float, float] | None = None
+    """From which to which part of the way the platform turns; None: it is where it is wanted from the beginning."""
+    moving: tuple[float, float] | None = None
+    """The same of how it moves."""
+
+
+LEVELLING = 40  # rounds in which tips are brought to their height
+STARTS = (
+    Start(False, None),
+    Start(False, None, straight=True),
+    Start(False, 0.0),
+    Start(True, 0.0),
+    Start(True, None),
+    Start(True, 0.8),
+    Start(True, -0.8),
+)
+ROUTES = (
+    Start(False, None, turning=(0.0, 1.0), moving=(0.0, 1.0)),
+    Start(False, None, turning=(0.0, 0.6), moving=(0.6, 1.0)),
+    Start(False, None, turning=(0.4, 1.0), moving=(0.0, 0.4)),
+)
+"""Ways of a platform that turns, which Newton's path does not do evenly: both at once, or one after the other."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a platform that turns, from its reference pose to where it is wanted: a turn and a move."""
+
+    home: Pose
+    wanted: Pose
+
+    @cached_property
+    def turn(self) -> tuple[Array, Scalar]:
+        """Axis in the platform and angle of the turn [rad]; any axis where it does not turn."""
+        r = self.home.rotation.T @ self.wanted.rotation
+        twice = array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+        size = sqrt(dot(twice, twice))
+        some = size > 1e-12
+        axis = [where(some, x / where(some, size, 1.0), float(k == 2)) for k, x in enumerate(twice)]
+        return array(axis), atan2(size, r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
+
+    def at(self, turned: Scalar, moved: Scalar) -> Pose:
+        """The pose some shares of the way; exactly the wanted one at its end."""
+        axis, angle = self.turn
+        sine, cosine = sincos(angle * turned)
+        rotation = self.home.rotation @ about(axis, cosine, sine)
+        position = self.home.position + (self.wanted.position - self.home.position) * moved
+        there = every([turned >= 1.0, moved >= 1.0])
+        return Pose(
+            np.reshape(array(chosen(there, list(self.wanted.rotation.ravel()), list(rotation.ravel()))), (3, 3)),
+            array(chosen(there, list(self.wanted.position), list(position))),
+        )
+
+
+def about(axis: Array, cosine: Scalar, sine: Scalar) -> Array:
+    """Rotation (3, 3) about a unit vector: Rodrigues' formula."""
+    x, y, z = axis
+    skew = array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + skew * sine + (skew @ skew) * (1.0 - cosine)
+
+
+ANGLES = tuple(math.radians(degrees) for degrees in (0.0, 30.0, 60.0, 88.0, 130.0))
+LONGEST = 0.05  # step [rad, or in sizes of the loops]
+SHORTEST = 0.0005
+NEAR_END = 0.1  # way that is left from which singularities may be near: the end may be close to one
+SHRINKING = 0.7  # share of the determinant of a block that is left after a step, at least: then its loops can be closed
+LEAST_ROOM = 0.1  # determinant of a block, relative to the reference configuration's, below which nothing goes nearer
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Where a sample is that turns aside."""
+
+    at: Scalars
+    """Positions of the independent joints in loops."""
+    slopes: Scalars
+    """Dependent joints over these, row by row."""
+    volumes: Scalars
+    """Determinants of all blocks."""
+    angle: Scalar
+    """Which of the angles the next step is turned by."""
+    length: Scalar
+    """Of the next step."""
+    going: Scalar
+    """1 where the independent joints go in the next round, 0 where they wait for the dependent ones."""
+
+    def flat(self) -> list[Scalar]:
+        """All numbers."""
+        return [*self.at, *self.slopes, *self.volumes, self.angle, self.length, self.going]
+
+    @classmethod
+    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Aside:
+        """The same from all numbers, and from how many joints are independent and dependent, and how many blocks."""
+        count, dependent, blocks = sizes
+        a, b, c = accumulate((count, count * dependent, blocks))
+        return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
+
+    @classmethod
+    def beginning(cls, sizes: tuple[int, int, int]) -> Aside:
+        """At the reference configuration."""
+        count, dependent, blocks = sizes
+        return cls([0.0] * count, [0.0] * (count * dependent), [0.0] * blocks, 0.0, LONGEST, 0.0)
+
+    @property
+    def moves(self) -> Mask:
+        """Whether the independent joints go."""
+        return self.going > 0.5
+
+    @property
+    def straight(self) -> Mask:
+        """Whether they head for where they are wanted."""
+        return self.angle < 0.5
+
+    @property
+    def ended(self) -> Mask:
+        """Whether no direction and no shorter step is left."""
+        return every([self.moves, self.length < SHORTEST])
+
+    def direction(self) -> tuple[Scalar, Scalar]:
+        """Cosine and sine of the angle."""
+        cos: Scalar = 1.0
+        sin: Scalar = 0.0
+        for k, angle in enumerate(ANGLES[1:], start=1):
+            chosen = abs(self.angle - float(k)) < 0.5
+            cos, sin = where(chosen, math.cos(angle), cos), where(chosen, math.sin(angle), sin)
+        return cos, sin
+
+    def blocked(self, singular: Mask) -> Aside:
+        """After a step that was not taken: half of it; where it led to a singularity, first all other directions."""
+        last = self.angle > len(ANGLES) - 1.5
+        turns = every([self.moves, singular, opposite(last)])
+        halved = every([self.moves, opposite(turns)])
+        angle = where(turns, self.angle + 1.0, where(every([halved, singular]), 0.0, self.angle))
+        length = where(halved, 0.5 * self.length, self.length)
+        return Aside(self.at, self.slopes, self.volumes, angle, length, self.going)
+
+    def onward(self, at: Scalars, slopes: Scalars, volumes: Scalars, onward: Mask) -> Aside:
+        """On from a step that was taken; onward: whether loops are closed there."""
+        longer = GROWTH * self.length
+        longer = where(longer < LONGEST, longer, LONGEST)
+        going = where(onward, 1.0, 0.0)
+        return Aside(at, slopes, volumes, 0.0, where(onward, longer, self.length), going)
+
+    def closable(self, volumes: Scalars) -> Mask:
+        """Whether determinants of all blocks have shrunk by so little in a step that loops can be closed after it."""
+        masks = [abs(y) >= SHRINKING * abs(x) for x, y in zip(self.volumes, volumes, strict=True)]
+        return either(opposite(self.moves), every(masks))
+
+    def singular(self, volumes: Scalars, home: Scalars, left: Scalar) -> Mask:
+        """Whether a step led too near to a singularity, and nearer than before.
+
+        volumes: determinants of all blocks after it, home: at the reference configuration; left: way to where they are
+        wanted.
+        """
+        away: list[Mask] = []
+        for before, after, at_home in zip(self.volumes, volumes, home, strict=True):
+            away.append(either(abs(after) >= LEAST_ROOM * abs(at_home), abs(after) >= abs(before)))
+        return every([self.moves, left >= NEAR_END, opposite(every(away))])
+
+
+MANY = 3  # independent joints up to which all combinations of their two ways round are tried, and ways that turn aside
+
+
+@dataclass(frozen=True)
+class Route:
+    """A way of independent joints from the reference configuration: which go the other way round, and in which order.
+
+    legs: for each joint from which to which share of the whole way it moves. opened: no way, but whether loops that are
+    opened can be closed at its end. aside: turns aside, from which joint to which.
+    """
+
+    other_way: tuple[bool, ...]
+    legs: tuple[tuple[float, float], ...]
+    opened: bool = False
+    aside: tuple[int, int] | None = None
+
+    @property
+    def corners(self) -> list[float]:
+        """Shares of the way at which some joint begins or ends to move, but for 0; ascending."""
+        return sorted({share for leg in self.legs for share in leg} - {0.0})
+
+
+def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
+    """Ways that are tried, in order: straight, the other way round, and one kind of joints or one joint after another.
+
+    The straight way may leave what loops can reach, at a hole or a corner; which others lead around it is not known.
+    Last come ways that turn aside, which are long: only to where loops can be closed somehow, once they are opened.
+    """
+    count, together = len(joints), (0.0, 1.0)
+    usual = (False,) * count
+    result = [Route(usual, (together,) * count)]
+    # where a screw counts turns, those of its drive are no other way to the same place
+    round_about = [limb.links[joint].joint_kind.periodic and not limb.winds for joint in joints]
+    if sum(round_about) <= MANY:
+        turns = [flips for flips in product((False, True), repeat=count) if any(flips)]
+    else:
+        turns = [tuple(k == i for i in range(count)) for k in range(count)]
+    other_ways = [
+        flips
+        for flips in sorted(turns, key=sum)
+        if all(periodic or not flip for periodic, flip in zip(round_about, flips, strict=True))
+    ]
+    result += [Route(flips, (together,) * count) for flips in other_ways]
+    turning = [limb.links[joint].joint_kind.turns for joint in joints]
+    orders = [[[k for k in range(count) if turning[k]], [k for k in range(count) if not turning[k]]]]
+    if count <= MANY + 1:
+        orders += [[[k] for k in range(count)], *([[j], [k for k in range(count) if k != j]] for j in range(count))]
+    for order in orders:
+        for groups in (order, order[::-1]):
+            if all(groups) and count > 1:
+                shares = {k: (i / len(groups), (i + 1) / len(groups)) for i, group in enumerate(groups) for k in group}
+                result.append(Route(usual, tuple(shares[k] for k in range(count))))
+    if 1 < count <= MANY:
+        result.append(Route(usual, (together,) * count, opened=True))
+        planes = sorted(permutations(range(count), 2), key=lambda plane: not (turning[plane[0]] and turning[plane[1]]))
+        result += [Route(flips, (together,) * count, aside=plane) for flips in (usual, *other_ways) for plane in planes]
+    return list(dict.fromkeys(result))
+
+
+@dataclass(frozen=True)
+class LoopPath:
+    """Where a sample is: numbers of the dependent joints and of the blocks there, and what the next round tries."""
+
+    states: Sequence[Scalar]
+    reached: Scalars
+    """Numbers of the independent joints at the end."""
+    step: Scalars
+    inverse: Scalars
+    aside: Sequence[Scalar]
+    """Numbers of `Aside`, of chains with routes that turn aside."""
+    place: Scalar
+    """Share of the way that the independent joints have gone."""
+    stride: Scalar
+    """How far they go on in the next round with `step`; 0 where they wait for the dependent ones."""
+    share: Scalar
+    """Of step and stride, after steps that were too long."""
+    most: Scalar
+    """The longest stride that is tried next."""
+    route: Scalar
+    fresh: Scalar
+    """1 at the beginning of a route."""
+    rounds: Scalar
+    found: Scalar
+    """1 where the independent joints are where they are wanted."""
+
+    def flat(self) -> list[Scalar]:
+        """All numbers."""
+        single = (
+            self.place,
+            self.stride,
+            self.share,
+            self.most,
+            self.route,
+            self.fresh,
+            self.rounds,
+            self.found,
+        )
+        return [*self.states, *self.reached, *self.step, *self.inverse, *self.aside, *single]
+
+    @classmethod
+    def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int, int, int]) -> LoopPath:
+        """The same from all numbers, and from how many there are of the first five."""
+        a, b, c, d, e = accumulate(sizes)
+        return cls(flat[:a], flat[a:b], flat[b:c], flat[c:d], flat[d:e], *flat[e:])
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Where independent joints of loops are to go, within half a turn where full turns lead back, by several routes."""
+
+    limb: Limb
+    targets: dict[int, Scalar]
+    routes: Sequence[Route]
+    size: Scalar
+    """A length of the loops [m]."""
+
+    @property
+    def opened(self) -> int:
+        """Number of the route that is none, but tells whether loops can be closed."""
+        return next((k for k, route in enumerate(self.routes) if route.opened), len(self.routes))
+
+    @property
+    def asides(self) -> list[int]:
+        """Numbers of the routes that turn aside."""
+        return [k for k, route in enumerate(self.routes) if route.aside]
+
+    def after(self, number: Scalar, converged: Mask) -> Scalar:
+        """Number of the route that is tried next; those that turn aside only where loops can be closed somehow."""
+        if not self.asides:
+            return number + 1.0
+        first = float(self.asides[0])
+        result = where(
+            every([number + 1.0 > self.opened - 0.5, number < self.opened - 0.5, converged]), first, number + 1.0
+        )
+        return where(self.of_kind(number, [self.opened]), float(len(self.routes)), result)
+
+    def of_kind(self, number: Scalar, routes: Sequence[int]) -> Mask:
+        """Whether a route is one of those with these numbers."""
+        result: Scalar = 0.0
+        for k in routes:
+            result = result + where(abs(number - float(k)) < 0.5, 1.0, 0.0)
+        return result > 0.5
+
+    def at(self, number: Scalar, place: Scalar) -> dict[int, Scalar]:
+        """Positions of the joints some way along a route; their targets themselves, or a turn from them, at its end."""
+        result = {}
+        for i, (joint, target) in enumerate(self.targets.items()):
+            legs: dict[tuple[float, float], list[int]] = {}
+            for k, route in enumerate(self.routes):
+                legs.setdefault(route.legs[i], []).append(k)
+            share: Scalar = place
+            for (begin, end), numbers in legs.items():
+                if (begin, end) != (0.0, 1.0):
+                    part = (place - begin) * (1.0 / (end - begin))
+                    part = where(part < 0.0, 0.0, where(part > 1.0, 1.0, part))
+                    share = where(self.of_kind(number, numbers), part, share)
+            flipped = [k for k, route in enumerate(self.routes) if route.other_way[i]]
+            goal: Scalar = target
+            if flipped:
+                other = target - where(target < 0.0, -2.0 * math.pi, 2.0 * math.pi)
+                goal = where(self.of_kind(number, flipped), other, target)
+            result[joint] = where(place >= 1.0, goal, goal * share)
+        return result
+
+    def turned(self, number: Scalar, aside: Aside) -> tuple[list[Scalar], Scalar]:
+        """The next move of the joints on a route that turns aside, and how far they are from the end."""
+        goals = self.at(number, 1.0)
+        weights = [1.0 if self.limb.links[joint].joint_kind.turns else 1.0 / self.size for joint in self.targets]
+        ahead = [(goals[j] - x) * w for j, x, w in zip(self.targets, aside.at, weights, strict=True)]
+        left = sqrt(sum(x * x for x in ahead))
+        share = aside.length / where(left > aside.length, left, aside.length)
+        straight = [x * share for x in ahead]
+        cos, sin = aside.direction()
+        moves = list(straight)
+        for plane in dict.fromkeys(route.aside for route in self.routes if route.aside):
+            in_plane = self.of_kind(number, [k for k, route in enumerate(self.routes) if route.aside == plane])
+            a, b = plane
+            moves[a] = where(in_plane, cos * straight[a] - sin * straight[b], moves[a])
+            moves[b] = where(in_plane, sin * straight[a] + cos * straight[b], moves[b])
+        return [x / w for x, w in zip(moves, weights, strict=True)], left
+
+    def rest(self, number: Scalar, place: Scalar) -> Scalar:
+        """How much of the way is left to the next corner of a route."""
+        result: Scalar = 1.0 - place
+        corners: dict[float, list[int]] = {}
+        for k, route in enumerate(self.routes):
+            for corner in route.corners[:-1]:
+                corners.setdefault(corner, []).append(k)
+        for corner in sorted(corners, reverse=True):
+            ahead = every([self.of_kind(number, corners[corner]), place < corner - 1e-9])
+            result = where(ahead, corner - place, result)
+        return result
+
+
+def longest_turn(limb: Limb, step: dict[int, Scalar]) -> Scalar:
+    """The longest turn of some joints in a step [rad]."""
+    longest: Scalar = 0.0
+    for joint, value in step.items():
+        if limb.links[joint].joint_kind.turns:
+            longest = where(abs(value) > longest, abs(value), longest)
+    return longest

@@ -14,7 +14,7 @@ from tasks import inverse_kinematics
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import iterate
-from tasks.programs.limb import limb_program
+from tasks.stages.limb import limb_program
 
 
 def halving() -> Program:

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.counts import inertia_counts
 from benchmarks.counts.operation_counts import PUBLISHED, Count, Formula, chain_matrix, element_program, matrix_program
 from benchmarks.figures import CheckError
-from tasks.inertia.methods import METHODS
 from tasks.kernels.program import trace
+from tasks.mechanics.inertia.methods import METHODS
 
 
 @pytest.fixture(name="formulas", scope="module")

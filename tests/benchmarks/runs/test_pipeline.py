@@ -13,7 +13,7 @@ from benchmarks.figures import QUICK, CheckError
 from benchmarks.runs import footprint, pipeline, series, sweeps
 from benchmarks.runs.pipeline import FULL_BLOCK, Setting
 from benchmarks.runs.sweeps import Stopwatch, text
-from pipeline.monitor.events import BlockDone, Finished, Started
+from pipeline.monitor.log import BlockDone, Finished, Started
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import tls
+from pipeline.cluster import kinds
 from pipeline.cluster.certificates import NAMES, make_certificates
 from pipeline.cluster.file import parse_cluster
 from pipeline.documents.yaml import parse_yaml
@@ -21,19 +21,19 @@ def test_a_set_is_private_and_works_for_every_role(certificates: Path) -> None:
     for name in NAMES:
         assert stat.S_IMODE((certificates / name).stat().st_mode) == 0o600
     for role in ("client", "scheduler", "worker"):
-        assert tls.failure(*(str(certificates / name) for name in NAMES), role) == ""
+        assert kinds.failure(*(str(certificates / name) for name in NAMES), role) == ""
 
 
 def test_what_it_prints_is_a_cluster_file(tmp_path: Path) -> None:
     text = make_certificates(tmp_path / "with space, {and} \"quotes'")
     config = parse_cluster(parse_yaml(text, "c.yaml"))
-    assert tls.named(config.settings)
-    assert Path(str(tls.files(config.settings, "worker").key)).is_file()
+    assert kinds.named(config.settings)
+    assert Path(str(kinds.files(config.settings, "worker").key)).is_file()
 
 
 def test_two_sets_do_not_trust_each_other(certificates: Path, tmp_path: Path) -> None:
     make_certificates(tmp_path)
-    mixed = tls.failure(str(certificates / "ca.pem"), str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"), "client")
+    mixed = kinds.failure(str(certificates / "ca.pem"), str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"), "client")
     assert "signature failure" in mixed or "unable to get local issuer" in mixed
 
 

@@ -15,14 +15,14 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from pipeline.cluster import clients
-from pipeline.cluster.clients import UserCluster, as_cluster, in_task
+from pipeline.cluster import arguments as clients
+from pipeline.cluster.arguments import UserCluster, as_cluster, in_task
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError, RunCancelledError
 from pipeline.execution.processes.garbage import COLLECTED
 from pipeline.execution.processes.worker import WorkerSetup
 from pipeline.execution.run import SMALL_SECONDS, near, run, submit
-from pipeline.monitor.events import Event, Started
+from pipeline.monitor.log import Event, Started
 from pipeline.plan.plan import plan
 from pipeline.stores.verify import verify
 from tests.pipeline.clusters import by_hand

@@ -8,8 +8,8 @@ import dask.config
 import distributed.config  # noqa: F401 - adds its defaults
 import pytest
 
+from pipeline.cluster.checks import seconds, value_rule
 from pipeline.cluster.connection import preview
-from pipeline.cluster.dask_values import seconds, value_rule
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.settings import FREE, SETTINGS
 from pipeline.documents.yaml import KeyPath

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from pipeline.cluster.scaling import Demand
-from pipeline.monitor.events import BlockDone, BlockFailed, Finished, Started, Stopped
+from pipeline.cluster.connection import Demand
+from pipeline.monitor.log import BlockDone, BlockFailed, Finished, Started, Stopped
 
 
 class Clock:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.cluster import certificates as making
-from pipeline.cluster import tls
+from pipeline.cluster import kinds
 from pipeline.cluster.kinds import Role
 
 pytest.importorskip("cryptography")
@@ -15,7 +15,7 @@ pytest.importorskip("cryptography")
 
 def tried(folder: Path, role: Role = "worker", **other: Path) -> str:
     names = {"ca": folder / "ca.pem", "cert": folder / "cert.pem", "key": folder / "key.pem"} | other
-    return tls.failure(str(names["ca"]), str(names["cert"]), str(names["key"]), role)
+    return kinds.failure(str(names["ca"]), str(names["cert"]), str(names["key"]), role)
 
 
 class _Past(datetime.datetime):
@@ -60,10 +60,10 @@ def test_files_without_a_certificate_are_found(certificates: Path, tmp_path: Pat
 def test_a_key_is_for_its_owner(mode: int, secret: bool, rule: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "file").chmod(mode)
-    assert tls.file_rule(str(tmp_path / "file"), secret=secret) == rule
+    assert kinds.file_rule(str(tmp_path / "file"), secret=secret) == rule
 
 
 def test_other_things_are_no_files(tmp_path: Path) -> None:
-    assert tls.file_rule(str(tmp_path), secret=False) == "a regular file"
-    assert tls.file_rule(str(tmp_path / "gone"), secret=False) == "an existing file"
-    assert tls.file_rule("a\0b", secret=False) == "an existing file"
+    assert kinds.file_rule(str(tmp_path), secret=False) == "a regular file"
+    assert kinds.file_rule(str(tmp_path / "gone"), secret=False) == "an existing file"
+    assert kinds.file_rule("a\0b", secret=False) == "an existing file"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pipeline.cluster import worker_folders
+from pipeline.cluster.arguments import require_walltime, seconds, walltime
 from pipeline.cluster.file import ClusterConfig, parse_cluster
-from pipeline.cluster.walltime import require_walltime, seconds, walltime
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.plan.plan import plan
@@ -42,7 +42,7 @@ def test_a_walltime_is_that_of_the_section() -> None:
 def test_a_job_has_time_for_two_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     made, jobs = plan(sweep(FEW)), config("pbs", "walltime: '00:10:00'")
     require_walltime(jobs, made)
-    monkeypatch.setattr("pipeline.plan.cost.TASK", 301.0 * made.blocks / made.work.tasks)
+    monkeypatch.setattr("pipeline.plan.model.TASK", 301.0 * made.blocks / made.work.tasks)
     with pytest.raises(
         InputError, match=r"c\.yaml limbsweep\.cluster\.kind: got a walltime of 10 minutes; expected at"
     ):

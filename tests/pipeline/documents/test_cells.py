@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.documents.cells import CellWriter, cell
+from pipeline.documents.outputs import CellWriter, cell
 
 ROOT = Path(__file__).parent.parent.parent.parent
 FORMULAS = (

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from pipeline.documents import yaml
-from pipeline.documents.number_lists import FEWEST, blank_lists
-from pipeline.documents.yaml import Document, parse_yaml
+from pipeline.documents.yaml import FEWEST, Document, blank_lists, parse_yaml
 from pipeline.errors import InputError
 
 MANY = ", ".join(str(k % 7) for k in range(FEWEST))

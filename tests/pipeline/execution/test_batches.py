@@ -12,8 +12,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 from pipeline.cluster.file import ClusterConfig
-from pipeline.execution import batches
-from pipeline.execution.batches import together
+from pipeline.execution import executors
+from pipeline.execution.executors import together
 from pipeline.execution.graph import block_of
 from pipeline.execution.run import run
 from pipeline.plan import plan as planning
@@ -22,11 +22,10 @@ from storage.integrity import receipts_of
 from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
-from tasks.blocks import compute, shares
+from tasks.blocks import compute, limb_results
 from tasks.blocks.assembly import Assembly
 from tasks.blocks.block import Arrays, Block
-from tasks.blocks.commanded import Motions
-from tasks.blocks.shares import OncePerInput
+from tasks.blocks.limb_results import Motions, OncePerInput
 
 TEXT = """
 limbsweep: 1
@@ -51,7 +50,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "SMALL_BLOCK", 12 * 9)
     monkeypatch.setattr(planning, "WANTED_BLOCKS", 8)
     monkeypatch.setattr(Assembly, "STRIP", 4 * 16)
-    monkeypatch.setattr("pipeline.execution.without_store.cores", lambda: 2)
+    monkeypatch.setattr("pipeline.execution.preparation.cores", lambda: 2)
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_a_run_on_a_cluster_stores_the_blocks_of_the_plan_with_the_same_bits(
     assert ledger(tmp_path / "a.zarr") == ledger(tmp_path / "b.zarr")
 
     with monkeypatch.context() as patched:
-        patched.setattr(batches, "SECONDS", 1e-6)
+        patched.setattr(executors, "SECONDS", 1e-6)
         assert together(plan).count == 1  # blocks that take long are tasks of their own
     failed: list[int] = []
 
@@ -154,4 +153,4 @@ def ledger(store: Path) -> list[Receipt]:
 )
 def test_keys_that_limbs_depend_on_leave_blocks_alone(keys: str, count: int) -> None:
     assert together(planning.plan(sweep(keys))).count == count
-    assert not shares.shares_limbs(block_of(planning.plan(sweep(keys)), 0))
+    assert not limb_results.shares_limbs(block_of(planning.plan(sweep(keys)), 0))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.execution.trial import trial
 from pipeline.sweep.model import Sweep
 from tests.pipeline.robot_files.test_reader import FIVE_BAR

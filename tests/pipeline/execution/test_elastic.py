@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.policy.window import Worker, size
+from pipeline.execution.policy import Worker, window_size
 from pipeline.execution.run import run
-from pipeline.monitor.events import BlockDone, BlockRetried, Event
+from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.stores.verify import verify
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, cut_finely, done, failures, slowly, sweep, wrap_blocks
 
@@ -105,7 +105,7 @@ def test_blocks_of_a_worker_that_stands_still_are_computed_by_another(
     notes, path = tmp_path / "notes", tmp_path / "s.zarr"
     notes.mkdir()
     wrap_blocks(monkeypatch, signed, str(notes), 0.05)
-    monkeypatch.setattr("pipeline.execution.policy.stragglers.LEAST_SECONDS", 0.5)
+    monkeypatch.setattr("pipeline.execution.policy.LEAST_SECONDS", 0.5)
     monkeypatch.setattr("pipeline.execution.loop.TICK", 0.2)
     with connect(ClusterConfig.of(n_workers=2, threads_per_worker=1, insecure=True)) as client:
         assert client is not None
@@ -133,7 +133,7 @@ def test_a_store_that_is_slower_than_the_computation_does_not_fill_the_cluster(
     waiting: list[int] = []
     with connect(ClusterConfig.of(n_workers=1, threads_per_worker=2, insecure=True)) as client:
         assert client is not None
-        most = size([Worker(2)], parallel=4)
+        most = window_size([Worker(2)], parallel=4)
         address = ClusterConfig.of("address", address=client.cluster.scheduler_address)
 
         def look(event: Event) -> None:

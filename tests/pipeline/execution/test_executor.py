@@ -13,10 +13,9 @@ from dask._task_spec import Task
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.cluster_executor import ClusterExecutor, _works_on, choose_granularity
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, failure
-from pipeline.execution.policy.attempts import Failure
-from pipeline.execution.policy.window import Window
+from pipeline.execution.executors import ClusterExecutor, _works_on, choose_granularity
+from pipeline.execution.policy import Failure, Window
 from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
 

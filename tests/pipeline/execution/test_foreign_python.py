@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import run
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.processes.child_process import ROOT, ChildProcess, import_path
+from pipeline.execution.processes.process import ROOT, ChildProcess, import_path
 from storage.manifest import MANIFEST
 from storage.places.access import holder
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, sweep
@@ -36,7 +36,7 @@ def program(folder: Path) -> list[str]:
     """The command as an installed one starts: a script in a folder of its own."""
     script = folder / "bin" / "limbsweep"
     script.parent.mkdir()
-    script.write_text("from pipeline.cli import main\nif __name__ == '__main__':\n    main()\n")
+    script.write_text("from applications.commands.cli import main\nif __name__ == '__main__':\n    main()\n")
     return [sys.executable, str(script)]
 
 
@@ -77,7 +77,7 @@ def test_a_submitted_run(hostile: Path, tmp_path: Path, expected: str) -> None:
 def test_packages_that_are_found_through_the_current_folder_alone(command: str, tmp_path: Path, expected: str) -> None:
     (tmp_path / "few.yaml").write_text(FEW)
     store = tmp_path / "few.zarr"
-    code = "from pipeline.cli import main\nif __name__ == '__main__':\n    main()"
+    code = "from applications.commands.cli import main\nif __name__ == '__main__':\n    main()"
     limbsweep([sys.executable, "-c", code, command, str(tmp_path / "few.yaml"), "--store", str(store)], ROOT, "")
     await_end(store)
     assert content_hash(store) == expected

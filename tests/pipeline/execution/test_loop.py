@@ -14,8 +14,8 @@ from pipeline.errors import TaskError
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy.stragglers import FACTOR, KNOWN, LEAST_SECONDS, Pace
-from pipeline.monitor.events import BlockDone, BlockRetried, Event
+from pipeline.execution.policy import FACTOR, KNOWN, LEAST_SECONDS, Pace
+from pipeline.monitor.log import BlockDone, BlockRetried, Event
 from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Ledger

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from pipeline import Sweep, run
-from pipeline.cli import cli
 from pipeline.errors import InputError
 from tests.pipeline import runs
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import xarray
 
+from applications.export.tables import export
 from pipeline.execution.opening import open, structure
+from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
-from pipeline.execution.without_store import lazy
-from pipeline.stores.export import export
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from storage.errors import StoreError
@@ -141,7 +141,7 @@ def test_one_mat_file_has_the_whole_store_with_units(
     one = loadmat(first, simplify_cells=True)
     np.testing.assert_array_equal(one["peak_force"], np.squeeze(ds["peak_force"].values[0]))
     assert one["units"]["peak_force"] == ds["peak_force"].attrs["units"]
-    monkeypatch.setattr("pipeline.stores.export.MAT_BYTES", 8)
+    monkeypatch.setattr("applications.export.tables.MAT_BYTES", 8)
     with pytest.raises(StoreError, match=r"got mat for \w+ of .*; expected variables below .*; take hdf5"):
         export(store, tmp_path / "large", "mat")
     assert not (tmp_path / "large").exists()

@@ -9,15 +9,9 @@ import pytest
 
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import InputError
-from pipeline.execution import preflight as checks
-from pipeline.execution.policy.window import BASE_MEMORY, FULL, Worker
-from pipeline.execution.preflight import (
-    canaries,
-    preflight,
-    require_memory,
-    require_same_bits,
-    require_space,
-)
+from pipeline.execution import preparation as checks
+from pipeline.execution.policy import BASE_MEMORY, FULL, Worker
+from pipeline.execution.preparation import canaries, preflight, require_memory, require_same_bits, require_space
 from pipeline.plan.plan import plan
 from tests.pipeline.clusters import by_hand, finished
 from tests.pipeline.runs import FEW, sweep

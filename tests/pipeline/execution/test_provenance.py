@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.execution.provenance import COMPUTES, attributes, require_same_versions, versions
+from pipeline.execution.contents import COMPUTES, attributes, require_same_versions, versions
 from tests.pipeline.runs import FEW, sweep
 
 

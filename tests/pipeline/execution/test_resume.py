@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.errors import InputError
 from pipeline.execution import run as runs
 from pipeline.execution.run import run
-from pipeline.monitor.events import BlockDone, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, Event, Finished, Started
 from pipeline.plan import plan as planning
 from storage import open_results
 from storage.errors import StoreError
@@ -50,7 +50,7 @@ import pytest
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution import run as runs
 from pipeline.execution.run import run
-from pipeline.monitor.events import BlockDone
+from pipeline.monitor.log import BlockDone
 from tests.pipeline.runs import FEW, cut_finely, slowly, sweep, wrap_blocks
 
 def say(event):

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import xarray
 
-from pipeline.cluster.clients import as_cluster
+from pipeline.cluster.arguments import as_cluster
 from pipeline.cluster.connection import ClusterConfig, connect
 from pipeline.execution.graph import Granularity
 from pipeline.execution.opening import structure
 from pipeline.execution.run import run
-from pipeline.monitor.events import BlockDone, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, Event, Finished, Started
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.quantities import QUANTITIES

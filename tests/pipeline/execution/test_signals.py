@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.execution.processes.signals import SIGNALS, EndedBySignal, exit_status, orderly_end
-from pipeline.monitor.events import Started, Stopped
-from pipeline.monitor.log import records
+from pipeline.execution.processes.process import SIGNALS, EndedBySignal, exit_status, orderly_end
+from pipeline.monitor.log import Started, Stopped, records
 from storage.places.access import holder
 from tests.pipeline.test_cli import LONG, PROGRAM, environment
 

@@ -12,25 +12,33 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.errors import RunStoppedError
 from pipeline.execution import submit as submitting
 from pipeline.execution.run import run
-from pipeline.monitor import follow as following
-from pipeline.monitor.cancel import CANCEL, cancel_requested, clear_cancel, request_cancel
-from pipeline.monitor.events import (
+from pipeline.monitor import log as following
+from pipeline.monitor.log import (
+    CANCEL,
+    EVERY,
+    LOG,
     BlockDone,
     BlockFailed,
     BlocksDone,
     CaseFailed,
     Event,
     Finished,
+    RunLog,
     Started,
     Stopped,
     Waiting,
+    cancel,
+    cancel_requested,
+    clear_cancel,
+    follow,
+    last_run,
+    records,
+    request_cancel,
 )
-from pipeline.monitor.follow import cancel, follow
-from pipeline.monitor.log import EVERY, LOG, RunLog, last_run, records
 from pipeline.monitor.status import status
 from storage.errors import StoreError
 from storage.ledger import Ledger

@@ -15,16 +15,14 @@ import pytest
 from click.testing import CliRunner
 from dask._task_spec import Task
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution import graph
 from pipeline.execution.graph import block_of
-from pipeline.execution.policy.attempts import Timeouts
-from pipeline.execution.policy.memory_restarts import MemoryRestarts
+from pipeline.execution.policy import MemoryRestarts, Timeouts
 from pipeline.execution.run import run
-from pipeline.monitor.cancel import request_cancel
-from pipeline.monitor.events import (
+from pipeline.monitor.log import (
     BlockDone,
     BlockRetried,
     CaseFailed,
@@ -33,6 +31,7 @@ from pipeline.monitor.events import (
     Finished,
     Stopped,
     Waiting,
+    request_cancel,
 )
 from pipeline.monitor.status import status
 from pipeline.plan.model import Plan

@@ -16,9 +16,9 @@ from distributed import Client, LocalCluster
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import TaskError
 from pipeline.execution import run as running
+from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
-from pipeline.execution.without_store import lazy
-from pipeline.monitor.events import BlockDone, CaseFailed, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, CaseFailed, Event, Finished, Started
 from tasks.blocks import compute as blocks
 from tests.pipeline.runs import EVERYTHING, FEW, SYNCHRONOUS, cut_finely, sweep
 

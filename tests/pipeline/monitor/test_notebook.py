@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import limbsweep as ls
-from pipeline.monitor.events import BlockDone, BlockFailed, Finished, Started
+from pipeline.monitor.log import BlockDone, BlockFailed, Finished, Started
 from pipeline.monitor.notebook import EVERY, NOTES, NotebookProgress, in_notebook
 from pipeline.monitor.samples import FailedSamples, FailedStatus
 

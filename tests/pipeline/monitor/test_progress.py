@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from pipeline.monitor.events import BlockDone, BlockFailed, Event, Finished, Started
+from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started
 from pipeline.monitor.progress import LINE_EVERY, LineProgress, Tally, clock, count, progress, summary
 
 RUN: tuple[Event, ...] = (

@@ -5,11 +5,11 @@ import pytest
 
 from benchmarks import regions
 from benchmarks.robots import Job, _operations, _passes
-from pipeline.plan.cost import COUNTED, PER_JOINT, Work, duration
+from pipeline.plan.model import COUNTED, PER_JOINT, Work, duration
 from pipeline.plan.plan import plan
 from robots import catalog
 from robots.model import Robot
-from tasks.arrays.inputs import moving_input
+from tasks.dynamics.inputs import moving_input
 from tests.pipeline.runs import EVERYTHING, SMALL, sweep
 
 WORK = Work("delta_3rr2rrr", 21, 3, 10**9, 1, 0, 10**4, reacts=False)

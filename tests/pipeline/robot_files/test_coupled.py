@@ -10,16 +10,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from applications.commands.template import sweep_text
 from pipeline.errors import InputError
-from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.robot_files.reader import parse_robot, read_description
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.template import sweep_text
 from robots import catalog
 from robots.catalog.literature.articulated import par4_parts
 from robots.formats import writing
-from robots.formats.description import Description
-from robots.formats.templates import fill
-from robots.formats.variants import Variant
+from robots.formats.description import Description, Variant, fill
 from robots.model import NO_PLATFORM, Mechanism, Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics
@@ -37,7 +35,7 @@ def read_back(description: Description) -> Description:
 
 def test_a_tripod_from_a_sketch_moves_as_that_of_the_catalogue() -> None:
     """Its legs are closed from rough positions; the same geometry gives the same pose and the same ways of the legs."""
-    description = read_robot(EXAMPLES / "3rps.yaml")
+    description = read_description(EXAMPLES / "3rps.yaml")
     assert read_back(description) == description
     for values in ({}, {"base_radius": 0.34, "platform_radius": 0.16}):
         ours, theirs = Robot.of(description.family, values), catalog.build("coupled_3rps", **values)

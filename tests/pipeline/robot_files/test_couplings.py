@@ -15,8 +15,8 @@ from robots.formats.branch import on_branch
 from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions, simulate
-from tasks.friction.given import Friction
-from tasks.newton_euler.system import joint_reactions_reference, unique
+from tasks.checks.newton_euler_system import joint_reactions_reference, unique
+from tasks.features.friction.history import Friction
 
 BELTS = """\
 limbsweep: 1

@@ -17,8 +17,8 @@ from robots.formats import writing
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks import forward_dynamics, inverse_dynamics
-from tasks.arrays.inputs import Moving
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.inputs import Moving
+from tasks.dynamics.inverse import actuator_positions
 from tests.pipeline.robot_files.test_reader import ARM
 
 DRIVES = """\

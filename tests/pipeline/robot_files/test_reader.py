@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.robot_files.names import find_family, name_from
-from pipeline.robot_files.reader import parse_robot, read_robot
+from pipeline.robot_files.reader import find_family, name_from, parse_robot, read_description
 from robots import catalog
 from robots.formats import writing
 from robots.formats.description import Description, describe, family_of
@@ -251,7 +250,7 @@ def test_commands_name_robots_of_the_catalogue_and_files(tmp_path: Path) -> None
     (tmp_path / "arm.yaml").write_text(ARM)
     assert find_family("five_bar") is catalog.family("five_bar")
     assert find_family(str(tmp_path / "arm.yaml")).name == "arm"
-    assert read_robot(tmp_path / "arm.yaml") == parse_robot(ARM, "f")
+    assert read_description(tmp_path / "arm.yaml") == parse_robot(ARM, "f")
     assert name_from("five_bar", tmp_path) == "five_bar"
     assert name_from(str(tmp_path / "arm.yaml"), tmp_path) == "./arm.yaml"
     with pytest.raises(InputError, match="got a robot file elsewhere; expected a robot file in the folder"):

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
+from applications.report.data import case as case_data
+from applications.report.data import series
+from applications.report.data.results import results_of
+from applications.studies.axes import by_design
 from pipeline import UserMetric, append, compute, lazy, run, verify
-from pipeline.cli import cli
 from pipeline.errors import InputError
 from pipeline.execution.graph import block_of
 from pipeline.execution.processes import isolation
-from pipeline.monitor.events import BlockDone, Event
-from pipeline.plan import simulated
+from pipeline.monitor.log import BlockDone, Event
+from pipeline.plan import plan as simulated
 from pipeline.plan.plan import plan
-from pipeline.report.data import case as case_data
-from pipeline.report.data import motion
-from pipeline.report.data.results import results_of
-from pipeline.study.axes import by_design
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from tasks.blocks.compute import computed
@@ -130,7 +130,7 @@ def test_a_report_simulates_designs_again(whole: Path) -> None:
             assert case.robot is not None
             assert case.robot.values["length_1"] == float(results.dataset["length_1"][number])
     case = next(results.cases((7,)))
-    (frames,), lines = motion.motions(case)
+    (frames,), lines = series.motions(case)
     assert np.isfinite(frames.points).all()
     assert np.isnan(frames.force).all()  # nobody has computed reactions of simulated motions
     assert len(lines.limbs) == 1

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from applications.commands.cli import cli
 from pipeline import append, run, verify
-from pipeline.cli import cli
-from pipeline.monitor.events import Event
+from pipeline.monitor.log import Event
 from pipeline.stores.append import drop
 from storage import open_results
 from storage.errors import StoreError

@@ -12,10 +12,10 @@ import pytest
 import xarray
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
+from applications.export.tables import FORMATS, export
 from pipeline.execution.run import run
 from pipeline.stores import metric_rows
-from pipeline.stores.export import FORMATS, export
 from pipeline.sweep.model import Sweep
 from robots.quantities import GAINS
 from storage.schema import Coordinate

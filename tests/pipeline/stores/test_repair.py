@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from applications.commands.cli import cli
 from pipeline import append, run, verify
-from pipeline.cli import cli
 from storage import open_results
 from storage.errors import StoreError
 from storage.files import Files

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from applications.commands.cli import cli
 from pipeline import verify
-from pipeline.cli import cli
 from pipeline.stores import names
 from pipeline.stores.recompute import stored_sweep
 from storage import open_results

@@ -13,8 +13,8 @@ import limbsweep as ls
 from pipeline import Sweep, run
 from robots import catalog
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
-from tests.tasks.forces.test_loads_peers import mujoco as mujoco  # a fixture
-from tests.tasks.forces.test_loads_peers import tree_of
+from tests.tasks.mechanics.test_loads_peers import mujoco as mujoco  # a fixture
+from tests.tasks.mechanics.test_loads_peers import tree_of
 
 CLOSE = 1e-10
 """Of the largest value."""

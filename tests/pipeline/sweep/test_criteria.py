@@ -12,13 +12,16 @@ from limbsweep import robots
 from pipeline import run
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
-from robots.criteria.capsules import Capsules
-from robots.criteria.clearances import Clearances, JointClearance
 from robots.criteria.elasticity import Beam, Elasticity
-from robots.criteria.errors import Errors
-from robots.criteria.parameters import NO_CRITERIA
-from tasks.arrays.clearances import clearance_error
-from tasks.arrays.criteria import cartesian_stiffness, clearance, deflection, natural_frequencies, pose_error
+from robots.criteria.parts import NO_CRITERIA, Capsules, Clearances, Errors, JointClearance
+from tasks.dynamics.criteria import (
+    cartesian_stiffness,
+    clearance,
+    clearance_error,
+    deflection,
+    natural_frequencies,
+    pose_error,
+)
 from tests.pipeline.runs import SYNCHRONOUS
 
 HEAD = """\

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.studies import DesignProblem, optimise
 from pipeline import run
 from pipeline.errors import InputError
 from pipeline.plan.plan import plan
-from pipeline.study import DesignProblem, optimise
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.limits import Capacity
-from tasks.blocks.commanded import moving
-from tasks.motion.fastest import fastest_motion
-from tasks.motion.paths.timed import TimedMotion, legs
+from tasks.blocks.limb_results import moving
+from tasks.dynamics.fastest import fastest_motion
+from tasks.dynamics.paths.path import TimedMotion, legs
 from tests.pipeline.runs import SYNCHRONOUS
-from tests.tasks.programs.test_redundancy import PLANAR
+from tests.tasks.stages.test_redundancy import PLANAR
 
 HEAD = """\
 limbsweep: 1

@@ -14,7 +14,7 @@ from robots import catalog
 from robots.loads.declared import SpringLoad
 from robots.loads.family import with_loads
 from tests.pipeline.runs import SYNCHRONOUS
-from tests.tasks.forces.test_loads_peers import tree_of
+from tests.tasks.mechanics.test_loads_peers import tree_of
 
 ARM = """\
 limbsweep: 1

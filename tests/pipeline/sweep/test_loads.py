@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from applications.identification.excite import excite
 from pipeline import Sweep, run
 from pipeline.errors import InputError
-from pipeline.identification.excite import excite
 from robots import catalog
 from robots.loads.declared import LoadError, ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import signal_values, with_loads

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from pipeline import Sweep
-from pipeline.cli import cli
-from pipeline.documents.units import UNITS, check_unit, conversion
+from pipeline.documents.files import UNITS, check_unit, conversion
 from pipeline.errors import InputError
 from robots.limits import Capacity, JointLimit
 from robots.parameters import ParameterError

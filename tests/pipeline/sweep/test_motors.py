@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from applications.studies import DesignProblem, by_cases, value_of
 from pipeline import run
 from pipeline.errors import InputError
-from pipeline.study import DesignProblem, by_cases, value_of
 from pipeline.sweep.doors import sweep
 from pipeline.sweep.model import Sweep
 from robots import catalog

@@ -9,7 +9,7 @@ from pipeline import Sweep, run
 from robots import catalog
 from robots.friction.groups import LOADS
 from tests.pipeline.runs import SYNCHRONOUS
-from tests.tasks.forces.test_loads_peers import tree_of
+from tests.tasks.mechanics.test_loads_peers import tree_of
 
 DRY = {"coulomb": 0.1, "static": 0.15, "viscous": 0.02, "stribeck_velocity": 0.3, "preload": 0.4}
 PINS = ", ".join(f"{name}: {value}" for name, value in DRY.items())

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from pipeline import run
-from pipeline.cli import cli
 from pipeline.errors import InputError
 from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan

@@ -9,9 +9,9 @@ import pytest
 import xarray
 from scipy.optimize import linprog
 
+from applications.identification.recordings import refuse_unmodelled
 from pipeline import Sweep, run
 from pipeline.errors import InputError
-from pipeline.identification.recordings import refuse_unmodelled
 from robots.status import Status
 from storage.errors import StoreError
 from tasks.mechanics import assembly

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
+from applications.report.data.results import results_of
 from pipeline import run, verify
-from pipeline.cli import cli
 from pipeline.errors import InputError
-from pipeline.report.data.results import results_of
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, stored_files

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from applications.commands.template import sweep_text
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.template import sweep_text
 from robots import catalog
 from robots.formats.description import describe
 from robots.formats.writing import flow

@@ -9,7 +9,7 @@ from pipeline import Sweep, run
 from robots import catalog
 from tasks import constraint_forces
 from tests.pipeline.runs import SYNCHRONOUS
-from tests.tasks.forces.test_loads_peers import tree_of
+from tests.tasks.mechanics.test_loads_peers import tree_of
 
 ARM = """\
 limbsweep: 1

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from applications.studies import column
 from pipeline import UserMetric, append, run, verify
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.opening import structure
-from pipeline.monitor.events import Event, MetricFailed
+from pipeline.monitor.log import Event, MetricFailed
 from pipeline.monitor.status import status
-from pipeline.study import column
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.user_metrics import with_metrics
 from storage.errors import StoreError

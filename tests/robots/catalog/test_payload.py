@@ -9,7 +9,7 @@ import pytest
 
 from robots import catalog
 from robots.catalog.payload import PARAMETERS
-from robots.inertia import diagonal, joined
+from robots.geometry import diagonal, joined
 from robots.model import Family, Inertia, Mechanism
 from tasks import inverse_dynamics
 from tests.tasks.bits import bits

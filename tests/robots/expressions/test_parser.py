@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tasks.mathematics.elementary  # noqa: F401 - gives symbols their sines
+import tasks.mathematics.algebra  # noqa: F401 - gives symbols their sines
 from robots.expressions.expression import MAX_LENGTH, SMOOTH, ExpressionError, parse
 from tasks.kernels.expression import Expression, Graph
 

@@ -12,7 +12,7 @@ from robots.formats import writing
 from robots.formats.checks import check_loops
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.arrays.inputs import Moving
+from tasks.dynamics.inputs import Moving
 from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
 BARS = """\

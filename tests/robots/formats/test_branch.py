@@ -13,11 +13,11 @@ from pipeline.errors import InputError
 from robots import catalog
 from robots.expressions.expression import parse
 from robots.formats.branch import assembly_of, on_branch
-from robots.formats.modes.asked import BranchError
+from robots.formats.working_modes import BranchError
 from robots.model import Robot
 from robots.status import Status
 from tasks import forward_kinematics, inverse_dynamics, inverse_kinematics
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.inverse import actuator_positions
 
 ROBOT = catalog.build("five_bar")
 NEAR, FAR, WIDTH = (ROBOT.values[name] for name in ("proximal_length", "distal_length", "base_half_width"))

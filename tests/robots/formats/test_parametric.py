@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from applications.commands.cli import cli
 from pipeline import run
-from pipeline.cli import cli
 from pipeline.robot_files.importing import import_robot
 from pipeline.sweep.model import Sweep
 from robots.formats.parametric import with_parameters

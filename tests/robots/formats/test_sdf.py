@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
-from robots.formats.sdf import tree as sdf
+from robots.formats import sdf
 from robots.formats.tree import ImportedError
 from robots.model import Robot
 from robots.status import Status

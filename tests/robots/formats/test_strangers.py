@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
+from applications.commands.template import sweep_text
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import ImportedRobot, import_robot
 from pipeline.robot_files.reader import parse_robot
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.template import sweep_text
 from robots.limits import NO_LIMITS
 from robots.model import Coupling, Robot
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.arrays.elements import bias_vector, inertia_element
-from tasks.lagrange.coefficients import lagrange_coefficients
-from tasks.newton_euler.system import joint_reactions_reference
+from tasks.checks.lagrange import lagrange_coefficients
+from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.equations import bias_vector, inertia_element
 from tests.pipeline.robot_files.test_urdf import ARM, BODY, FOUR_BAR, LIMIT, LOOPS
 
 WIDE = '<limit lower="-1e16" upper="inf" effort="0" velocity="-1"/>'

@@ -16,7 +16,7 @@ import fsspec
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import cli
+from applications.commands.cli import cli
 from pipeline.stores import names
 from storage import open_results
 from storage.errors import StoreError
@@ -235,7 +235,13 @@ def test_a_dead_endpoint_is_one_line(settings: dict[str, str], tmp_path: Path) -
         "AWS_EC2_METADATA_DISABLED": "true",
         "HOME": str(tmp_path),
     }
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "status", "s3://bucket/s.zarr"]
+    command = [
+        sys.executable,
+        "-c",
+        "from applications.commands.cli import main; main()",
+        "status",
+        "s3://bucket/s.zarr",
+    ]
     done = subprocess.run(command, env=environment | settings, capture_output=True, text=True, check=False)
     assert (done.returncode, len(done.stderr.strip().splitlines())) == (2, 1), done.stderr
     assert "s3://bucket/s.zarr" in done.stderr

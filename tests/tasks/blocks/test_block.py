@@ -14,12 +14,12 @@ from robots.friction.groups import FrictionGroup, select
 from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.status import Status
 from robots.trajectories.trajectory import Trajectory
-from tasks.blocks import assembly, compute, shares
+from tasks.blocks import assembly, compute, limb_results
 from tasks.blocks.block import Block
-from tasks.kernels import strips
+from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, padded
-from tasks.metrics import actuators
-from tasks.programs import stages
+from tasks.stages import stages
+from tasks.stages.metrics import actuators
 from tests.tasks.bits import assert_same_bits
 
 FAMILY = catalog.family("delta_3rr2rrr")
@@ -71,7 +71,7 @@ def _poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
     def poison(shape: tuple[int, ...], dtype: Any = float) -> np.ndarray:
         return np.full(shape, -77, dtype=dtype)
 
-    for each in (assembly, shares):
+    for each in (assembly, limb_results):
         monkeypatch.setattr(each, "empty", poison)
 
 
@@ -107,13 +107,13 @@ def test_the_strip_that_is_worked_on_does_not_matter(monkeypatch: pytest.MonkeyP
 def test_strips_of_metrics_are_one_call(
     designs: int, strip: int, counts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected, seen, run = computed(block(designs=designs, series=())), [], strips.run
+    expected, seen, run = computed(block(designs=designs, series=())), [], lanes.run
 
     def counted(each: Any, kernel: Any, count: int) -> None:
         seen.append(count)
         run(each, kernel, count)
 
-    monkeypatch.setattr(strips, "run", counted)
+    monkeypatch.setattr(lanes, "run", counted)
     monkeypatch.setattr(assembly.Assembly, "STRIP", strip * padded(19))
     assert_same_bits_of_all(computed(block(designs=designs, series=())), expected)
     assert seen == counts

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tasks.blocks.buffers import SMALL, Pool
+from tasks.blocks.block import SMALL, Pool
 
 LARGE = (4, SMALL // 8)
 NBYTES = 4 * SMALL

@@ -11,10 +11,10 @@ import pytest
 from robots import catalog
 from robots.trajectories.trajectory import Trajectory
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
-from tasks.arrays.inputs import Moving
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.commanded import motions
+from tasks.blocks.limb_results import motions
+from tasks.dynamics.inputs import Moving
 from tests.tasks import trees
 from tests.tasks.blocks.test_gradients import block
 

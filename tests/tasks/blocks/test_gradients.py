@@ -14,7 +14,7 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.blocks import compute, gradients
 from tasks.blocks.block import Block
 from tasks.blocks.gradients import metric_rates
-from tasks.metrics import actuators
+from tasks.stages.metrics import actuators
 
 STEPS = np.array([-3, -2, -1, 1, 2, 3])
 WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 60

@@ -8,7 +8,7 @@ import pytest
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.execution.run import run
 from pipeline.sweep.model import Sweep
-from tasks.blocks.shares import OncePerInput
+from tasks.blocks.limb_results import OncePerInput
 
 TEXT = """
 limbsweep: 1

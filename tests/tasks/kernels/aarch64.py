@@ -13,10 +13,9 @@ import pytest
 
 from tasks.kernels.emission.emitter import source
 from tasks.kernels.kernel import Kernel
-from tasks.kernels.keys import Arrays
+from tasks.kernels.keys import LANES, Arrays, padded
 from tasks.kernels.llvm import OPTIMISATION
 from tasks.kernels.program import Program
-from tasks.kernels.rows import LANES, padded
 
 unicorn = pytest.importorskip("unicorn", reason="needs the extra test-aarch64")
 pytest.importorskip("elftools", reason="needs the extra test-aarch64")

@@ -13,11 +13,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tasks.kernels import expression, kernel
-from tasks.kernels.cache import compiled
-from tasks.kernels.cache import kernel as cached
 from tasks.kernels.expression import Dual
 from tasks.kernels.interpreter import interpret
-from tasks.kernels.kernel import Kernel, padded
+from tasks.kernels.kernel import Kernel, compiled, padded
+from tasks.kernels.kernel import kernel as cached
 from tasks.kernels.program import Program, trace
 from tests.tasks.bits import assert_same_bits, bits, inside, poisoned, trimmed
 from tests.tasks.kernels.random_programs import REDUCTIONS, Batch, Recipe, batches, recipes

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import LANES, Kernel
+from tasks.kernels.expression import Array
+from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.lanes import PREPARED, BoundKernel, split
 from tasks.kernels.program import Program, trace
-from tasks.kernels.types import Array
 from tasks.mathematics.algebra import iterate, where
-from tasks.programs.limb import limb_program
+from tasks.stages.limb import limb_program
 from tests.tasks.bits import assert_same_bits
 
 CASES = 2 * LANES

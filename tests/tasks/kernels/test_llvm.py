@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tasks.kernels.emission.emitter import source
-from tasks.kernels.emission.formats import literal
+from tasks.kernels.emission.writer import literal
 from tasks.kernels.llvm import compile_program
 from tasks.kernels.program import Node, Program, trace
 from tests.tasks.kernels.random_programs import Recipe, recipes

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks.kernels.cache import kernel
+from tasks.kernels.derivatives import differentiated, pushforward
 from tasks.kernels.expression import CASE, CONSTANT, RESULT, SAMPLE
-from tasks.kernels.kernel import Kernel
+from tasks.kernels.kernel import Kernel, kernel
 from tasks.kernels.keys import Rate
 from tasks.kernels.program import PER_CASE, Program, trace
-from tasks.kernels.pushforward import differentiated, pushforward
 from tasks.mathematics.algebra import iterate, sqrt
 from tasks.mechanics.structure import mount_values
-from tasks.programs.limb import limb_program
+from tasks.stages.limb import limb_program
 from tests.tasks.blocks.test_gradients import block
 
 STEP = 1e-100
@@ -80,7 +79,7 @@ def complex_step(program: Program, inputs: dict[str, np.ndarray]) -> dict[str, n
 
 def _at(given: Any) -> dict[str, np.ndarray]:
     """Inputs of the first limb's program at the first moment of a block."""
-    from tasks.blocks.commanded import motions
+    from tasks.blocks.limb_results import motions
 
     inputs = {**given.case_values(), "mount": mount_values(given.family, given.named_parameters())[0]}
     return {name: value[0] for name, value in inputs.items()} | {"motion": motions(given).motion[0][:, 0]}

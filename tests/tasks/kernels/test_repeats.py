@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from tasks.kernels.emission import emitter, repeats, slots
-from tasks.kernels.emission.repeats import Call, Repeats
+from tasks.kernels.emission import emitter, slots
+from tasks.kernels.emission import slots as repeats
+from tasks.kernels.emission.slots import Call, Repeats
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel

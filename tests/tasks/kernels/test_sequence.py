@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tasks.kernels.kernel import LANES, Kernel, empty_rows
-from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.lanes import BoundKernel, ProgramSequence, empty
 from tasks.kernels.program import Program, trace
-from tasks.kernels.sequence import Sequence, empty
 
 SAMPLES = 3 * LANES
 
@@ -35,7 +34,7 @@ def test_programs_in_turn_have_their_bits() -> None:
     bound = BoundKernel(first(), {"size": case})
     apart = bound({"x": x[None]}, SAMPLES)
     w = Kernel(second())({"y": np.ascontiguousarray(apart["y"])}, SAMPLES)["w"][0]
-    sequence = Sequence()
+    sequence = ProgramSequence()
     start = sequence.wide(2)
     results = {"z": sequence.wide(1)}
     middle = bound.add_to(sequence, {"x": start}, results)["y"]
@@ -59,12 +58,12 @@ def test_products_are_rounded_where_that_is_asked_for() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    sequence = Sequence()
+    sequence = ProgramSequence()
     with pytest.raises(ValueError, match="first: got case inputs or reductions; expected none in a sequence"):
         sequence.add(first(), {"x": sequence.wide(2)}, {})
     with pytest.raises(ValueError, match="second: y got 3 rows; expected 2"):
         sequence.add(second(), {"y": sequence.local(3)}, {})
-    sequence = Sequence()
+    sequence = ProgramSequence()
     start = sequence.wide(2)
     sequence.add(second(), {"y": start}, {})
     with pytest.raises(ValueError, match=r"got \(2, 4\); expected float64 \(2, 8\) in rows"):
@@ -74,7 +73,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_samples_are_those_of_the_cases() -> None:
-    sequence, bound = Sequence(), BoundKernel(first(), {"size": np.ones((SAMPLES, 1))})
+    sequence, bound = ProgramSequence(), BoundKernel(first(), {"size": np.ones((SAMPLES, 1))})
     x = sequence.wide(2)
     bound.add_to(sequence, {"x": x})
     with pytest.raises(ValueError, match="samples: got 8; expected whole groups of 8, 24 as of fixed arrays"):
@@ -83,4 +82,4 @@ def test_samples_are_those_of_the_cases() -> None:
 
 def test_a_sequence_is_not_copied() -> None:
     with pytest.raises(TypeError, match="cannot be copied"):
-        copy.deepcopy(Sequence())
+        copy.deepcopy(ProgramSequence())

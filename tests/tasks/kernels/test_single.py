@@ -14,7 +14,7 @@ from robots import catalog
 from tasks.kernels.expression import Dual
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
-from tasks.mathematics import elementary
+from tasks.mathematics import algebra
 from tasks.mathematics.algebra import iterate
 
 EPSILON = float(np.finfo(np.float32).eps)
@@ -27,7 +27,7 @@ def one_function(function: Callable[[Any], Any], **reductions: str) -> Program:
 
 
 def named(name: str) -> Callable[[Any], Any]:
-    found: Callable[[Any], Any] | None = getattr(elementary, name, None)
+    found: Callable[[Any], Any] | None = getattr(algebra, name, None)
     return found or getattr(np, name)  # type: ignore[no-any-return]
 
 

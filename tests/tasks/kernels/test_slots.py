@@ -9,7 +9,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from tasks.kernels import kernel
-from tasks.kernels.emission import emitter, repeats, slots
+from tasks.kernels.emission import emitter, slots
+from tasks.kernels.emission import slots as repeats
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program, trace

@@ -14,7 +14,7 @@ from tasks.kernels import llvm, stored
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.program import Program
-from tasks.programs.platform import platform_program
+from tasks.stages.platform import platform_program
 from tests.tasks.bits import assert_same_bits
 
 SAMPLES = 16

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.kernels import driver, strips
-from tasks.kernels.cache import kernel
-from tasks.kernels.kernel import LANES, machine_code
+from tasks.kernels import lanes
+from tasks.kernels.kernel import LANES, kernel, machine_code
 from tasks.kernels.program import Program, trace
 
 SAMPLES, CASES, COUNT = 2 * LANES, 3, 7
@@ -45,7 +44,7 @@ def test_strips_have_their_bits() -> None:
     for k in range(COUNT):
         strip(kernel, k)
     strip, z = work()
-    strips.run(strip, kernel, COUNT)
+    lanes.run(strip, kernel, COUNT)
     assert z.tobytes() == expected.tobytes() != bytes(z.nbytes)
 
 
@@ -53,13 +52,13 @@ def test_arrays_that_move_unevenly_are_refused() -> None:
     strip, z = work()
     order = [0, 1, 2, 3, 4, 6, 5]
     with pytest.raises(RuntimeError, match="neither the same for all strips nor moves on evenly"):
-        strips.run(lambda way, k: strip(way, order[k]), kernel, COUNT)
+        lanes.run(lambda way, k: strip(way, order[k]), kernel, COUNT)
     assert not z.any()
 
 
 def test_threads_that_begin_at_once_keep_the_machine_code_that_they_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each makes some, and of one it is replaced while it is at work."""
-    driver._machine.cache_clear()
+    lanes._machine.cache_clear()
     both, results = threading.Barrier(THREADS), []
 
     def made_by_both(text: str, signature: Any) -> Any:
@@ -69,10 +68,10 @@ def test_threads_that_begin_at_once_keep_the_machine_code_that_they_call(monkeyp
 
     def turn() -> None:
         strip, z = work()
-        strips.run(lambda way, k: strip(way, 0), kernel, LONG)
+        lanes.run(lambda way, k: strip(way, 0), kernel, LONG)
         results.append(z[:CASES].tobytes())
 
-    monkeypatch.setattr(driver, "machine_code", made_by_both)
+    monkeypatch.setattr(lanes, "machine_code", made_by_both)
     threads = [threading.Thread(target=turn) for _ in range(THREADS)]
     for thread in threads:
         thread.start()

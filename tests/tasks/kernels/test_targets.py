@@ -11,7 +11,7 @@ import pytest
 from benchmarks.regions import states
 from robots import catalog
 from tasks import inverse_dynamics
-from tasks.kernels import cache
+from tasks.kernels import kernel
 from tasks.kernels import llvm as llvm_kernels
 from tests.tasks.bits import bits
 
@@ -30,7 +30,7 @@ def test_bits_of_other_processors(processor: str, name: str, monkeypatch: pytest
     monkeypatch.setattr(llvm, "get_host_cpu_name", lambda: processor)
     features = llvm_kernels.REGISTERS if "avx512" in processor else ""  # two groups of samples at a time, or one
     monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: SimpleNamespace(flatten=lambda: features))
-    monkeypatch.setattr(cache, "_kernels", {})
+    monkeypatch.setattr(kernel, "_kernels", {})
     there = inverse_dynamics(robot, **moving)
-    assert cache.compiled()
+    assert kernel.compiled()
     np.testing.assert_array_equal(bits(there), bits(here))

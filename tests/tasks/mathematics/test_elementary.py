@@ -11,7 +11,7 @@ import pytest
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel, padded
 from tasks.kernels.program import Program, trace
-from tasks.mathematics.elementary import atan2, exp, expm1, log, power, sincos, tanh
+from tasks.mathematics.algebra import atan2, exp, expm1, log, power, sincos, tanh
 from tests.tasks.bits import assert_same_bits, padded_last, trimmed
 
 SINCOS = Kernel(trace("sincos", lambda x: dict(zip("sc", sincos(x[0]), strict=True)), case={}, sample={"x": (1,)}))

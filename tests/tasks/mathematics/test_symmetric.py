@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.mathematics.symmetric import Factors
+from tasks.mathematics.solvers import Factors
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])

@@ -1,6 +1,6 @@
 """Cut-body formulation of a loop, for floats: the screws of all its joints add up to nothing.
 
-The second way to what `tasks.mechanics.embedding` does with a cut joint: nothing is cut, so the variables of the cut
+The second way to what `tasks.mechanics.loops` does with a cut joint: nothing is cut, so the variables of the cut
 joint are unknowns too, and a loop has six conditions, redundant ones among them. Used to check the first way, and to
 look at a loop's freedoms. Screws are (angular, linear) of the point at the origin of the loop's root, in its axes.
 Source: hybrid-limb paper, section 3.4, Eqs. (50), (58)-(60), (73), (74).
@@ -14,9 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from robots.joint_kinds import JOINT_KINDS
-from tasks.mechanics.closures import Joined
-from tasks.mechanics.kinematics import columns
-from tasks.mechanics.leads import slope
+from tasks.mechanics.kinematics import Joined, columns, lead_slope
 from tasks.mechanics.loops import SolvedLoop
 
 RANK_TOLERANCE = 1e-9
@@ -43,7 +41,7 @@ def _cut_screws(joined: Joined) -> list[np.ndarray]:
     for freedom in JOINT_KINDS[joined.kind].freedoms:
         axis = axes[freedom.side][:, freedom.axis]
         screw = np.concatenate([axis, np.cross(joined.b.origin, axis)]) if freedom.turns else np.zeros(6)
-        screw[3:] += axis * slope(freedom, joined.kind, joined.pitch, joined.position())
+        screw[3:] += axis * lead_slope(freedom, joined.kind, joined.pitch, joined.position())
         screws.append(screw)
     return screws
 

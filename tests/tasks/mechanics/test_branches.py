@@ -7,13 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots import catalog
-from robots.geometry import about, along
-from robots.inertia import point
+from robots.geometry import about, along, point
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.status import Status
 from robots.types import BASE
 from tasks import inverse_kinematics
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics.inverse import actuator_positions
 from tests.reference.branches import CLOSED_FORMS, gough_stewart
 from tests.reference.continuation import branches, compare
 

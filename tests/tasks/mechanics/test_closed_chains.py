@@ -9,15 +9,14 @@ import pytest
 import scipy.optimize
 
 from robots import catalog
-from robots.geometry import about, along, shifted
-from robots.inertia import diagonal, point
+from robots.geometry import about, along, diagonal, point, shifted
 from robots.model import Closure, Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE, Vector
 from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
-from tasks.arrays.bodies import body_motion, inertial_wrench
+from tasks.checks.newton_euler_system import joint_reactions_reference, unique
+from tasks.dynamics.inverse import body_motion, inertial_wrench
 from tasks.mechanics.structure import structure_of
-from tasks.newton_euler.system import joint_reactions_reference, unique
 from tests.reference import leg_coordinates
 from tests.tasks.bits import bits
 

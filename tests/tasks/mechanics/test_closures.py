@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots import inertia
+from robots import geometry
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
-from tasks.mechanics.closures import End, Joined, conditions, row_count
-from tasks.mechanics.kinematics import JointState, Motion, Pose, poses
+from tasks.mechanics.kinematics import End, Joined, JointState, Motion, Pose, conditions, poses, row_count
 from tasks.mechanics.loops import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.topology import pivots
 from tests.tasks.mechanics.cut_body import embedding, loop_screws
@@ -127,7 +126,7 @@ CRANK, DISTANCE = 0.2, 0.5
 
 def swinging_lever(kind: JointKind) -> Limb:
     """A crank about x whose pin carries a block that slides along a lever, which turns about x at a distance in y."""
-    nothing, x = inertia.point(0.0), (1.0, 0.0, 0.0)
+    nothing, x = geometry.point(0.0), (1.0, 0.0, 0.0)
     links = (
         Link("1", "crank", BASE, "revolute", x, Frame(), nothing),
         Link("2", "block", 0, "revolute", x, Frame(position=(0.0, CRANK, 0.0)), nothing),

@@ -15,16 +15,15 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from robots.geometry import AXIS_X, shifted
-from robots.inertia import diagonal
+from robots.geometry import AXIS_X, diagonal, shifted
 from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism, Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of
-from tasks.newton_euler.system import joint_reactions_reference
 from tests.tasks.machines import X
 from tests.tasks.moving import motion
 

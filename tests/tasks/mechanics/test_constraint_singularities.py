@@ -13,8 +13,7 @@ import pytest
 from pipeline import Sweep, run
 from pipeline.errors import InputError
 from robots import catalog
-from robots.geometry import about, shifted
-from robots.inertia import point
+from robots.geometry import about, point, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.status import Status
 from robots.types import BASE

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from robots.drives import Drive, Spin
-from robots.inertia import joined
+from robots.geometry import joined
 from robots.model import Family, Mechanism
 from robots.parameters import Parameter, ParameterError
 from robots.types import BASE
 from tasks import equations_of_motion, forward_dynamics, inertia_matrix, inverse_dynamics, joint_reactions
-from tasks.arrays.inverse import actuator_positions
-from tasks.inertia import METHODS
+from tasks.dynamics.inverse import actuator_positions
 from tasks.kernels.expression import Graph
 from tasks.mechanics import drives
+from tasks.mechanics.inertia import METHODS
 from tests.tasks import driven
 from tests.tasks.driven import ARM2, ARM3, CURVED, LINKS, States, robot, without_drives
 from tests.tasks.trees import engine, in_pinocchio

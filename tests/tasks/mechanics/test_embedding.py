@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
+from tasks.mechanics.loops import Embedding, Tips
 from tasks.mechanics.topology import choose
 
 MECHANISM = catalog.build("delta_3rr2rrr").mechanism

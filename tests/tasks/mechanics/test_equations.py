@@ -13,15 +13,14 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
-from tasks.arrays import inputs
-from tasks.arrays.bodies import BodyMotion, body_motion
-from tasks.arrays.inverse import actuator_positions
+from tasks.dynamics import inputs
+from tasks.dynamics.inverse import BodyMotion, actuator_positions, body_motion
+from tasks.kernels.derivatives import tangent
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace
-from tasks.kernels.tangent import tangent
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
-from tasks.mechanics import platform
+from tasks.mechanics import recursion
 from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of, symbolic
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
@@ -73,7 +72,7 @@ def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
 
     def of_platform(parameters: Any, gravity: Any, motion: Any) -> dict[str, Any]:
         body = symbolic(made, parameters).platform
-        pose, twist = platform.unpack(motion, body)
+        pose, twist = recursion.unpack(motion, body)
         share = mathematics.platform_share(body, pose, twist, array(gravity))
         return rate(share.mass, mathematics.pose_seeds(pose, twist))
 

@@ -14,12 +14,11 @@ from robots import catalog
 from robots.model import Mechanism, Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.mathematics import algebra
-from tasks.mechanics.closures import row_count
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses
+from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses, row_count
 from tasks.mechanics.limb import Mounted, Solved, at_angles, solve
 from tasks.mechanics.structure import structure_of
-from tasks.newton_euler.system import joint_reactions_reference
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 

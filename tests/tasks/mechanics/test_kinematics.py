@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.geometry import about
-from robots.inertia import point
+from robots.geometry import about, point
 from robots.model import Frame, Link
 from robots.types import BASE
 from tasks.mechanics.kinematics import (

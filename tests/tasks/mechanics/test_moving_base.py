@@ -10,12 +10,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots import catalog
-from robots.geometry import shifted
-from robots.inertia import point
+from robots.geometry import point, shifted
 from robots.model import Family, Link, Mechanism
 from robots.types import BASE, ZERO
 from tasks import inverse_dynamics, joint_reactions
-from tasks.arrays.bodies import BodyMotion, body_motion, inertial_wrench
+from tasks.dynamics.inverse import BodyMotion, body_motion, inertial_wrench
 from tests.tasks.driven import ARM3, LINKS, States, robot
 
 GRAVITY = np.array([0.4, -0.3, -9.81])

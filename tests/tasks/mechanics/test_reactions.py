@@ -12,12 +12,12 @@ from robots.model import PLATFORM, Inertia, Robot
 from robots.status import Status
 from robots.types import BASE, TWIST
 from tasks import inverse_dynamics, joint_reactions
-from tasks.arrays.bodies import BodyMotion, RobotMotion, body_motion, inertial_wrench
-from tasks.kernels import cache
+from tasks.checks.newton_euler_system import joint_reactions_reference, unique
+from tasks.dynamics.inverse import BodyMotion, RobotMotion, body_motion, inertial_wrench
+from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
-from tasks.mechanics.platform import held_directions
-from tasks.newton_euler.system import joint_reactions_reference, unique
-from tasks.programs import reactions as reaction_programs
+from tasks.mechanics.recursion import held_directions
+from tasks.stages import reactions as reaction_programs
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import states
@@ -281,7 +281,7 @@ def test_compiled_programs_give_the_bits_of_the_interpreter(robot: Robot, monkey
     given = case(robot, 11)
     fast = joint_reactions(robot, **given)
     monkeypatch.setattr(kernels, "llvm", None)
-    monkeypatch.setattr(cache, "_kernels", {})
+    monkeypatch.setattr(kernel, "_kernels", {})
     np.testing.assert_array_equal(bits(fast), bits(joint_reactions(robot, **given)))
 
 

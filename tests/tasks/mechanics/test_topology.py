@@ -10,8 +10,8 @@ import pytest
 
 from robots import catalog
 from robots.model import PLATFORM, Closure, Frame, Mechanism
-from tasks.mechanics.embedding import Embedding, Tips
 from tasks.mechanics.kinematics import HOME, inverse_pose, joined_pose, mount_pose
+from tasks.mechanics.loops import Embedding, Tips
 from tasks.mechanics.topology import TopologyError, choose, pivots
 from tests.tasks.machines import DELTAS, HEXAPOD, X, Y, Z, serial
 

@@ -2,18 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.execution.policy.attempts import (
+from pipeline.execution.policy import (
     DEFAULTS,
+    FULL,
+    MOST,
+    SPARE_BLOCKS,
     Agenda,
     Attempt,
     AttemptStep,
     Failure,
     FailureKind,
     Timeouts,
+    Watchdog,
+    Window,
+    Worker,
     following,
+    window_size,
+    workers_of,
 )
-from pipeline.execution.policy.watchdog import Watchdog
-from pipeline.execution.policy.window import FULL, MOST, SPARE_BLOCKS, Window, Worker, size, workers_of
 
 
 @pytest.mark.parametrize(
@@ -114,13 +120,13 @@ GIB = 1 << 30
 def test_the_window_follows_threads_and_memory(
     workers: list[Worker], parallel: int, memory: int, expected: int
 ) -> None:
-    assert size(workers, parallel, memory) == expected
+    assert window_size(workers, parallel, memory) == expected
 
 
 def test_the_window_never_takes_more_memory_than_there_is() -> None:
     for threads in range(1, 9):
         for limit in range(1, 9):
-            blocks = size([Worker(threads, limit * GIB)] * 3, 1, GIB)
+            blocks = window_size([Worker(threads, limit * GIB)] * 3, 1, GIB)
             assert blocks <= max(1, 3 * FULL * limit)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from pipeline.execution.policy.memory_restarts import MOST, MemoryRestart, MemoryRestarts
+from pipeline.execution.policy import MOST_RESTARTS, MemoryRestart, MemoryRestarts
 
 RESTART = MemoryRestart("tcp://10.0.0.7:4000", 612 << 20)
 
 
 def test_a_run_stops_after_so_many_restarts_without_a_block() -> None:
     restarts = MemoryRestarts()
-    for _ in range(MOST - 1):
+    for _ in range(MOST_RESTARTS - 1):
         restarts.add([RESTART])
         assert restarts.stop([3], 1 << 20) == ""
     restarts.add([RESTART])
     said = restarts.stop([9, 3, 5, 7, 11], 184 << 20)
-    assert said.startswith(f"workers were ended {MOST} times because their memory was full, and no block was computed")
+    assert said.startswith(
+        f"workers were ended {MOST_RESTARTS} times because their memory was full, and no block was computed"
+    )
     assert "the last, tcp://10.0.0.7:4000, held 612 MiB while blocks 3, 5, 7, 9, ... were in flight" in said
     assert "184 MiB are planned; give workers more memory (memory-limit) or fewer threads" in said
     assert "\n" not in said

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.studies.columns import unit
+from applications.studies.points import Choice
+from applications.studies.space import DesignSpace
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.study.columns import unit
-from pipeline.study.points import Choice
-from pipeline.study.space import DesignSpace
 from pipeline.sweep.model import Sweep
 
 MOTORS = "motor,rotor_inertia [kg mm^2],torque_constant,rated_torque [N mm]\nsmall,47,0.32,320\nlarge,67,0.45,1270\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from applications.identification.dataset_card import lines
+from applications.studies.problem import DesignProblem
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import compute, run
-from pipeline.identification.dataset_card import lines
-from pipeline.study.problem import DesignProblem
 from pipeline.sweep.model import Sweep
 
 TEXT = """\

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.identification.friction_curve import friction_curve
 from pipeline import run
 from pipeline.errors import InputError
-from pipeline.identification.friction_curve import friction_curve
 from pipeline.sweep.model import Sweep
 from robots import catalog
-from tasks.friction import laws as friction
-from tasks.friction.curve import fit
+from tasks.features.friction import laws as friction
+from tasks.features.friction.history import fit
 
 ROBOT = "planar_3r"
 JOINTS = catalog.family(ROBOT).reference.freedoms

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from applications.commands.template import sweep_text
 from pipeline import Sweep
 from pipeline.documents.report import InputError
-from pipeline.sweep.template import sweep_text
 from pipeline.sweep.trajectories.mobility import moving_along
 from robots import catalog
 from robots.trajectories.kinds import MOTIONS

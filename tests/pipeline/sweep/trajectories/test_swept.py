@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from applications.report.data.answer import question_words
+from applications.report.data.results import results_of
+from applications.studies.cases import by_cases
+from applications.studies.columns import feasible, value_of
+from applications.studies.problem import DesignProblem
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run
-from pipeline.report.data.answer import question_words
-from pipeline.report.data.results import results_of
-from pipeline.study.cases import by_cases
-from pipeline.study.columns import feasible, value_of
-from pipeline.study.problem import DesignProblem
 from pipeline.sweep.axes.columns import STORED
 from pipeline.sweep.model import Sweep
 

@@ -17,7 +17,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.orientation import ORDERS, read_orientation
 from pipeline.sweep.trajectories.turns import read_turn
 from robots import catalog
-from robots.trajectories.fourier import LOOKED_AT
+from robots.trajectories.trajectory import LOOKED_AT
 from tasks import inverse_dynamics
 from tests.pipeline.runs import SYNCHRONOUS
 

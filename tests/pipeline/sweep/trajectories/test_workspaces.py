@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from applications.studies import column
 from pipeline import run
 from pipeline.errors import InputError
-from pipeline.study import column
 from pipeline.sweep.model import Sweep
 from tests.pipeline.runs import SYNCHRONOUS
 

@@ -1,0 +1,1 @@
+"""The commands of `limbsweep`, a module for each field; `applications.commands.cli` puts them together."""

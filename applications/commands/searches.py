@@ -1,0 +1,272 @@
+"""The commands `limbsweep study ...` that compute more designs, by the kernels of a run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from applications.commands.study_tables import (
+    CASES,
+    CSV,
+    WHERE,
+    TableRows,
+    numbers,
+    opened,
+    question_of,
+    read_objectives,
+    show,
+    write_rows,
+)
+from applications.commands.terminal import STORE
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+
+    from applications.studies.columns import Objective
+    from applications.studies.problem import DesignProblem
+
+CASE = click.option(
+    "--case", "values", multiple=True, metavar="NAME=VALUE", help="Under this operating case alone: payload_mass=3."
+)
+
+
+@click.command(name="one-at-a-time")
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--base", type=click.IntRange(0), help="Number of the base design; default: the best.")
+@click.option(
+    "--parts", type=click.IntRange(2, 10_000), default=11, show_default=True, help="Values of each parameter."
+)
+@click.option("--stored", is_flag=True, help="Compute nothing: read designs that differ in one parameter.")
+@CASES
+@CSV
+def one_at_a_time(
+    store: str, text: str, base: int | None, parts: int, stored: bool, cases: tuple[str, ...], file: Path | None
+) -> None:
+    """One parameter of STORE after another over its swept range, from a base design."""
+    from applications.studies import screening as once
+    from applications.studies.cases import stored_number
+
+    ds, (wanted,) = opened(store, cases), read_objectives((text,))
+    conditions = question_of(ds, cases=cases)
+    chosen = int(_order(ds, wanted)[0]) if base is None else _place(ds, base)
+    if stored:
+        curves = once.of_store(ds, wanted, chosen)
+    else:
+        problem = _problem(store, conditions.cases)
+        curves = once.effects(problem, wanted, _design(ds, chosen, problem), parts)
+    rows: TableRows = list(curves.rows())
+    show(rows, len(rows), None)
+    if file is not None:
+        write_rows(file, list(curves.points()))
+    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}")
+
+
+def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
+    """A command on samples of the parameters of a store: what varies, how many `samples`, their seed, cases, a file."""
+    options = (
+        STORE,
+        click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force."),
+        click.option("--count", type=click.IntRange(2), default=count, show_default=True, help=samples),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of the {of}."),
+        CASES,
+        CASE,
+        CSV,
+    )
+
+    def command(body: Callable[..., None]) -> click.Command:
+        for option in reversed(options):
+            body = option(body)
+        return click.command()(body)
+
+    return command
+
+
+@_sampled(256, "Samples, a power of two.", "samples")
+def sobol(
+    store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
+) -> None:
+    """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
+    from applications.studies import sensitivity
+
+    problem, wanted = _sampled_problem(store, text, cases, values)
+    indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
+    for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
+        cells = (indices.first[i], *indices.first_bounds[i], indices.total[i], *indices.total_bounds[i])
+        rows.append((indices.names[i], *(f"{cell:.3f}" for cell in cells)))
+    show(rows, len(rows), file)
+    click.echo(f"{count * (len(indices.names) + 2)} designs were computed; from and to bound 95 %")
+
+
+@_sampled(20, "Walks through the box.", "walks")
+def morris(
+    store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
+) -> None:
+    """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
+    from applications.studies import screening
+
+    problem, wanted = _sampled_problem(store, text, cases, values)
+    effects = screening.morris(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
+    for i in sorted(range(len(effects.names)), key=lambda i: -effects.mean_size[i]):
+        cells = numbers([effects.mean_size[i], effects.mean[i], effects.deviation[i]])
+        rows.append((effects.names[i], *cells))
+    show(rows, len(rows), file)
+    click.echo(f"{count * (len(effects.names) + 1)} designs were computed; effects are per whole range")
+
+
+def _sampled_problem(
+    store: str, text: str, cases: Sequence[str], values: Sequence[str]
+) -> tuple[DesignProblem, Objective]:
+    """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
+    (wanted,) = read_objectives((text,))
+    return _problem(store, question_of(opened(store, cases), cases=cases).cases, values), wanted
+
+
+@click.command()
+@STORE
+@click.option(
+    "--objective",
+    "text",
+    metavar="TEXT",
+    help="Such as peak_force, 'max dexterity' or 'peak_force / upper_arm'; default: that of the sweep.",
+)
+@WHERE
+@CASES
+@click.option("--fix", "constant", multiple=True, metavar="NAME", help="A parameter that stays as at each start.")
+@click.option("--starts", type=click.IntRange(1), default=4, show_default=True, help="Best designs to start from.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Searches side by side.")
+@CSV
+def optimise(
+    store: str,
+    text: str | None,
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+    constant: tuple[str, ...],
+    starts: int,
+    threads: int,
+    file: Path | None,
+) -> None:
+    """Better designs than the best of STORE within its swept ranges, by exact derivatives.
+
+    Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor, stays
+    as at each start.
+    """
+    from dataclasses import replace
+
+    import numpy as np
+
+    from applications.studies.columns import refuse
+    from applications.studies.optimisation import optimise as search
+
+    ds = opened(store, cases)
+    question = question_of(ds, (text,) if text else (), conditions, cases)
+    wanted, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
+    chosen = [_design(ds, int(k), problem) for k in _order(ds, wanted)[:starts]]
+    if strange := [name for name in constant if name not in problem.names]:
+        raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
+    stay = tuple(dict.fromkeys((*constant, *problem.rows_of_tables)))  # a motor stays, as it was at the start
+    alike: dict[tuple[float, ...], list[int]] = {}  # starts with the same constants are searched side by side
+    for k, start in enumerate(chosen):
+        alike.setdefault(tuple(start[name] for name in stay), []).append(k)
+    optima = []
+    for values, numbers_of_starts in alike.items():
+        kept = dict(zip(stay, values, strict=True))
+        same = problem.at(kept) if stay else problem
+        begins = np.array([[chosen[k][name] for name in same.names] for k in numbers_of_starts])
+        for optimum in search(same, wanted, begins, question.where, threads=threads):
+            optima.append(replace(optimum, design={**kept, **optimum.design}))
+    optima.sort(key=lambda optimum: (not optimum.feasible, wanted.sign * optimum.value))
+    heads, cells = _columns(problem, [optimum.design for optimum in optima])
+    rows: TableRows = [(wanted.text, "at the start", "conditions", *heads)]
+    for optimum, row in zip(optima, cells, strict=True):
+        verdict = "hold" if optimum.feasible else "do not hold"
+        rows.append((*numbers([optimum.value, optimum.start]), verdict, *row))
+    show(rows, len(rows), file)
+    calls, seconds = sum(optimum.calls for optimum in optima), max(optimum.seconds for optimum in optima)
+    click.echo(f"{calls} evaluations, {seconds:.2g} s at most")
+
+
+def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tuple[list[str], list[list[str]]]:
+    """Heads and cells of what a design is: factors that vary, of a table its label, then derived parameters."""
+    import numpy as np
+
+    points = np.array([[design[name] for name in problem.names] for design in found])
+    table, space = problem.table(points), problem.space
+    heads: list[str] = []
+    for factor in (factor for factor in space.varied() if factor.name in problem.names):
+        heads += [factor.name] if factor.name in factor.members else factor.members
+    heads += space.of_kind("derived")
+    every = problem.case_count
+    columns = [
+        list(map(str, space.labels(name, table[name][::every])))
+        if name in space.texts
+        else numbers(table[name][::every])
+        for name in heads
+    ]
+    return heads, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
+    """Order all designs (design,): the best feasible one first, those that are not feasible last."""
+    import numpy as np
+
+    from applications.studies.columns import costs, feasible
+
+    order_costs = np.where(feasible(ds), costs(ds, [wanted])[:, 0], np.inf)
+    return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
+
+
+def _place(ds: xr.Dataset, number: int) -> int:
+    """The place among the designs of one by its number in the store, under whatever case. Raises InputError."""
+    import numpy as np
+
+    from applications.studies.columns import refuse
+    from pipeline.sweep.axes.columns import STORED
+
+    if STORED not in ds.coords:
+        return number
+    places = np.flatnonzero((ds[STORED].values == number).any(axis=1))
+    if not len(places):
+        raise refuse("base", str(number), "the number of a design that has every case")
+    return int(places[0])
+
+
+def _problem(store: str, cases: Sequence[str] = (), values: Sequence[str] = ()) -> DesignProblem:
+    """Open the sweep of a store as functions of its parameters, under its operating cases, or those of some values."""
+    from applications.studies.problem import DesignProblem
+    from pipeline.stores.recompute import stored_sweep
+
+    return DesignProblem.of(stored_sweep(store, plain=True), cases=cases).under(dict(map(_value, values)))
+
+
+def _value(text: str) -> tuple[str, float]:
+    """A parameter and its value, from NAME=VALUE. Raises InputError."""
+    from applications.studies.columns import refuse
+
+    name, _, number = text.partition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise refuse("case", repr(text), "a name, =, and a number", "Such as payload_mass=3.") from None
+
+
+def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, float]:
+    """The factors of a problem of a design of the store. Raises InputError for one that it does not have."""
+    from applications.studies.columns import refuse
+
+    if number >= ds.sizes["design"]:
+        raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
+    own = ds.isel(design=[number])
+    columns = {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
+    points = problem.space.coordinates(columns)
+    return {name: float(points[name][0]) for name in problem.names}
+
+
+COMMANDS = (one_at_a_time, sobol, morris, optimise)
+"""What these add to the group `study`."""

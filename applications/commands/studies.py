@@ -1,0 +1,148 @@
+"""The commands `limbsweep study ...` on what a store holds; those that compute are in `applications.commands.searches`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from applications.commands.study_tables import (
+    CASES,
+    CSV,
+    OBJECTIVES,
+    TOP,
+    WHERE,
+    TableRows,
+    design_rows,
+    every_design,
+    numbers,
+    opened,
+    question_of,
+    read_objectives,
+    show,
+)
+from applications.commands.terminal import STORE, forced, output_option
+
+
+@click.group()
+def study() -> None:
+    """Which designs of a store are best, and what matters."""
+
+
+@study.command()
+@STORE
+@OBJECTIVES
+@WHERE
+@CASES
+@TOP
+@CSV
+def pareto(
+    store: str,
+    texts: tuple[str, ...],
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+    top: int,
+    file: Path | None,
+) -> None:
+    """The designs of STORE that no other beats in all objectives."""
+    import numpy as np
+
+    from applications.studies.columns import costs, feasible
+    from applications.studies.pareto import front
+
+    ds = opened(store, cases)
+    question = question_of(ds, texts, conditions)
+    wanted = read_objectives(question.objectives)
+    table, usable = costs(ds, wanted), feasible(ds, question.where)
+    table[~usable] = np.nan
+    chosen = np.flatnonzero(front(table))
+    chosen = chosen[np.argsort(table[chosen, 0], kind="stable")]
+    show(design_rows(ds, wanted, chosen), top, file)
+    click.echo(f"{len(chosen)} on the front, of {int(usable.sum())} feasible designs of {ds.sizes['design']}")
+
+
+@study.command()
+@STORE
+@OBJECTIVES
+@click.option("--weight", "weights", multiple=True, type=float, help="One for each objective; default: all alike.")
+@WHERE
+@CASES
+@TOP
+@CSV
+@output_option("--refine", "following", help="Write the next sweep around the rows.")
+def rank(
+    store: str,
+    texts: tuple[str, ...],
+    weights: tuple[float, ...],
+    conditions: tuple[str, ...],
+    cases: tuple[str, ...],
+    top: int,
+    file: Path | None,
+    following: Path | None,
+) -> None:
+    """The designs of STORE in the order of their weighted objectives."""
+    from applications.studies import ranking
+    from applications.studies.columns import refuse
+    from applications.studies.refinement import refine
+
+    ds = opened(store, cases)
+    question = question_of(ds, texts, conditions, cases)
+    wanted = read_objectives(question.objectives)
+    order, scores = ranking.rank(ds, wanted, weights, question.where)
+    if following is not None and question.cases:
+        raise refuse("refine", "operating cases", "a study without cases", "Copy the file and narrow its ranges.")
+    show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
+    click.echo(f"{len(order)} feasible designs of {ds.sizes['design']}")
+    if following is not None:
+        refine(ds, order[:top], following, force=forced())
+        click.echo(f"wrote {following}")
+
+
+@study.command()
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
+@CASES
+@CSV
+def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
+    """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
+    from applications.studies.columns import feasible, value_of
+    from applications.studies.sensitivity import from_samples
+    from applications.studies.space import DesignSpace
+
+    ds, (wanted,) = opened(store, cases), read_objectives((text,))
+    usable = feasible(ds)
+    space = DesignSpace.of_dataset(ds)
+    designs = {name: values[usable] for name, values in space.columns_of(ds).items()}
+    shares = from_samples(designs, value_of(ds, wanted)[usable])
+    rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in shares.names))]
+    for i in sorted(range(len(shares.names)), key=lambda i: -shares.first[i]):
+        pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(shares.interaction[i])]
+        rows.append((shares.names[i], f"{shares.first[i]:.3f}", *pairs))
+    show(rows, len(rows), file)
+    click.echo(f"from {shares.samples} designs; alone, all parameters explain {shares.first.sum():.3f}")
+    if space.assumption:
+        click.echo(space.assumption)
+
+
+@study.command()
+@STORE
+@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--between", "pair", required=True, nargs=2, metavar="ONE OTHER", help="The two parameters.")
+@click.option("--parts", type=click.IntRange(2), default=6, show_default=True, help="Parts of each range, at most.")
+@CSV
+def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: Path | None) -> None:
+    """How a metric of STORE goes along with two parameters: its mean over parts of their ranges."""
+    import numpy as np
+
+    from applications.studies.columns import column, feasible, value_of
+    from applications.studies.sensitivity import interaction as table
+
+    ds, (wanted,) = every_design(store), read_objectives((text,))
+    usable = feasible(ds)
+    first, second = (column(ds, name)[usable] for name in pair)
+    effects = table(first, second, value_of(ds, wanted)[usable], parts)
+    rows: TableRows = [(f"{pair[0]} \\ {pair[1]}", *numbers(effects.second))]
+    rows += [(head, *numbers(means)) for head, means in zip(numbers(effects.first), effects.mean, strict=True)]
+    show(rows, len(rows), file)
+    largest = np.nanmax(np.abs(effects.effect)) if effects.effect.size else np.nan
+    click.echo(f"from {int(usable.sum())} designs; the two together differ from their sum by {largest:.4g} at most")

@@ -1,0 +1,123 @@
+"""What the commands `limbsweep study ...` share: their options, and tables on the screen and in CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from applications.commands.terminal import forced, output_option, print_rows
+from pipeline.documents.outputs import CellWriter, output
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+
+    from applications.studies.columns import Objective
+    from pipeline.sweep.question.question import StudyQuestion
+
+TableRows = list[Sequence[str]]
+
+OBJECTIVES = click.option(
+    "--objective",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="Such as peak_force, 'max dexterity' or 'min friction_loss_sum / energy_sum'; default: those of the sweep.",
+)
+WHERE = click.option(
+    "--where", "conditions", multiple=True, metavar="TEXT", help="Such as 'condition < 5'; default: those of the sweep."
+)
+CASES = click.option(
+    "--cases",
+    multiple=True,
+    metavar="NAME",
+    help="A swept parameter that is an operating condition, such as payload_mass; default: those of the sweep.",
+)
+CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
+TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
+
+
+def opened(store: str, cases: Sequence[str] = ()) -> xr.Dataset:
+    """Open the results in a store, finished or not, by its operating cases. Raises InputError."""
+    from applications.studies.cases import by_cases
+
+    ds = every_design(store)
+    return by_cases(ds, question_of(ds, cases=cases).cases)
+
+
+def every_design(store: str) -> xr.Dataset:
+    """Open the results in a store, finished or not; operating cases are parameters as all others.
+
+    Gains and initial states of simulations are designs as well.
+    """
+    from applications.studies.axes import by_design
+    from storage import open_results
+
+    return by_design(open_results(store, unfinished=True))
+
+
+def question_of(
+    ds: xr.Dataset, texts: Sequence[str] = (), conditions: Sequence[str] = (), cases: Sequence[str] = ()
+) -> StudyQuestion:
+    """The question of the sweep of a store, with what options say instead."""
+    from pipeline.sweep.question.reader import stored_question
+
+    return stored_question(ds.attrs).with_options(texts, conditions, cases)
+
+
+def read_objectives(texts: Sequence[str]) -> list[Objective]:
+    """Parse objectives. Raises InputError where there are none, too."""
+    from applications.studies.columns import objective, refuse
+
+    if not texts:
+        hint = "Give --objective, or add a section study with objectives to the sweep."
+        raise refuse("objective", "none", "one or more, such as peak_force", hint)
+    return [objective(text) for text in texts]
+
+
+def design_rows(
+    ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
+) -> TableRows:
+    """Make a row for each chosen design: its number, objectives, swept parameters."""
+    from applications.studies.cases import labels_of, stored_number
+    from applications.studies.columns import unit, value_of
+    from applications.studies.space import varied_numbers
+
+    columns: list[tuple[str, list[str]]] = [("design", [str(stored_number(ds, int(i))) for i in chosen])]
+    columns += [more] if more else []
+    for objective in wanted:
+        columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
+    columns += [(name, [str(text) for text in ds[name].values[chosen]]) for name in labels_of(ds)]
+    for name in varied_numbers(ds):
+        columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
+    return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
+
+
+def heading(name: str, unit: str) -> str:
+    """Format the head of a column."""
+    return f"{name} [{unit}]" if unit not in ("", "1") else name
+
+
+def numbers(values: Iterable[float]) -> list[str]:
+    """Format numbers for cells."""
+    return [f"{value:.6g}" for value in values]
+
+
+def show(rows: TableRows, top: int, file: Path | None) -> None:
+    """Print the first rows, and write all to a file where one is named."""
+    print_rows(rows[: top + 1])
+    if file is not None:
+        write_rows(file, rows)
+
+
+def write_rows(file: Path, rows: TableRows) -> None:
+    """Write a table to a CSV file, and say so."""
+    with (
+        output(file, force=forced(), option="--csv") as draft,
+        draft.open("x", encoding="utf-8", newline="") as stream,
+    ):
+        CellWriter(stream).writerows(rows)
+    click.echo(f"wrote {file}")

@@ -1,0 +1,214 @@
+"""What commands share: refusals and their exit statuses, arguments that several take, tables and files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pipeline.documents.outputs import check_output
+from pipeline.errors import InputError, RunCancelledError, RunStoppedError, visible
+from pipeline.stores.names import check_place
+from robots.extras import MissingExtraError
+from robots.parameters import ParameterError, nearest
+from storage.errors import StoreError
+
+if TYPE_CHECKING:
+    from pipeline.cluster.file import ClusterConfig
+    from pipeline.sweep.model import Sweep
+
+
+BAD_INPUT = (InputError, MissingExtraError, ParameterError, StoreError)
+
+
+SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
+
+
+SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
+
+
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what no file or store can be called, whatever is there."""
+    if value is not None:
+        check_place(value, param.opts[0] if param.opts[0].startswith("-") else param.name.upper())
+    return value
+
+
+def _all_named(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The same of several."""
+    for value in values:
+        check_place(value, "STORE")
+    return values
+
+
+SOURCE = click.argument("sweep", callback=_named)
+
+
+STORE = click.argument("store", callback=_named)
+
+STORES = click.argument("stores", metavar="STORE...", nargs=-1, required=True, callback=_all_named)
+
+
+CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Cluster file; default: this machine.")
+
+
+GRANULARITY = click.option(
+    "--granularity",
+    type=click.Choice(["limb", "block"]),
+    help="One task for each limb, or one for each block; the same results. Default: what keeps the cluster busy.",
+)
+
+
+class Refused(click.ClickException):
+    """Misuse or bad input: the message as it stands, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: object = None) -> None:
+        """Print the message without a traceback."""
+        with suppress(OSError):  # of a terminal that has gone
+            click.echo(visible(self.message), err=True)
+
+
+class Interrupted(Refused):
+    """Ctrl-C, or a signal of the system: exit status 128 and its number."""
+
+    exit_code = 130
+
+
+class Incomplete(Refused):
+    """A run that ended before its sweep did: exit status 1."""
+
+    exit_code = 1
+
+
+class CommandGroup(click.Group):
+    """Commands that turn refusals into exit statuses, and know the nearest name of a misspelt command."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; UsageError with the nearest name where there is none."""
+        if not args[0].startswith("-") and args[0] not in self.commands:
+            raise click.UsageError(f"no command {args[0]!r}; {nearest(args[0], self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except BAD_INPUT as error:
+            raise Refused(str(error)) from None
+        except RunStoppedError as error:
+            raise stopped(error) from None
+        except KeyboardInterrupt as error:
+            raise interrupted(error) from None
+        except BrokenPipeError:
+            # Whoever read the output has gone; Python would complain once more when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(141) from None
+
+
+TARGET = click.option(
+    "--store", callback=_named, help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given."
+)
+
+
+def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
+    """The end of a command that Ctrl-C or another signal has interrupted."""
+    from pipeline.execution.processes.process import exit_status
+
+    end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
+    end.exit_code = exit_status(error)  # type: ignore[misc]  # of this one, not of its class
+    return end
+
+
+def stopped(error: RunStoppedError, again: str = "") -> Refused:
+    """The end of a command whose run has stopped."""
+    kind = Interrupted if isinstance(error, RunCancelledError) else Incomplete
+    return kind(f"{error}" + (f"\ngo on with: {again}" if again else ""))
+
+
+def sweeps_in(path: Path, subset: str | None) -> tuple[Sweep, ...]:
+    """Read the sweeps in a file, one for each of its robots; their warnings go to standard error."""
+    from pipeline.sweep.doors import read_sweeps
+
+    sweeps = read_sweeps(path, subset)
+    for warning in dict.fromkeys(warning for sweep in sweeps for warning in sweep.warnings):
+        click.echo(f"warning: {warning}", err=True)
+    return sweeps
+
+
+def cluster_in(path: Path | None) -> ClusterConfig | None:
+    """Read a cluster file, None without one; its warnings go to standard error."""
+    from pipeline.cluster.file import ClusterConfig
+
+    if path is None:
+        return None
+    config = ClusterConfig.from_yaml(path)
+    for warning in config.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return config
+
+
+def setting(text: str) -> tuple[str, float]:
+    """Parse NAME=VALUE."""
+    name, _, value = text.partition("=")
+    try:
+        if "_" in value:
+            raise ValueError(value)  # Python reads it as a number, other programs do not
+        return name, float(value)
+    except ValueError:
+        raise Refused(f"--set: got {text!r}; expected NAME=VALUE with a number, such as upper_arm=0.3") from None
+
+
+_FORCE, _FORCED = "limbsweep.force", "forced"
+
+
+def forced() -> bool:
+    """Whether the command may replace files that exist."""
+    return bool(click.get_current_context().meta.get(_FORCE))
+
+
+def _set_forced(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.meta[_FORCE] = value
+
+
+def _checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    """Refuse a file that may not be written, before anything is computed."""
+    if value is not None:
+        flag = next(known.opts[0] for known in ctx.command.params if known.name == _FORCED)
+        check_output(value, force=forced(), option=param.opts[0], flag=flag)
+    return value
+
+
+def _force(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    text = "Replace a file there."
+    return click.option(name, _FORCED, is_flag=True, is_eager=True, expose_value=False, callback=_set_forced, help=text)
+
+
+def output_option(
+    name: str = "--output", variable: str = "output", force: str = "--force", **attributes: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The option for a file that a command writes, and `force`, which lets it replace one of another kind."""
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        path = click.Path(path_type=Path)
+        if _FORCED not in [option.name for option in getattr(command, "__click_params__", ())]:
+            command = _force(force)(command)
+        return click.option(name, variable, type=path, callback=_checked, **attributes)(command)
+
+    return added
+
+
+def print_rows(table: Iterable[Sequence[str]]) -> None:
+    """Print rows in columns; the last cell of a row has no padding."""
+    lines = [tuple(map(visible, row)) for row in table]
+    widths = [max(len(row[i]) for row in lines if i < len(row)) for i in range(max(map(len, lines), default=0))]
+    for row in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip())

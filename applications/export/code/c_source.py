@@ -1,0 +1,204 @@
+"""Functions of a robot as C: a header with units, shapes and order of the arguments, and one file of source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from applications.export.code.c_program import HELPERS, STRICT, c_function, identifier, literal, needed_inputs
+from applications.export.code.functions import FUNCTIONS, CodeArgument, CodeFunction, exported
+from robots.model import Robot
+from robots.status import Status
+from tasks.dynamics.inputs import GRAVITY
+from tasks.features.friction.history import Friction
+from tasks.kernels.keys import Key
+from tasks.kernels.program import Program
+from tasks.stages.stages import Rows
+
+BUILD = "cc -O2 -ffp-contract=off -c {name}.c"
+
+
+class CCode(NamedTuple):
+    """Text of the files NAME.h and NAME.c, and that name; names of functions begin with it."""
+
+    name: str
+    header: str
+    source: str
+
+
+def c_code(
+    robot: Robot,
+    functions: Sequence[str] = tuple(FUNCTIONS),
+    *,
+    gravity: ArrayLike = GRAVITY,
+    friction: Friction = None,
+    name: str | None = None,
+) -> CCode:
+    """The equations of a robot as C without dependencies, for controllers and other programs.
+
+    functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each is of one
+    sample, does what that of this name in `tasks` does, and returns the status; it has the same bits where the compiler
+    does not contract operations. Parameters of the robot, gravity (3,) and friction, of inverse dynamics alone, see
+    `tasks.features.friction.history`, are constants. name: of files, and what functions begin with; absent: the
+    robot's. Raises ValueError or ParameterError for input that does not fit, and for loads that change with time.
+
+        >>> code = ls.c_code(ls.robots.build("planar_3r"), ["inertia_matrix"])
+        >>> print(code.header[code.header.index("int planar_3r") :].partition(";")[0])
+        int planar_3r_inertia_matrix(
+            const double q[3],
+            double inertia_out[9])
+    """
+    chosen = re.sub(r"\W", "_", robot.name) if name is None else name
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", chosen):
+        raise ValueError(f"name: got {chosen!r}; expected a name of C: letters, digits and _, at most 60 of them")
+    wanted = exported(robot, functions, gravity, friction)
+    return CCode(chosen, _header(chosen, robot, wanted), _source(chosen, robot, wanted))
+
+
+def _title(robot: Robot) -> Iterator[str]:
+    yield f"Equations of the robot {robot.name}, for one sample; written by limbsweep."
+    yield ""
+    yield "All numbers are double, in SI units and radians; matrices are stored row by row. Arguments do not overlap."
+    yield "The robot's parameters are constants:"
+    for parameter in robot.family.parameters:
+        yield f"  {parameter.name} = {robot.values[parameter.name]!r} {parameter.unit}"
+
+
+def _comment(lines: Sequence[str]) -> Iterator[str]:
+    yield "/*"
+    yield from (f" * {line.replace('*/', '* /')}".rstrip() for line in lines)
+    yield " */"
+
+
+def _header(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
+    codes = ", ".join(f"{status.value} {status.name}" for status in Status)
+    lines = [*_title(robot), "", "Functions return a status; where it is not 0, results are NaN:", *_wrapped(codes)]
+    lines += ["", f"Compile with {BUILD.format(name=name)}", "for the bits of limbsweep; -ffast-math is refused."]
+    guard = f"{name.upper()}_H"
+    text = [*_comment(lines), f"#ifndef {guard}", f"#define {guard}", ""]
+    text += ["#ifdef __cplusplus", 'extern "C" {', "#endif"]
+    for function in functions:
+        about = [f"{function.title[0].upper()}{function.title[1:]}."]
+        about += [_described("in", quantity) for quantity in function.arguments]
+        about += [_described("out", quantity) for quantity in function.results]
+        text += ["", *_comment(about), f"{_signature(name, function)};"]
+    text += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif"]
+    return "\n".join(text) + "\n"
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    line = " "
+    for word in text.split():
+        if len(line) + len(word) > 110:
+            yield line
+            line = " "
+        line += f" {word}"
+    yield line
+
+
+def _described(way: str, quantity: CodeArgument) -> str:
+    shape = " x ".join(map(str, quantity.shape))
+    return f"{way:<3} {quantity.name} ({shape}) [{quantity.unit}]: {quantity.text}"
+
+
+def _signature(name: str, function: CodeFunction) -> str:
+    arguments = [f"const double {quantity.name}[{quantity.size}]" for quantity in function.arguments]
+    arguments += [f"double {_out(quantity)}[{quantity.size}]" for quantity in function.results]
+    separator = ",\n    "
+    return f"int {name}_{function.name}(\n    {separator.join(arguments)})"
+
+
+def _out(quantity: CodeArgument) -> str:
+    return f"{quantity.name}_out"
+
+
+def _source(name: str, robot: Robot, functions: Sequence[CodeFunction]) -> str:
+    bodies = _Bodies()
+    drivers = [text for function in functions for text in _driver(name, function, bodies)]
+    head = [*_comment([*_title(robot), "", f"Compile with {BUILD.format(name=name)}"]), f'#include "{name}.h"', ""]
+    head += ["#include <math.h>", "#include <stdint.h>", "#include <string.h>", "", STRICT]
+    code = "\n".join([*bodies.texts, *drivers])
+    return "\n".join([*head, *(text for helper, text in HELPERS.items() if f"{helper}(" in code), code])
+
+
+class _Bodies:
+    """Functions of programs, each text once, whoever calls it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._names: dict[str, str] = {}
+
+    def name(self, program: Program, outputs: Sequence[Key]) -> str:
+        """What the function of some outputs is called; written where it is new."""
+        text = c_function("@", program, outputs)
+        if text not in self._names:
+            self._names[text] = f"stage_{len(self._names)}"
+            self.texts.append(f"/* {program.name} */\n" + text.replace("@", self._names[text], 1))
+        return self._names[text]
+
+
+def _driver(name: str, function: CodeFunction, bodies: _Bodies) -> Iterator[str]:
+    yield _signature(name, function)
+    yield "{"
+    known = dict(_places(function))
+    yield from (f"    {line}" for line in _declared(function, known))
+    for call in function.needed:
+        outputs = list(call.outputs)
+        places = [_taken(known, call.inputs[key]) for key in needed_inputs(call.program, outputs)]
+        places += [known[call.outputs[key]] for key in outputs]
+        yield f"    {bodies.name(call.program, outputs)}({', '.join(places)});"
+    yield "    int status = 0;"
+    for key in function.statuses:
+        yield f"    if ({known[key]}[0] > status) status = (int){known[key]}[0];"
+    for key, status in function.flags.items():
+        yield f"    if (status == 0 && {known[key]}[0] > 0.5) status = {status.value}; /* {status.name} */"
+    for quantity, key in function.results.items():
+        finite = f"if (status == 0 && !isfinite({known[key]}[k])) status = {Status.NONFINITE.value};"
+        yield f"    for (int k = 0; k < {quantity.size}; ++k) {finite}"
+    for quantity, key in function.results.items():
+        value = f"status == 0 ? {known[key]}[k] : NAN"
+        yield f"    for (int k = 0; k < {quantity.size}; ++k) {_out(quantity)}[k] = {value};"
+    yield "    return status;"
+    yield "}"
+    yield ""
+
+
+def _places(function: CodeFunction) -> Iterator[tuple[Key, str]]:
+    """Names of the arrays that values are in."""
+    for key in (*function.constants, *function.packed):
+        yield key, f"c_{identifier(key)}" if key in function.constants else f"p_{identifier(key)}"
+    for call in function.needed:
+        for key in call.outputs.values():
+            yield key, f"r_{identifier(key)}"
+
+
+def _declared(function: CodeFunction, known: dict[Key, str]) -> Iterator[str]:
+    """Arrays of constants that are used, of packed arguments, and of what stages give."""
+    used = {
+        source.of if isinstance(source, Rows) else source for call in function.needed for source in call.inputs.values()
+    }
+    for key, values in function.constants.items():
+        if key in used and values.size:
+            yield f"static const double {known[key]}[{values.size}] = {{{', '.join(map(literal, np.ravel(values)))}}};"
+    sizes = {quantity.name: quantity.size for quantity in function.arguments}
+    for key, parts in function.packed.items():
+        if key not in used:
+            continue
+        total = sum(sizes[part] if isinstance(part, str) else part for part in parts)
+        yield f"double {known[key]}[{total}] = {{0.0}};"
+        at = 0
+        for part in parts:
+            if isinstance(part, str):
+                yield f"memcpy({known[key]} + {at}, {part}, {sizes[part]} * sizeof(double));"
+            at += sizes[part] if isinstance(part, str) else part
+    for call in function.needed:
+        for name, key in call.outputs.items():
+            yield f"double {known[key]}[{max(len(call.program.outputs[name][1]), 1)}];"
+
+
+def _taken(known: dict[Key, str], source: Key | Rows) -> str:
+    return f"{known[source.of]} + {source.rows[0]}" if isinstance(source, Rows) else known[source]

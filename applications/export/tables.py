@@ -1,0 +1,313 @@
+"""Export a store to other formats, one design after another, so that memory does not grow with the dataset.
+
+Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
+`pipeline.sweep.measurement.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with the
+part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Beside tables
+stands one of all metrics, see `pipeline.stores.metric_rows`; a store without series has that alone. Every export has
+`designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
+`trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.documents.files import size
+from pipeline.documents.outputs import CellWriter
+from pipeline.errors import InputError
+from pipeline.execution.opening import open
+from pipeline.stores.metric_rows import CASE, Table, component_columns, metric_rows
+from pipeline.stores.recompute import stored_sweep
+from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from robots.quantities import GAINS, STATE
+from storage.errors import StoreError
+from storage.places.location import LocationLike, refusals
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+VARIED = {GAINS: "gains.csv", STATE: "states.csv"}
+WHOLE = "all"
+"""Part of a design where there is no split."""
+
+METRICS = "metrics"
+"""Name of the table of metrics, which no part may have."""
+
+MAT_BYTES = 1 << 31
+"""Bytes of the largest variable of a MAT file, whose sizes are numbers of 32 bits."""
+
+MAT_NAME = 63
+"""Letters of a name in MATLAB."""
+
+_NAMED = ("designs", "friction", "trajectories", "gains", "states")
+_PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
+    """Write a finished store into a new folder; the files. Raises StoreError.
+
+    >>> [path.name for path in ls.export("out.zarr", "tables", "csv")][:2]
+    ['all.csv', 'designs.csv']
+    """
+    if form not in FORMATS:
+        raise StoreError(f"format: got {form!r}; expected one of {', '.join(FORMATS)}")
+    data, folder = open(store), Path(folder)
+    _check_parts(data, store)
+    if folder.exists():
+        raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
+    draft = folder.parent / f".{folder.name}.{uuid.uuid4().hex[:8]}.draft"
+    try:
+        with refusals(folder):
+            draft.mkdir(parents=True)
+            _write_designs(data, draft / "designs.csv")
+            _write_along(data, "trajectory", draft / "trajectories.csv")
+            for dim, name in VARIED.items():
+                if dim in data.sizes:
+                    _write_along(data, dim, draft / name)
+            _write_friction(store, data, draft / "friction.csv")
+            FORMATS[form](data, draft)
+            draft.rename(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return sorted(folder.iterdir())
+
+
+def _check_parts(data: Dataset, store: LocationLike) -> None:
+    """Refuses parts of designs that are no names of files: a store from elsewhere may name any path."""
+    for part in dict.fromkeys(map(str, _parts(data))):
+        if not _PART.fullmatch(part) or part in (METRICS, *_NAMED):
+            raise StoreError(
+                f"{store}: design_part is {part!r:.120}; expected at most 80 letters, digits, '_' and '-', "
+                f"none of {', '.join((METRICS, *_NAMED))}, because files are named after it"
+            )
+
+
+def _parts(data: Dataset) -> np.ndarray:
+    return data["design_part"].values if "design_part" in data.coords else np.full(data.sizes["design"], WHOLE)
+
+
+def designs(data: Dataset) -> Iterator[tuple[int, str, Dataset]]:
+    """Each design with its part, in memory."""
+    for index, part in enumerate(_parts(data)):
+        yield index, str(part), data.isel(design=index).drop_vars("design").load(scheduler="synchronous")
+
+
+def case_parts(part: str, design: Dataset) -> np.ndarray:
+    """The part of each trajectory of a design, which is itself in `part`; of released robots (trajectory, state)."""
+    along = [dim for dim in PARTED[1:] if dim == "trajectory" or part_name(dim) in design.coords]
+    result = np.full([design.sizes[dim] for dim in along], part, dtype=object)
+    for at, dim in enumerate(along):
+        if part_name(dim) not in design.coords:
+            continue
+        names = [str(name) for name in design[part_name(dim)].values]
+        for place in np.ndindex(*result.shape):
+            both = str(result[place]), names[place[at]]
+            result[place] = case_part(*both) if {*both} <= set(PARTS) else part
+    return result.astype(str)
+
+
+def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
+    """Tables of one design with their parts, one for each case of it: places, time, components."""
+    parts = case_parts(part, design)
+    dims = [dim for dim in CASE if dim in design.sizes]
+    for places in np.ndindex(*(design.sizes[dim] for dim in dims)):
+        place = dict(zip(dims, places, strict=True))
+        case, named = design.isel(place), tuple(place[dim] for dim in PARTED if dim in place)
+        times = case["time"].values
+        table: Table = {"design": np.full(len(times), index)}
+        table |= {dim: np.full(len(times), at) for dim, at in place.items()}
+        table["time"] = times
+        for name, series in case.data_vars.items():
+            if series.dims[:1] == ("time",):
+                table |= component_columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
+        yield str(parts[named[: parts.ndim]]), table
+
+
+def _write_along(data: Dataset, dim: str, path: Path) -> None:
+    """Write the coordinates along a dim, a line for each place."""
+    coordinates = [coordinate for name, coordinate in data.coords.items() if coordinate.dims == (dim,) and name != dim]
+    labels = [str(label) for label in data[dim].values] if dim in data.coords else list(range(data.sizes[dim]))
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = CellWriter(file)
+        table.writerow([dim, "name", *(str(coordinate.name) for coordinate in coordinates)])
+        columns = [coordinate.values.tolist() for coordinate in coordinates]
+        table.writerows([k, label, *(column[k] for column in columns)] for k, label in enumerate(labels))
+
+
+def _write_friction(store: LocationLike, data: Dataset, path: Path) -> None:
+    """Write the friction of each set, those parameters too that are the same in all of them."""
+    try:
+        axis = stored_sweep(store, plain=True).friction
+    except (InputError, StoreError):
+        # its sweep cannot be read any more, or not here: what varies is in the store itself
+        _write_along(data, "friction", path)
+        return
+    values = axis.values(0, data.sizes["friction"])
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = CellWriter(file)
+        table.writerow(["friction", *values])
+        columns = [np.asarray(column).tolist() for column in values.values()]
+        table.writerows([k, *(column[k] for column in columns)] for k in range(data.sizes["friction"]))
+
+
+def _write_designs(data: Dataset, path: Path) -> None:
+    along = (coordinate for coordinate in data.coords.values() if coordinate.dims == ("design",))
+    coordinates = [coordinate for coordinate in along if coordinate.name != "design"]
+    with path.open("x", newline="", encoding="utf-8") as file:
+        table = CellWriter(file)
+        table.writerow(["design", *(str(coordinate.name) for coordinate in coordinates)])
+        columns = [coordinate.values.tolist() for coordinate in coordinates]
+        table.writerows([index, *row] for index, row in enumerate(zip(*columns, strict=True)))
+        if not coordinates:
+            table.writerows([index] for index in range(data.sizes["design"]))
+
+
+def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
+    """Names of files and parts of their tables: of the samples of each part, then of all metrics."""
+    if any("design" in x.dims and "time" in x.dims for x in data.data_vars.values()):
+        for index, part, design in designs(data):
+            yield from rows(index, part, design)
+    for table in metric_rows(data):
+        yield METRICS, table
+
+
+def _csv(data: Dataset, folder: Path) -> None:
+    with ExitStack() as open_files:
+        writers: dict[str, Any] = {}
+        for name, table in _tables(data):
+            if name not in writers:
+                file = open_files.enter_context((folder / f"{name}.csv").open("x", newline="", encoding="utf-8"))
+                writers[name] = CellWriter(file)
+                writers[name].writerow(table)
+            writers[name].writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+
+
+def _parquet(data: Dataset, folder: Path) -> None:
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ImportError:
+        raise StoreError("format: parquet needs the package pyarrow; install limbsweep[parquet]") from None
+    units = {name: unit for name, unit in _units(data).items() if name in data.data_vars}
+    with ExitStack() as open_files:
+        writers: dict[str, Any] = {}
+        for name, columns in _tables(data):
+            table = arrow.table(columns).replace_schema_metadata(units)
+            if name not in writers:
+                path = folder / f"{name}.parquet"
+                writers[name] = open_files.enter_context(parquet.ParquetWriter(path, table.schema))
+            writers[name].write_table(table)
+
+
+def arrays(design: Dataset) -> dict[str, np.ndarray]:
+    """Arrays of one design by name, dims in the order of the dataset; text as fixed-width strings."""
+    return {str(name): _plain(variable.values) for name, variable in {**design.coords, **design.data_vars}.items()}
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    return np.array(array.tolist()) if array.dtype.kind in "OT" else array
+
+
+def _units(data: Dataset) -> dict[str, str]:
+    """Units of all variables and coordinates, empty for names; those of components one after the other."""
+    attributes = {str(name): variable.attrs for name, variable in data.variables.items()}
+    return {name: str(given.get("units", given.get("component_units", ""))) for name, given in attributes.items()}
+
+
+def _npz(data: Dataset, folder: Path) -> None:
+    for index, part, design in designs(data):
+        archive = {**arrays(design), "case_part": case_parts(part, design)}
+        np.savez_compressed(folder / f"{part}_{index:06d}.npz", **archive)  # type: ignore[arg-type]
+
+
+def _mat(data: Dataset, folder: Path) -> None:
+    """Write everything into one MAT file, a variable of the dataset in memory at a time."""
+    long = [name for name, variable in data.variables.items() if variable.nbytes >= MAT_BYTES]
+    if long:
+        raise StoreError(
+            f"format: got mat for {long[0]} of {size(data[long[0]].nbytes)}; expected variables below "
+            f"{size(MAT_BYTES)}, what a MAT file can hold; take hdf5, which MATLAB reads too, or mat_designs"
+        )
+    _save_mat(folder / "results.mat", data, _InTurn(data))
+
+
+def _mat_designs(data: Dataset, folder: Path) -> None:
+    for index, part, design in designs(data):
+        archive = {**arrays(design), "case_part": case_parts(part, design)}
+        _save_mat(folder / f"{part}_{index:06d}.mat", design, archive)
+
+
+class _InTurn(Mapping[str, np.ndarray]):
+    """Arrays of a dataset by name, each computed when it is asked for and not kept."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+        self.names = [*map(str, data.coords), *map(str, data.data_vars)]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return _plain(self.data[name].compute(scheduler="synchronous").values)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True)
+class _MatVariables:
+    """What scipy writes of a mapping into a MAT file: its items, names cut where MATLAB's end, then the units."""
+
+    archive: Mapping[str, np.ndarray]
+    units: Mapping[str, str]
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Names and values, one at a time."""
+        for name in self.archive:
+            yield name[:MAT_NAME], self.archive[name]
+        yield "units", {name[:MAT_NAME]: unit for name, unit in self.units.items() if unit}
+
+
+def _save_mat(path: Path, data: Dataset, archive: Mapping[str, np.ndarray]) -> None:
+    from scipy.io import savemat
+
+    savemat(path, _MatVariables(archive, _units(data)), do_compression=True, long_field_names=True)
+
+
+def _netcdf(data: Dataset, folder: Path) -> None:
+    _write_netcdf(data, folder / "results.nc", "netcdf")
+
+
+def _hdf5(data: Dataset, folder: Path) -> None:
+    _write_netcdf(data, folder / "results.h5", "hdf5")  # a netCDF-4 file is one of HDF5
+
+
+def _write_netcdf(data: Dataset, path: Path, form: str) -> None:
+    if find_spec("netCDF4") is None:
+        raise StoreError(f"format: {form} needs the package netCDF4; install limbsweep[netcdf]")
+    import dask
+
+    with dask.config.set(scheduler="synchronous"):  # one chunk after the other
+        data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
+
+
+FORMATS: Mapping[str, Callable[[Any, Path], None]] = {
+    "parquet": _parquet,
+    "netcdf": _netcdf,
+    "hdf5": _hdf5,
+    "mat": _mat,
+    "mat_designs": _mat_designs,
+    "npz": _npz,
+    "csv": _csv,
+}
+"""What writes each format."""

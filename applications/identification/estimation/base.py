@@ -1,0 +1,181 @@
+"""Base parameters: the combinations of parameters that a regressor can tell apart, with readable names.
+
+The rank comes from a QR factorisation with column pivoting; which columns stay is then decided from left to right, so
+that the groupings do not depend on rounding: a parameter is joined to the earlier ones that it cannot be told from.
+Source: Gautier, Numerical calculation of the base inertial parameters of robots, 1991.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import qr
+
+from applications.identification.estimation.states import random_motion
+from robots.model import Robot
+from tasks.dynamics.inputs import GRAVITY, Moving, MovingBase
+from tasks.dynamics.regressor import Options, regressor
+from tasks.features.friction.history import Friction
+
+TOLERANCE = 1e-9
+"""A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
+NEGLIGIBLE = 1e-7
+"""Coefficients of a grouping up to this count as zero: rounding, as those of mechanisms are lengths in metres."""
+STATES = 4
+"""Rows of the regressor for each column."""
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Which columns are kept, and what each of them stands for.
+
+    independent: indices of kept columns; groups (kept, column): base parameters = groups @ parameters; names: of all
+    columns; margin: smallest accepted over largest refused new part, how clear the rank is.
+    """
+
+    independent: tuple[int, ...]
+    groups: np.ndarray
+    names: tuple[str, ...]
+    margin: float
+
+    @property
+    def count(self) -> int:
+        """Number of base parameters."""
+        return len(self.independent)
+
+    def of(self, parameters: ArrayLike) -> np.ndarray:
+        """Values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
+        return np.asarray(parameters, dtype=float) @ self.groups.T
+
+    def reduced(self, matrix: ArrayLike) -> np.ndarray:
+        """The kept columns of a regressor (..., column)."""
+        return np.asarray(matrix)[..., list(self.independent)]
+
+    def grouping(self, number: int) -> str:
+        """What a base parameter is, in words: its column first, then those that are joined to it."""
+        row, own = self.groups[number], self.independent[number]
+        others = [(row[k], self.names[k]) for k in np.flatnonzero(row) if k != own]
+        return self.names[own] + "".join(_term(value, name) for value, name in others)
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self.grouping(k) for k in range(self.count))
+
+
+def _term(value: float, name: str) -> str:
+    sign, size = (" - " if value < 0 else " + "), abs(value)
+    return f"{sign}{name}" if abs(size - 1.0) < NEGLIGIBLE else f"{sign}{size:.6g} {name}"
+
+
+def from_matrix(matrix: ArrayLike, names: Sequence[str], tolerance: float = TOLERANCE) -> BaseParameters:
+    """Base parameters of stacked regressors (rows, column) at states rich enough. Raises ValueError."""
+    stacked = np.asarray(matrix, dtype=float)
+    if stacked.ndim != 2 or stacked.shape[1] != len(names) or not np.isfinite(stacked).all():
+        raise ValueError(
+            f"matrix: got shape {stacked.shape} for {len(names)} names; expected finite rows of one number per column"
+        )
+    # relations between columns hold row by row, so that no row near a singular pose has to outweigh the others
+    stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), np.finfo(float).tiny)
+    sizes = np.linalg.norm(stacked, axis=0)
+    moving = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
+    scaled = stacked[:, moving] / sizes[moving]
+    # R alone has the same column relations, and far fewer rows
+    scaled = qr(scaled, mode="r")[0][: len(moving)]
+    kept, margin = _left_to_right(scaled, tolerance)
+    if len(kept) != rank(scaled, tolerance):
+        raise ValueError(
+            f"matrix: {len(kept)} columns are independent from left to right, {rank(scaled, tolerance)} with pivoting; "
+            "expected the same number; give more states, or another tolerance"
+        )
+    answer = np.linalg.lstsq(scaled[:, kept], scaled, rcond=None)[0]
+    groups = np.zeros((len(kept), len(names)))
+    own = moving[kept]
+    groups[:, moving] = answer * sizes[moving] / sizes[own][:, None]
+    groups[np.abs(groups) < NEGLIGIBLE] = 0.0
+    groups[:, own] = np.eye(len(kept))
+    return BaseParameters(tuple(own.tolist()), groups, tuple(names), margin)
+
+
+def rank(matrix: np.ndarray, tolerance: float = TOLERANCE) -> int:
+    """Rank by QR with column pivoting: diagonal entries of R above `tolerance` times the largest."""
+    diagonal = np.abs(np.diagonal(qr(matrix, mode="r", pivoting=True)[0]))
+    return int(np.sum(diagonal > tolerance * diagonal.max(initial=0.0)))
+
+
+def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], float]:
+    kept: list[int] = []
+    basis = np.zeros((len(scaled), 0))
+    smallest, largest = np.inf, 0.0
+    for k, column in enumerate(scaled.T):
+        new = column - basis @ (basis.T @ column)
+        new = new - basis @ (basis.T @ new)  # twice: one pass of Gram-Schmidt leaves rounding of the first
+        size = float(np.linalg.norm(new))
+        if size > tolerance:
+            kept.append(k)
+            basis = np.column_stack([basis, new / size])
+            smallest = min(smallest, size)
+        else:
+            largest = max(largest, size)
+    return kept, smallest / max(largest, np.finfo(float).tiny)
+
+
+def base_parameters(
+    robot: Robot, *, friction: Friction = None, shared: bool = False, gravity: ArrayLike = GRAVITY,
+    weights: ArrayLike | None = None, seed: int = 0, tolerance: float = TOLERANCE,
+    base_motion: MovingBase | None = None,
+) -> BaseParameters:  # fmt: skip
+    """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does.
+
+    base_motion: samples of the motion of a base that moves, (sample, ...) each, of which each state has one at random;
+    more parameters show there than on a base that stands.
+
+    >>> base = ls.base_parameters(ls.robots.build("planar_3r"))
+    >>> len(base.groupings), base.groupings[0]
+    (9, 'link_1.Izz + 0.25 link_2.mass + 0.25 link_3.mass + joint_1.armature')
+    """
+    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
+    one = regressor(robot, full=True, **options, **random_motion(robot, 1))
+    states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
+    drawn = _drawn(base_motion, states, seed) if base_motion else MovingBase()
+    matrix = regressor(robot, **options, **drawn, **random_motion(robot, states, seed))
+    rows = matrix.reshape(-1, matrix.shape[-1])
+    return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
+
+
+def _drawn(base_motion: MovingBase, states: int, seed: int) -> MovingBase:
+    """Samples of the motion of a base at random, (states, ...) each."""
+    parts = {name: np.asarray(values, dtype=float) for name, values in base_motion.items()}
+    samples = len(next(iter(parts.values())))
+    place = np.random.default_rng([seed, samples]).integers(0, samples, states)
+    return cast(MovingBase, {name: values[place] for name, values in parts.items()})
+
+
+def base_along(
+    robot: Robot, motions: Sequence[Moving], *, friction: Friction = None, shared: bool = False,
+    gravity: ArrayLike = GRAVITY, weights: ArrayLike | None = None, tolerance: float = TOLERANCE,
+    bases: Sequence[MovingBase] = (),
+) -> BaseParameters:  # fmt: skip
+    """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
+
+    bases: how the base moves along each of them; none: it stands. Motions without noise: what is small in them is zero.
+    Raises ValueError.
+    """
+    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
+    pairs = zip(motions, bases or [MovingBase()] * len(motions), strict=True)
+    parts = [regressor(robot, full=True, **options, **base, **motion) for motion, base in pairs]
+    rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    # rows of an actuator that carries nothing are rounding, which would count as much as the others
+    sizes = np.linalg.norm(rows, axis=1)
+    return from_matrix(rows[sizes > tolerance * sizes.max(initial=0.0)], parts[0].names, tolerance)
+
+
+def values(base: BaseParameters, parameters: Mapping[str, float]) -> dict[str, float]:
+    """Base parameters by the name of their kept column, from all parameters by name."""
+    numbers = base.of([parameters[name] for name in base.names])
+    return {base.names[k]: float(x) for k, x in zip(base.independent, numbers, strict=True)}

@@ -1,0 +1,106 @@
+"""The motion of a robot from what its encoders say: forward kinematics of every sample, then differences along time.
+
+What a user can do without seeing the platform. Positions come filtered, so that differences do not amplify noise beyond
+the cutoff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.status import Status
+from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.inputs import Moving, present
+from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
+from tasks.mathematics.signals import rate
+
+STEPS = 20
+POSE: tuple[Literal["q", "position", "rotation"], ...] = ("q", "position", "rotation")
+TRAVEL = 0.05
+"""Way of an actuator [rad or m] for which a pose serves as a guess."""
+MATCHED = 1e-10
+"""Actuator positions count as met up to this [rad or m], relative where they are large."""
+
+
+def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving) -> Moving:
+    """The motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].
+
+    near: the commanded motion, which says which of several assemblies is meant; only its pose is used. Samples without
+    solution hold NaN. Raises ValueError for shapes that do not fit.
+    """
+    if robot.mechanism.is_chain:
+        q = joint_positions(robot, actuator_position, present(near)["q"])
+        qd = rate(q, step)
+        return {"q": q, "qd": qd, "qdd": rate(qd, step)}
+    position, rotation = near.get("position"), near.get("rotation")
+    pose = forward_kinematics(robot, actuator_position=actuator_position, position=position, rotation=rotation)
+    velocity = rate(pose.position, step)
+    omega = angular_velocity(pose.rotation, step)
+    moved: Moving = {
+        "position": pose.position,
+        "twist": np.concatenate([omega, velocity], axis=1),
+        "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
+    }
+    return moved if rotation is None else {**moved, "rotation": pose.rotation}
+
+
+def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
+    """Poses (time, ...) near those whose actuators are at `actuator_position` (time, actuator), one after another.
+
+    near: the pose at the first of these times, or near it, (1, ...) each. Each pose is solved from the one before, and
+    serves until an actuator has moved on by TRAVEL. From there `motion` finds the assembly that the robot has moved in.
+    """
+    wanted, place = np.asarray(actuator_position, dtype=float), present(near)
+    poses = {name: np.asarray(place[name]) for name in POSE if name in place}
+    pose: Mapping[str, np.ndarray] = {name: values[0] for name, values in poses.items()}
+    rows: dict[str, list[np.ndarray]] = {name: [] for name in pose}
+    solved = np.full(wanted.shape[1], np.nan)
+    for at in wanted:
+        if not (np.abs(at - solved) <= TRAVEL).all() and np.isfinite(at).all():
+            pose, solved = _pose_at(robot, at, pose), at
+        for name, value in pose.items():
+            rows[name].append(value)
+    return cast("Moving", {name: np.stack(values) for name, values in rows.items()})
+
+
+def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+    """The pose of a sample from one near it; that one where there is none."""
+    if robot.mechanism.is_chain:
+        joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
+        return {"q": joints if np.isfinite(joints).all() else near["q"]}
+    pose = forward_kinematics(robot, actuator_position=actuator_position, **near)
+    if pose.status != Status.OK:
+        return near
+    return {name: value for name, value in (("position", pose.position), ("rotation", pose.rotation)) if name in near}
+
+
+def angular_velocity(rotation: np.ndarray, step: float) -> np.ndarray:
+    """Angular velocity (time, 3) in world axes of rotations (time, 3, 3): the skew part of dR/dt R^T."""
+    spin = rate(rotation, step) @ np.swapaxes(rotation, -1, -2)
+    skew = 0.5 * (spin - np.swapaxes(spin, -1, -2))
+    return np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=-1)
+
+
+def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike) -> np.ndarray:
+    """Independent joints (time, freedom) of a chain for actuator positions, by Newton steps from a guess.
+
+    Actuators may be drives that move several joints; more actuators than freedoms are met in the least squares. Samples
+    that do not settle hold NaN.
+    """
+    wanted, q = np.asarray(actuator_position, dtype=float), np.array(near, dtype=float)
+    for _ in range(STEPS):
+        solved = inverse_dynamics(robot, q=q, full=True)
+        gap = wanted - actuator_positions(robot, q=q)
+        gap[solved.status != Status.OK] = np.nan
+        change = (np.linalg.pinv(np.nan_to_num(solved.jacobian)) @ gap[..., None])[..., 0]
+        q = q + change
+        settled = np.abs(change) <= MATCHED * np.maximum(1.0, np.abs(q))
+        if (settled | np.isnan(change)).all():
+            break
+    q[~settled.all(axis=1)] = np.nan
+    return q

@@ -1,0 +1,290 @@
+"""Checks of what motions and forces of a recording say together: signs, order, units, scale.
+
+A torque with the wrong sign, exchanged columns and degrees for radians are found by trying them: the hypothesis whose
+least squares leave far less of the forces unexplained is what happened. Where nothing else depends on an actuator, the
+signs of its inertia and of its friction say it. Forces in another unit, or of motors whose gear was forgotten, fit as
+well as any: only the robot's own inertia tells them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from applications.identification.estimation.machines.checks.findings import RecordingFinding
+from applications.identification.estimation.machines.machine import RecordedMachine, Run, is_direct, robot_motion
+from applications.identification.estimation.machines.machine_model import actuator_kinds, finite
+from applications.identification.estimation.machines.preparation import Prepared
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Robot
+from robots.types import TWIST
+from tasks.dynamics.inputs import Moving
+from tasks.dynamics.inverse import inverse_dynamics
+from tasks.dynamics.regressor import BODY
+
+BETTER = 0.6
+"""A hypothesis counts where it leaves less than this share of the residuals."""
+UNEXPLAINED = 0.03
+"""Residuals over forces below which nothing is wrong that a hypothesis could explain."""
+CERTAIN = 4.0
+"""Standard deviations by which an inertia or a friction has to be below zero."""
+TIMES = 10.0
+"""Forces over those of the robot's own inertia, or the other way round, that are told."""
+MOSTLY = 0.8
+"""Share of what drives and friction leave that bodies have to explain, for their factor to say anything."""
+ALONG = "expected the force of the drive along its motion; turn one of them"
+SAMPLES = 250
+"""Samples of a recording that hypotheses are tried with."""
+
+
+def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
+    """Check what motions and forces of recordings for training say together; see the module."""
+    for run in machine.of("train"):
+        scales = list(_scales(machine, run))
+        yield from scales
+        if any(finding.is_error for finding in scales):
+            continue
+        found = list(_hypotheses(machine, run))
+        yield from found
+        if not found:
+            yield from _own_signs(machine, run)
+
+
+def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """Forces far from what the robot's own inertia asks, beside drives and friction that it may say nothing of.
+
+    An error where actuators differ, which no guess of the inertia explains; else a warning.
+    """
+    if machine.model.coupled(machine.robot) is not None:
+        return
+    names = machine.robot.mechanism.actuators
+    is_body = np.array([column.parameter in BODY for column in machine.columns])
+    is_body[machine.payload_columns] = False
+    bodies = run.matrix @ np.where(is_body, machine.nominal, 0.0)
+    factors: dict[str, float] = {}
+    for k, name in enumerate(names):
+        good = run.good[:, k]
+        drives = np.concatenate([run.motion[2], run.matrix[:, k, ~is_body]], axis=1)[good]
+        told = _factor(bodies[good, k], drives, run.linear_forces[good, k])
+        if told is not None:
+            factors[name] = told
+    sizes = {name: max(abs(factor), 1.0 / max(abs(factor), 1e-300)) for name, factor in factors.items()}
+    if not sizes or max(sizes.values()) < TIMES:
+        return
+    listed = ", ".join(f"{name} {factor:.2g}" for name, factor in factors.items())
+    magnitudes = np.abs(list(factors.values()))
+    differ = len(factors) > 1 and bool(magnitudes.max() > 3.0 * TIMES * magnitudes.min())
+    text = (
+        f"forces are so many times what the robot's own inertia asks: {listed}; expected about 1; look at unit, gain "
+        "and gear"
+    )
+    name = max(sizes, key=lambda name: sizes[name]) if differ else ""
+    text += "" if differ else ", unless that inertia is a guess"
+    yield RecordingFinding("scale", run.recording.name, name, text, is_error=differ)
+
+
+def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float | None:
+    """How many times the forces of bodies explain forces, columns beside them free; None where they tell little."""
+    sizes = np.linalg.norm(beside, axis=0)
+    if len(forces) < 3 * beside.shape[1]:
+        return None
+    basis = np.linalg.svd(beside[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)[0]
+    own, left = (values - basis @ (basis.T @ values) for values in (bodies, forces))
+    size, whole = float(np.linalg.norm(own)), float(np.linalg.norm(left))
+    if size <= 1e-6 * float(np.linalg.norm(bodies)) or not whole:
+        return None
+    share = (float(own @ left) / (size * whole)) ** 2
+    return float(own @ left) / size**2 if share > MOSTLY else None
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Rows of a recording at some samples, each actuator's over the size of its forces; what known loads take."""
+
+    matrix: np.ndarray
+    forces: np.ndarray
+    remainder: np.ndarray
+
+    @property
+    def unexplained(self) -> float:
+        """Residuals of least squares over the forces; of the smaller sizes that columns may have."""
+        good = finite(self.matrix) & finite(self.forces) & finite(self.remainder)
+        rows, forces = self.matrix[good], self.forces[good]
+        sizes = np.maximum(np.sqrt(np.mean(forces**2, axis=0)), np.finfo(float).tiny)
+        matrix = (rows / sizes[:, None]).reshape(-1, rows.shape[2])
+        wanted = ((forces - self.remainder[good]) / sizes).ravel()
+        lengths = np.linalg.norm(matrix, axis=0)
+        matrix = matrix[:, lengths > 1e-9 * lengths.max(initial=0.0)]
+        basis, singular, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
+        basis = basis[:, singular > 1e-6 * singular[0]]
+        return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(forces / sizes))
+
+
+def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """What happened to a recording, if trying it explains far more of the forces than the recording as it is."""
+    names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
+    chosen = _spread(run)
+    whole, remainder = machine.base.reduced(run.matrix)[chosen], run.remainder[chosen]
+    forces = np.where(run.good, run.forces, np.nan)[chosen]
+    # rows of actuators at rest are none; their samples go with them, as long as enough are left
+    if np.isfinite(forces).all(axis=1).sum() < 3 * whole.shape[2] / count:
+        forces = run.forces[chosen]
+    before = _Trial(whole, forces, remainder).unexplained
+    if before < UNEXPLAINED:
+        return
+    trials: list[tuple[float, str, str, str]] = []
+    for k in range(count):
+        signs = np.where(np.arange(count) == k, -1.0, 1.0)
+        text = f"force and motion have opposite signs; {ALONG}"
+        trials.append((_Trial(whole, forces * signs, remainder).unexplained, "sign", names[k], text))
+    for i, j in itertools.combinations(range(count), 2):
+        order = np.arange(count)
+        order[[i, j]] = j, i
+        text = f"exchanged with {names[j]}, in forces or in positions; expected the order of the actuators"
+        trials.append((_Trial(whole, forces[:, order], remainder).unexplained, "swapped", names[i], text))
+    trials += _motions(machine, run, chosen, forces, before)
+    best = min(trials, default=None)
+    if best is not None and best[0] < BETTER * before:
+        share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
+        yield RecordingFinding(best[1], run.recording.name, best[2], f"{best[3]} ({share})")
+
+
+def _motions(
+    machine: RecordedMachine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
+) -> Iterator[tuple[float, str, str, str]]:
+    """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
+    robot, rows = machine.robot, machine.rows_of(run.recording)
+    if not is_direct(robot):
+        return
+    names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
+    position, velocity, acceleration = (values[chosen] for values in run.motion)
+
+    def trial(change: Callable[[np.ndarray], np.ndarray]) -> float:
+        motion = change(position), change(velocity), change(acceleration)
+        moving: Moving = {"q": motion[0], "qd": motion[1], "qdd": motion[2]}
+        matrix, remainder = rows(moving, motion)
+        return _Trial(machine.base.reduced(matrix), forces, remainder).unexplained
+
+    # without the filter on the columns, which these motions cannot have: so is what they are compared with
+    plain = trial(lambda values: values)
+    grown = before / plain if plain > 0 else 1.0
+    for i, j in itertools.combinations(range(count), 2):
+        order = np.arange(count)
+        order[[i, j]] = j, i
+        text = f"exchanged with {names[j]}, in positions or in forces; expected the order of the actuators"
+        yield trial(functools.partial(_reordered, order)) * grown, "swapped", names[i], text
+    turning = np.array([JOINT_KINDS[kind].units.position == "rad" for kind in actuator_kinds(robot)])
+    for factor, text in (
+        (np.pi / 180.0, "positions look like degrees; expected radians, or unit: deg"),
+        (180.0 / np.pi, "positions look like radians; expected degrees as said by unit: deg"),
+    ):
+        scale = np.where(turning, factor, 1.0)
+        if turning.any():
+            yield trial(functools.partial(np.multiply, scale)) * grown, "units", "", text
+
+
+def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
+    """Actuators whose own rows say that their inertia, or what friction takes, is below zero."""
+    names = machine.robot.mechanism.actuators
+    chosen = _spread(run, 60)
+    own_inertia = _inertia_columns(machine, run, chosen)
+    for k, name in enumerate(names):
+        rows, forces = run.matrix[run.good[:, k], k], run.linear_forces[run.good[:, k], k]
+        if len(forces) < 10:
+            continue
+        power = np.zeros(rows.shape[1])
+        friction = rows[:, machine.beside]
+        power[machine.beside] = np.mean(run.motion[1][run.good[:, k], k, None] * friction, axis=0)
+        power[_offsets(machine)] = 0.0
+        for what, functional in (("inertia", own_inertia[k]), ("friction", power)):
+            value, deviation = _functional(rows, forces, functional)
+            if value < -CERTAIN * deviation:
+                text = f"its {what} would be negative: force and motion have opposite signs; {ALONG}"
+                yield RecordingFinding("sign", run.recording.name, name, text)
+                break
+
+
+def _offsets(machine: RecordedMachine) -> np.ndarray:
+    return np.array([column.parameter == "offset" for column in machine.columns])
+
+
+def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) -> tuple[float, float]:
+    """A linear function of the parameters by least squares of one actuator's rows, and its standard deviation.
+
+    Infinite where these rows do not tell it.
+    """
+    sizes = np.linalg.norm(rows, axis=0)
+    moved = sizes > 1e-9 * sizes.max(initial=0.0)
+    if not moved.any() or not np.any(functional[moved]):
+        return 0.0, np.inf
+    basis, singular, right = np.linalg.svd(rows[:, moved] / sizes[moved], full_matrices=False)
+    told = singular > 1e-4 * singular[0]
+    weight = right @ (functional[moved] / sizes[moved])
+    if np.linalg.norm(weight[~told]) > 1e-3 * np.linalg.norm(weight):
+        return 0.0, np.inf
+    along = basis[:, told] / singular[told] @ weight[told]
+    residuals = forces - basis[:, told] @ (basis[:, told].T @ forces)
+    # correlated residuals tell less than as many independent ones
+    return float(along @ forces), float(np.linalg.norm(along) * np.sqrt(np.mean(residuals**2)) * 3.0)
+
+
+def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> np.ndarray:
+    """What the columns say of each actuator's own inertia, on average: (actuator, column)."""
+    robot, count = machine.robot, len(machine.robot.mechanism.actuators)
+    recorded = _at(run, chosen)
+    still = replace(recorded, velocity=recorded.velocity * 0.0, acceleration=recorded.acceleration * 0.0)
+    pose = robot_motion(robot, recorded)
+    state = Moving(q=pose["q"]) if robot.mechanism.is_chain else Moving(position=pose["position"])
+    if not robot.mechanism.is_chain and "rotation" in pose:
+        state["rotation"] = pose["rotation"]
+    zero = np.zeros_like(still.position)
+    rows = machine.rows_of(run.recording)
+    resting = rows(state, (still.position, zero, zero))[0]
+    jacobian = np.nan_to_num(inverse_dynamics(robot, full=True, **state).jacobian)
+    result = []
+    for k in range(count):
+        rates = np.linalg.pinv(jacobian)[..., k]
+        unit = zero.copy()
+        unit[:, k] = 1.0
+        moved = _accelerated(robot, state, rates)
+        columns = rows(moved, (still.position, zero, unit))[0][:, k] - resting[:, k]
+        good = finite(columns)
+        result.append(columns[good].mean(axis=0) if good.any() else np.zeros(columns.shape[1]))
+    return np.stack(result)
+
+
+def _accelerated(robot: Robot, state: Moving, rates: np.ndarray) -> Moving:
+    """The state at rest with an acceleration of its freedoms (samples, freedom)."""
+    if robot.mechanism.is_chain:
+        return {**state, "qd": np.zeros_like(rates), "qdd": rates}
+    acceleration = np.zeros((len(rates), 6))
+    acceleration[:, [TWIST.index(name) for name in robot.mechanism.platform.mobility]] = rates
+    return {**state, "twist": np.zeros_like(acceleration), "acceleration": acceleration}
+
+
+def _spread(run: Run, most: int = SAMPLES) -> np.ndarray:
+    return np.unique(np.linspace(0, len(run.forces) - 1, min(most, len(run.forces))).astype(int))
+
+
+def _at(run: Run, chosen: np.ndarray) -> Prepared:
+    """Some samples of a run as a recording of poses."""
+    position, velocity, acceleration = (values[chosen] for values in run.motion)
+    empty = np.zeros(len(chosen), dtype=bool)
+    return replace(
+        run.recording,
+        position=position,
+        velocity=velocity,
+        acceleration=acceleration,
+        force=run.forces[chosen],
+        usable=~empty,
+        resting=np.zeros(position.shape, dtype=bool),
+    )
+
+
+def _reordered(order: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The columns of an array in another order."""
+    return values[:, order]

@@ -1,0 +1,534 @@
+"""From rows of recordings to the parameters of a machine: estimate, deviations, residuals by recording and actuator.
+
+Parameters of all bodies that a machine can have, near those of its base parameters; and the robot that has them.
+
+Payloads of recordings, known and unknown, and gains of drives that a known one tells.
+
+A payload is fixed to a body, whose columns of the regressor are its own as well. A known one takes forces that no
+parameter has to explain; an unknown one has parameters of its own. Forces of drives are known up to a factor where
+currents are recorded: without a load that is known, bodies of twice the mass with twice the gains are the same machine.
+Sources: Khalil, Gautier and Lemoine 2007, for payloads; Gautier and Briot 2012, for gains.
+
+Velocities of the Stribeck effect, which forces are not linear in: one for each actuator, by separable least squares.
+
+Golub and Pereyra 1973: the linear parameters follow from each trial of the others. The rows of actuators share
+parameters, so that one velocity after the other is sought until none changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.optimize import least_squares, minimize_scalar
+
+from applications.identification.estimation import estimators
+from applications.identification.estimation.base import BaseParameters
+from applications.identification.estimation.consistent import SIZE, consistent, near_consistent
+from applications.identification.estimation.machines import residuals as statistics
+from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
+from applications.identification.estimation.machines.machine_model import (
+    FADING,
+    FRICTION,
+    OFFSET,
+    STEPS,
+    finite,
+    settled,
+    with_inertia,
+)
+from applications.identification.estimation.machines.preparation import Prepared
+from applications.identification.estimation.machines.residuals import FitRows, LackOfFit, Whiteness
+from robots.formats.description import Description, describe
+from robots.parameters import ParameterError, nearest
+from tasks.dynamics.regressor import ARMATURE, BODY, SPIN, Column
+
+METHODS = (*estimators.ESTIMATORS,)
+UNWEIGHTED = ("least_squares", "total_least_squares")
+"""Estimators that take all rows for equal, whatever the noise of their actuators."""
+FOLDS = 5
+"""Parts of the time that a cross-validation predicts, each from the others."""
+WEAK = 0.3
+"""Relative standard deviation beyond which a parameter counts as not told by the data."""
+
+
+@dataclass(frozen=True)
+class MachineFit:
+    """Parameters of a machine from recordings, and all that says how good they are.
+
+    base: which combinations; kept: numbers of those that are estimated, the others are set to zero as the data do not
+    tell them; values, deviations (kept,): deviations for correlated noise; plain: deviations as if noise were white;
+    condition: of the weighted regressor with columns of length one, raw: as it is; noise (actuator,) [N m or N];
+    errors: by recording the residuals relative to the forces; whiteness by actuator; independent: of how many
+    independent rows residuals tell as much, of `rows`; lacks: tests of what the model may lack; used: rows that
+    deviations are of, weighted as the estimate is.
+    """
+
+    base: BaseParameters
+    columns: tuple[Column, ...]
+    kept: tuple[int, ...]
+    values: np.ndarray
+    deviations: np.ndarray
+    plain: np.ndarray
+    condition: float
+    raw_condition: float
+    noise: np.ndarray
+    errors: Mapping[str, float]
+    actuator_errors: Mapping[str, np.ndarray]
+    whiteness: tuple[Whiteness, ...]
+    independent: float
+    rows: int
+    lacks: tuple[LackOfFit, ...]
+    method: str
+    weights: np.ndarray
+    runs: tuple[Run, ...] = field(repr=False, default=())
+    used: tuple[FitRows, ...] = field(repr=False, default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each estimated parameter is, in words."""
+        return tuple(self.base.grouping(k) for k in self.kept)
+
+    @property
+    def all_values(self) -> np.ndarray:
+        """Values of all base parameters; zero for those that are not estimated."""
+        result = np.zeros(self.base.count)
+        result[list(self.kept)] = self.values
+        return result
+
+    def predicted(self, run: Run) -> np.ndarray:
+        """Forces (samples, actuator) of a recording as the parameters have them."""
+        return run.predicted(self.base, self.all_values)
+
+    def with_deviations(self, kind: str) -> MachineFit:
+        """The fit with another estimate of its standard deviations, see `residuals.deviations`."""
+        return replace(self, deviations=statistics.deviations(self.used, self.values, kind))
+
+    @property
+    def weak(self) -> tuple[str, ...]:
+        """Parameters whose deviation is large beside them: those that the motions tell little of."""
+        large = self.deviations > WEAK * np.abs(self.values)
+        return tuple(name for name, is_weak in zip(self.names, large, strict=True) if is_weak)
+
+
+def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") -> RecordedMachine:
+    """The machine linearised where its recordings say, if reactions load its friction: Gauss and Newton's steps.
+
+    Raises ParameterError where these do not settle.
+    """
+    if machine.model.coupled(machine.robot) is None:
+        return machine
+    start = np.array(machine.point or machine.base.of(machine.nominal))
+
+    def estimate(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        fit = fit_machine(machine if point is start else machine.at(point), method)
+        values, deviations = point.copy(), np.full(len(point), np.inf)
+        values[list(fit.kept)], deviations[list(fit.kept)] = fit.values, fit.plain
+        return values, deviations
+
+    rubbing = [machine.columns[k].owner.startswith(FRICTION) for k in machine.base.independent]
+    if (point := settled(start, estimate, rubbing)) is not None:
+        return machine.at(point)
+    raise ParameterError(
+        f"model.joints: friction loaded by reactions did not settle within {STEPS} steps; expected recordings that "
+        "tell it; give more motion, or load: constant"
+    )
+
+
+def fit_machine(
+    machine: RecordedMachine,
+    method: str = "weighted",
+    *,
+    eliminate: bool = False,
+    instruments: Sequence[Run] | None = None,
+) -> MachineFit:
+    """Estimate the parameters of a machine from its recordings for training.
+
+    eliminate: leave out parameters that the data do not tell, one after another. instruments: runs of the same rows
+    along motions without noise; rows are then weighted by actuator, whatever the method. Raises ParameterError.
+    """
+    if method not in METHODS:
+        raise ParameterError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
+    training = machine.of(TRAIN)
+    if not training:
+        raise ParameterError("recordings: got none for training; expected at least one with the role train")
+    base, actuators = machine.base, len(machine.robot.mechanism.actuators)
+    parts = [run.rows(base) for run in training]
+    matrix, forces = statistics.stacked(parts)
+    labels = statistics.actuators_of(parts)
+    kept = statistics.independent_columns(matrix)
+    if len(forces) <= len(kept):
+        raise ParameterError(
+            f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
+        )
+
+    def solved(chosen: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
+        own = [_columns(part, chosen) for part in parts]
+        if instruments is None:
+            return estimators.estimate(method, matrix[:, list(chosen)], forces, labels), own
+        return _instrumental(own, [_columns(run.rows(base), chosen) for run in instruments], labels)
+
+    found, rows = solved(kept)
+    while eliminate and len(kept) > 1:
+        weighted, _ = _weighted(rows, found.values)
+        spread = statistics.deviations(weighted, found.values)
+        worst = int(np.argmax(spread / np.maximum(np.abs(found.values), np.finfo(float).tiny)))
+        trial = [k for place, k in enumerate(kept) if place != worst]
+        if not _may_go(found.values[worst], spread[worst]):
+            break
+        kept = trial
+        found, rows = solved(kept)
+    weighted, noise = _weighted(rows, found.values)
+    stacked, _ = statistics.stacked(weighted)
+    # deviations are those of the estimate, whose rows are weighted or not
+    used = rows if method in UNWEIGHTED and instruments is None else weighted
+    residuals = [part.residuals(found.values) for part in weighted]
+    whole = np.zeros(base.groups.shape[0])
+    whole[kept] = found.values
+    errors, by_actuator = unexplained(machine.runs, base, whole)
+    return MachineFit(
+        base=base,
+        columns=machine.columns,
+        kept=tuple(kept),
+        values=found.values,
+        deviations=statistics.deviations(used, found.values),
+        plain=found.deviations,
+        condition=estimators.condition_number(stacked),
+        raw_condition=float(np.linalg.cond(matrix[:, kept])),
+        noise=noise,
+        errors=errors,
+        actuator_errors=by_actuator,
+        whiteness=tuple(statistics.whiteness(residuals, k) for k in range(actuators)),
+        independent=statistics.independent_rows(residuals),
+        rows=len(forces),
+        lacks=(),
+        method=method,
+        weights=1.0 / noise,
+        runs=machine.runs,
+        used=tuple(used),
+    )
+
+
+def _instrumental(
+    parts: Sequence[FitRows], instruments: Sequence[FitRows], labels: np.ndarray
+) -> tuple[estimators.Estimate, list[FitRows]]:
+    """Least squares in two stages: the matrix projected on instruments, which errors of the motion do not touch."""
+    matrix, forces = statistics.stacked(parts)
+    seen = statistics.stacked(instruments)[0]
+    values = estimators.estimate("weighted", matrix, forces, labels).values
+    solution = estimators.Estimate(values, values, np.nan, np.nan)
+    for _ in range(2):
+        noise = _weighted(parts, solution.values)[1][labels]
+        sizes = np.linalg.norm(seen / noise[:, None], axis=0)
+        mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
+        solution = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
+        left = forces - matrix @ solution.values
+        solution = estimators.Estimate(
+            solution.values,
+            solution.deviations,
+            solution.condition,
+            float(np.sqrt(np.mean(left**2))),
+            solution.iterations,
+        )
+    return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
+
+
+def unexplained(
+    runs: Sequence[Run], base: BaseParameters, values: np.ndarray
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Residuals relative to forces by recording, of all rows and (actuator,); values of all base parameters."""
+    errors, by_actuator = {}, {}
+    for run in runs:
+        predicted, good = run.predicted(base, values), run.good
+        errors[run.recording.name] = relative(run.forces[good], predicted[good])
+        by_actuator[run.recording.name] = np.array(
+            [
+                relative(run.forces[good[:, k], k], predicted[good[:, k], k]) if good[:, k].any() else np.nan
+                for k in range(good.shape[1])
+            ]
+        )
+    return errors, by_actuator
+
+
+def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) -> float:
+    """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
+
+    At one of a few samples, see `run_of`; what is no number or cannot be reached is left out.
+    """
+    thin = thinned(recording)[0]
+    motion = thin.position, thin.velocity, thin.acceleration
+    matrix, remainder = machine.rows_of(recording)(robot_motion(machine.robot, thin), motion)
+    predicted = machine.base.reduced(matrix) @ fit.all_values + remainder
+    good = finite(predicted) & thin.usable
+    return relative(thin.force[good], predicted[good])
+
+
+def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
+    """Residuals over forces of the training recordings, each part of the time by parameters from the other parts.
+
+    Parts are in one piece, so that noise that is correlated tells nothing of its neighbours. NaN where the others do
+    not tell the parameters.
+    """
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    method = fit.method if fit.method in METHODS else "weighted"
+    left, whole = 0.0, 0.0
+    for fold in range(FOLDS):
+        inside = [np.arange(len(part.forces)) * FOLDS // len(part.forces) == fold for part in parts]
+        others = [replace(part, good=part.good & ~now[:, None]) for part, now in zip(parts, inside, strict=True)]
+        matrix, forces = statistics.stacked(others)
+        if len(statistics.independent_columns(matrix)) < matrix.shape[1]:
+            return np.nan
+        values = estimators.estimate(method, matrix, forces, statistics.actuators_of(others)).values
+        for part, run, now in zip(parts, machine.of(TRAIN), inside, strict=True):
+            good = part.good & now[:, None]
+            left += float(np.sum(replace(part, good=good).residuals(values) ** 2))
+            whole += float(np.sum(run.forces[good] ** 2))
+    return float(np.sqrt(left / whole)) if whole else np.nan
+
+
+def _may_go(value: float, deviation: float) -> bool:
+    """Whether a parameter may be zero: within two deviations."""
+    return abs(value) < 2.0 * deviation
+
+
+def relative(forces: np.ndarray, predicted: np.ndarray) -> float:
+    """Norm of the residuals over that of the forces."""
+    size = float(np.linalg.norm(forces))
+    return float(np.linalg.norm(forces - predicted)) / size if size else np.nan
+
+
+def _columns(part: FitRows, kept: Sequence[int]) -> FitRows:
+    return FitRows(part.matrix[:, :, list(kept)], part.forces, part.good)
+
+
+def weighted_rows(machine: RecordedMachine, fit: MachineFit) -> list[FitRows]:
+    """Rows of the recordings for training over the noise of their actuator, in the columns that are estimated."""
+    parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
+    return _weighted(parts, fit.values)[0]
+
+
+def _weighted(parts: Sequence[FitRows], values: np.ndarray) -> tuple[list[FitRows], np.ndarray]:
+    """Rows over the noise of their actuator, and that noise (actuator,)."""
+    residuals = np.concatenate([part.residuals(values) for part in parts])
+    counts = np.sum([part.good.sum(axis=0) for part in parts], axis=0)
+    noise = np.sqrt(np.sum(residuals**2, axis=0) / np.maximum(counts, 1))
+    noise = np.maximum(noise, np.finfo(float).eps * max(float(np.abs(residuals).max()), 1.0))
+    weighted = []
+    for part in parts:
+        measured = None if part.measured is None else part.measured / noise[:, None]
+        weighted.append(FitRows(part.matrix / noise[:, None], part.forces / noise, part.good, measured))
+    return weighted, noise
+
+
+FIRST = next(iter(BODY))
+SIGNED = (OFFSET, FADING)
+"""Columns that may have any sign, beside those of a user's own."""
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Parameters (column,) that bodies can have, their deviations, whether the solver converged, and what it said.
+
+    deviations: of those that data tell alone; NaN for the others, which are near the nominal robot's.
+    """
+
+    values: np.ndarray
+    deviations: np.ndarray
+    converged: bool
+    status: str
+
+
+def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
+    """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
+    names = [column.name for column in machine.columns]
+    known = machine.nominal.copy()
+    bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
+    for k in bodies:
+        known[k : k + SIZE] = near_consistent(known[k : k + SIZE])
+    own = {f"{machine.robot.mechanism.actuators[column.actuator]}.{column.name}" for column in machine.model.own}
+    free = [k for k, column in enumerate(machine.columns) if column.parameter in SIGNED or names[k] in own]
+    runs = machine.of(TRAIN)
+    weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in runs]
+    rows = np.concatenate([run.matrix[run.good] * w[:, None] for run, w in zip(runs, weights, strict=True)])
+    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
+    options = {} if pull is None else {"pull": pull}
+    payloads = [k for k in bodies if k >= machine.payload_columns.start]
+    found = consistent(rows, forces, known, bodies, free=free, unknown=payloads, **options)
+    deviations = np.full(len(names), np.nan)
+    for place, k in enumerate(fit.kept):
+        if np.count_nonzero(fit.base.groups[k]) == 1:
+            deviations[fit.base.independent[k]] = fit.deviations[place]
+    return Standard(found.values, deviations, found.converged, found.status)
+
+
+def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:
+    """The robot with the identified inertia of bodies and drives, in numbers, as a robot file has it.
+
+    Raises ValueError for limbs that are copies with parameters of their own, which a robot file cannot say.
+    """
+    robot, mechanism = machine.robot, machine.robot.mechanism
+    several = len({instance.limb for instance in mechanism.instances}) < len(mechanism.instances)
+    if several and not machine.model.shared:
+        raise ValueError(
+            "model: limbs that are copies were given parameters of their own, which a robot file cannot say; expected "
+            "shared: true"
+        )
+    values = standard.values.copy()
+    for k, column in enumerate(machine.columns):
+        if column.parameter == ARMATURE or column.parameter.startswith(SPIN):
+            values[k] = max(values[k], 0.0)
+    identified = with_inertia(robot, values.tolist())
+    family = describe(robot)
+    title = f"{family.title or family.name}, identified from recordings"
+    return Description(name or family.name, title, family.source, (), (), identified)
+
+
+LARGEST = 20.0
+"""Factor by which a gain may be off."""
+UNTOLD = 1e-6
+"""Least part of its column that a gain has of its own, or the recordings do not tell it."""
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Factors (actuator,) of recorded forces, their standard deviations, and the machine and its fit with them."""
+
+    factors: np.ndarray
+    deviations: np.ndarray
+    machine: RecordedMachine
+    fit: MachineFit
+
+
+def with_gains(
+    machine: RecordedMachine,
+    method: str = "weighted",
+    *,
+    eliminate: bool = False,
+    deviations: str = statistics.LARGEST,
+) -> Gains:
+    """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
+
+    For each trial of the factors parameters follow by least squares of the recorded forces. Raises ParameterError where
+    no recording for training has a known payload, or motions do not tell the factors.
+    """
+    training = machine.of(TRAIN)
+    if not any(machine.is_loaded(run.recording) for run in training):
+        raise ParameterError(
+            "gains: no recording for training has a known payload; expected at least one, as forces are otherwise "
+            "known up to a factor; add payload: {body, mass, centre} to a recording"
+        )
+    first = fit_machine(machine, method, eliminate=eliminate)
+    parts = [_loaded(run.rows(machine.base), run, first) for run in training]
+    count = parts[0][0].forces.shape[1]
+    rows = [_stacked(part, load) for part, load in parts]
+    matrix, force, load, labels = (np.concatenate(column) for column in zip(*rows, strict=True))
+    noise = first.noise[labels]
+
+    def residuals(logarithms: np.ndarray) -> np.ndarray:
+        factor = np.exp(logarithms)[labels]
+        scale = 1.0 / (factor * noise)
+        wanted, weighted = (force * factor - load) * scale, matrix * scale[:, None]
+        sizes = np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)
+        q = np.linalg.qr(weighted / sizes)[0]
+        return np.asarray(wanted - q @ (q.T @ wanted))
+
+    bound = np.log(LARGEST)
+    answer = least_squares(residuals, np.zeros(count), bounds=(-bound, bound), x_scale=1.0, xtol=1e-12, ftol=1e-12)
+    if not answer.success or np.abs(answer.x).max() > 0.99 * bound:
+        raise ParameterError(
+            f"gains: the search ended at factors {np.exp(answer.x).round(3).tolist()}; expected ones near 1; look at "
+            "units and signs of forces, and at the payload"
+        )
+    factors = np.exp(answer.x)
+    scaled = replace(
+        machine,
+        recordings=tuple(replace(recording, force=recording.force * factors) for recording in machine.recordings),
+    )
+    fit = fit_machine(scaled, method, eliminate=eliminate)
+    joined = [_with_factors(run, fit, factors) for run in scaled.of(TRAIN)]
+    whole = statistics.stacked(joined)[0]
+    kept = len(fit.kept)
+    own = np.linalg.qr(whole[:, :kept] / np.linalg.norm(whole[:, :kept], axis=0))[0]
+    left = whole[:, kept:] - own @ (own.T @ whole[:, kept:])
+    is_seen = np.linalg.norm(left, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
+    if not is_seen.all():
+        name = machine.robot.mechanism.actuators[int(np.argmin(is_seen))]
+        raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
+    spread = statistics.deviations(joined, np.concatenate([fit.values, factors]), deviations)
+    return Gains(factors, spread[kept:], scaled, replace(fit, deviations=spread[:kept]))
+
+
+def _loaded(part: FitRows, run: Run, fit: MachineFit) -> tuple[FitRows, np.ndarray]:
+    """Rows of the columns that are estimated with forces as recorded, and those that a known payload takes."""
+    kept = FitRows(part.matrix[:, :, list(fit.kept)], run.forces, part.good)
+    return kept, np.broadcast_to(run.remainder, run.forces.shape)
+
+
+def _stacked(part: FitRows, load: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    good = part.good
+    return part.matrix[good], part.forces[good], load[good], np.nonzero(good)[1]
+
+
+def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
+    """Weighted rows with a column more for each factor: what is recorded over it, on its actuator."""
+    part = run.rows(fit.base)
+    count = part.forces.shape[1]
+    recorded = np.zeros((*part.forces.shape, count))
+    for k in range(count):
+        recorded[:, k, k] = -run.forces[:, k] / factors[k]
+    matrix = np.concatenate([part.matrix[:, :, list(fit.kept)], recorded], axis=2) / fit.noise[:, None]
+    # s f - load = Y p, with f as recorded: the factors' own part goes to the left
+    wanted = (part.forces - run.forces) / fit.noise
+    return FitRows(matrix, wanted, part.good)
+
+
+SWEEPS = 4
+SLOWEST, FASTEST = 1e-3, 0.5
+"""Between which shares of an actuator's largest speed its velocity is sought."""
+TRIALS = 8
+SETTLED = 1e-3
+
+
+def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
+    """The machine with the Stribeck velocities that explain its recordings best."""
+    training = machine.of(TRAIN)
+    fit = fit_machine(machine, method)
+    speeds = np.max([np.abs(run.motion[1]).max(axis=0) for run in training], axis=0)
+    velocities = 0.05 * speeds
+    weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in training]
+    forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(training, weights, strict=True)])
+
+    def unexplained(trial: np.ndarray) -> float:
+        model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in trial))
+        parts = []
+        for run, w in zip(training, weights, strict=True):
+            matrix = run.matrix.copy()
+            matrix[:, :, machine.beside] = run.beside(machine.robot, model)
+            parts.append(machine.base.reduced(matrix)[run.good] * w[:, None])
+        rows = np.concatenate(parts)
+        sizes = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+        answer = np.linalg.lstsq(rows / sizes, forces, rcond=1e-10)[0]
+        return float(np.linalg.norm(forces - rows / sizes @ answer))
+
+    for _ in range(SWEEPS):
+        before = velocities.copy()
+        for k, speed in enumerate(speeds):
+
+            def cost(share: float, k: int = k, speed: float = speed) -> float:
+                return unexplained(np.where(np.arange(len(speeds)) == k, share * speed, velocities))
+
+            velocities[k] = speed * _best(cost)
+        if np.all(np.abs(velocities - before) < SETTLED * velocities):
+            break
+    model = replace(machine.model, stribeck_velocity=tuple(float(x) for x in velocities))
+    return replace(machine, model=model)
+
+
+def _best(cost: Callable[[float], float]) -> float:
+    """The share with the least cost: trials over all sizes, then a search near the best."""
+    trials = np.geomspace(SLOWEST, FASTEST, TRIALS)
+    costs = [cost(share) for share in trials]
+    k = int(np.argmin(costs))
+    low, high = np.log(trials[max(k - 1, 0)]), np.log(trials[min(k + 1, TRIALS - 1)])
+    found = minimize_scalar(lambda logarithm: cost(np.exp(logarithm)), bounds=(low, high), method="bounded")
+    return float(np.exp(found.x))

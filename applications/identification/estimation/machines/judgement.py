@@ -1,0 +1,306 @@
+"""What a fit may lack, in words: delay, other friction, drift, limbs that differ; and what the user should know.
+
+Each suspicion is a few columns more; a test with the covariance of correlated noise says whether they explain
+residuals. Where motions are small, offsets take up what a heavier limb asks and no residual is left that could tell it.
+Offsets of copies then differ, and whether limbs that differ in mass explain that as well says if they may be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import null_space
+
+from applications.identification.estimation.machines.fitting import (
+    MachineFit,
+    Standard,
+    fit_machine,
+    unexplained,
+    weighted_rows,
+)
+from applications.identification.estimation.machines.machine import RecordedMachine, Run
+from applications.identification.estimation.machines.machine_model import OFFSET
+from applications.identification.estimation.machines.preparation import advanced
+from applications.identification.estimation.machines.residuals import (
+    Extension,
+    FitRows,
+    LackOfFit,
+    independent_columns,
+    lack_of_fit,
+)
+from tasks.dynamics.regressor import ARMATURE, BODY, SPIN
+
+DELAY = "delay"
+SHARED, MASSES, OFFSETS = "limbs", "masses", "offsets"
+CORRELATED = 0.2
+"""Correlation from one sample to the next above which noise does not count as white."""
+POOR = 0.3
+"""Share of the forces for training that is not explained beyond which the model is not the machine's."""
+UNLIKE = 2.0
+"""Residuals of bodies that there can be over those of all parameters that are told."""
+DELAYS = 6
+LATE = 5e-3
+"""Chance below which a delay is told: it is one test of all recordings, where others are several for each actuator."""
+SETTLED = 1e-3
+"""Change of an estimated delay, relative to a sample, at which it is taken."""
+
+
+def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
+    """What a model may lack, as columns beside its own: of everything together, then of each actuator."""
+    runs = machine.of("train")
+    names = machine.robot.mechanism.actuators
+    yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs), LATE)
+    if (unshared := _unshared(machine, fit)) is not None:
+        yield Extension(SHARED, unshared)
+        yield Extension(MASSES, _masses(machine, fit))
+    for k, name in enumerate(names):
+        shapes = [_friction_shapes(run, k) for run in runs]
+        yield Extension(f"friction {name}", tuple(_on(shape, k, len(names), fit) for shape in shapes))
+        drift = [np.sign(run.motion[1][:, k : k + 1]) * _centred(run.time)[:, None] for run in runs]
+        yield Extension(f"drift {name}", tuple(_on(shape, k, len(names), fit) for shape in drift))
+
+
+def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
+    """The fit with the tests of what its model may lack."""
+    parts = weighted_rows(machine, fit)
+    lacks = [lack_of_fit(parts, extension) for extension in suspicions(machine, fit)]
+    if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
+        lacks += _offsets(machine, fit, parts)
+    return replace(fit, lacks=tuple(lacks))
+
+
+def _rates(run: Run, fit: MachineFit) -> np.ndarray:
+    """How forces change with a delay: minus their rate (samples, actuator, 1)."""
+    return -run.predicted_rate(fit.base, fit.all_values)[:, :, None]
+
+
+def _friction_shapes(run: Run, actuator: int) -> np.ndarray:
+    velocity = run.motion[1][:, actuator]
+    fastest = float(np.abs(velocity).max()) or 1.0
+    relative = velocity / fastest
+    slow = [np.sign(relative) * np.exp(-((relative / share) ** 2)) for share in (0.05, 0.2)]
+    return np.stack([np.abs(relative), relative * np.abs(relative), relative**3, *slow], axis=1)
+
+
+def _centred(time: np.ndarray) -> np.ndarray:
+    return np.asarray((time - time.mean()) / max(float(np.ptp(time)), 1e-12))
+
+
+def _on(shape: np.ndarray, actuator: int, count: int, fit: MachineFit) -> np.ndarray:
+    columns = np.zeros((len(shape), count, shape.shape[1]))
+    columns[:, actuator] = shape
+    return _over_noise(columns, fit)
+
+
+def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
+    return np.asarray(columns / fit.noise[:, None])
+
+
+def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
+    """Columns of limbs with parameters of their own; None where no limbs are copies."""
+    other = machine.unshared
+    if other is None:
+        return None
+    runs = other.of("train")
+    whole = np.concatenate([other.base.reduced(run.matrix)[run.good] for run in runs])
+    kept = independent_columns(whole, 1e-4)
+    return tuple(_over_noise(other.base.reduced(run.matrix)[:, :, kept], fit) for run in runs)
+
+
+def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]:
+    """What each limb asks by the robot's own inertia: a column for each of the limbs that are copies.
+
+    One number for a limb, so that a limb which is heavier as a whole is told where all of its parameters are not.
+    """
+    other = machine.unshared
+    assert other is not None, "asked for where limbs are copies"
+    values = other.nominal
+    instances = machine.robot.mechanism.instances
+    limbs = [instance.limb for instance in instances]
+    parts = np.zeros((len(values), 0))
+    for instance in instances:
+        if limbs.count(instance.limb) > 1:
+            is_own = [c.owner.startswith(f"{instance.name}.") and _is_inertia(c.parameter) for c in other.columns]
+            parts = np.column_stack([parts, np.where(is_own, values, 0.0)])
+    return tuple(_over_noise(run.matrix @ parts, fit) for run in other.of("train"))
+
+
+def _is_inertia(parameter: str) -> bool:
+    return parameter in BODY or parameter == ARMATURE or parameter.startswith(SPIN)
+
+
+def _offset_contrasts(machine: RecordedMachine, fit: MachineFit) -> np.ndarray:
+    """Differences of the offsets of actuators that are copies (kept parameter, difference), where all are estimated."""
+    names, copies = iter(machine.robot.mechanism.actuators), dict[tuple[int, str], list[str]]()
+    for instance in machine.robot.mechanism.instances:
+        for joint in machine.robot.mechanism.limbs[instance.limb].actuated:
+            copies.setdefault((instance.limb, joint), []).append(f"{next(names)}.{OFFSET}")
+    kept = [fit.base.names[fit.base.independent[k]] for k in fit.kept]
+    result = []
+    for offsets in copies.values():
+        if set(offsets) <= set(kept):
+            places = [kept.index(name) for name in offsets]
+            result += [np.eye(len(kept))[place] - np.eye(len(kept))[places[0]] for place in places[1:]]
+    return np.array(result).reshape(-1, len(kept)).T
+
+
+def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) -> Iterator[LackOfFit]:
+    """Offsets of copies that differ, if limbs that differ in mass explain that as well; values are their masses'."""
+    contrasts = _offset_contrasts(machine, fit)
+    if machine.unshared is None or not contrasts.size:
+        return
+    equal = null_space(contrasts.T)
+    alike = [FitRows(part.matrix @ equal, part.forces, part.good) for part in parts]
+    offsets = Extension(OFFSETS, tuple(part.matrix @ contrasts for part in parts))
+    differ = lack_of_fit(alike, offsets)
+    if not differ.is_significant:
+        return
+    masses = _masses(machine, fit)
+    heavier = [
+        FitRows(np.concatenate([part.matrix, columns], axis=2), part.forces, part.good)
+        for part, columns in zip(alike, masses, strict=True)
+    ]
+    # all copies heavier by the same are the parameters that they share
+    told = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
+    heavier = [FitRows(part.matrix[:, :, told], part.forces, part.good) for part in heavier]
+    if not lack_of_fit(heavier, offsets).is_significant:
+        instead = lack_of_fit(alike, Extension(OFFSETS, masses))
+        yield replace(differ, values=instead.values, deviations=instead.deviations)
+
+
+def lacking(fit: MachineFit) -> Iterator[str]:
+    """What tests say, in words."""
+    is_told = any(lack.text == SHARED and lack.is_significant for lack in fit.lacks)
+    for lack in fit.lacks:
+        if lack.is_significant and not (is_told and lack.text == MASSES):
+            kind, _, name = lack.text.partition(" ")
+            share = f"which is {lack.share:.0%} of the residuals: deviations are too small"
+            if kind == DELAY:
+                yield _late(lack, share)
+            elif kind == SHARED:
+                yield f"limbs that are copies differ, {share}; write shared: false under model"
+            elif kind == MASSES:
+                yield f"limbs that are copies differ in mass{_by(lack)}, {share}; write shared: false under model"
+            elif kind == OFFSETS:
+                yield (
+                    f"offsets of actuators that are copies differ, which limbs that differ in mass{_by(lack)} explain "
+                    "as well: these recordings do not tell one from the other, and deviations hold for the first only; "
+                    "weigh the limbs, or record larger motions"
+                )
+            elif kind == "friction":
+                yield f"friction of {name} is not what its law says, {share}; try friction: asymmetric or stribeck"
+            else:
+                yield f"friction of {name} changes during the recordings, {share}; is the machine warm?"
+
+
+def _by(lack: LackOfFit) -> str:
+    return f" by {np.abs(lack.values).max():.0%}" if len(lack.values) else ""
+
+
+def _late(lack: LackOfFit, share: str) -> str:
+    way = "late" if lack.values[0] > 0 else "early"
+    time, deviation = abs(lack.values[0]) * 1e3, lack.deviations[0] * 1e3
+    return f"forces are {time:.2g} +- {deviation:.1g} ms {way}, {share}; write delay: estimate under preparation"
+
+
+QUESTIONS = {
+    DELAY: "forces are on time",
+    SHARED: "limbs that are copies are alike",
+    MASSES: "limbs that are copies weigh the same",
+    OFFSETS: "offsets of copies are alike",
+    "friction": "friction of {name} is as its law",
+    "drift": "friction of {name} stays as it is",
+}
+"""What tests ask, by the extension of the model that they try."""
+
+
+def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, str, float]]:
+    """What the tests of a fit ask, what they answer, and the chance of so much if the answer were yes."""
+    for name, white in zip(machine.robot.mechanism.actuators, fit.whiteness, strict=True):
+        answer = "yes" if white.is_white else f"no, correlated by {white.lag_one:.2f} from sample to sample"
+        yield f"residuals of {name} are white noise", answer, white.chance
+    for lack in fit.lacks:
+        kind, _, name = lack.text.partition(" ")
+        answer = f"no, that is {lack.share:.0%} of the residuals" if lack.is_significant else "yes"
+        yield QUESTIONS[kind].format(name=name), answer, lack.chance
+
+
+def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
+    """What a user should know of a fit, and of the parameters that bodies can have, in words."""
+    result = [*_poor(machine, fit, standard), *lacking(fit)]
+    names = machine.robot.mechanism.actuators
+    coloured = [
+        (name, white.lag_one)
+        for name, white in zip(names, fit.whiteness, strict=True)
+        if not white.is_white and abs(white.lag_one) > CORRELATED
+    ]
+    if coloured:
+        listed = ", ".join(f"{name} {lag:.2f}" for name, lag in coloured)
+        result.append(
+            f"residuals are correlated from sample to sample ({listed}): they tell as much as {fit.independent:.0f} "
+            f"independent rows of {fit.rows}; deviations count that"
+        )
+    if left_out := fit.base.count - len(fit.kept):
+        names_left = [fit.base.grouping(k) for k in range(fit.base.count) if k not in fit.kept]
+        result.append(
+            f"{left_out} of {fit.base.count} base parameters are not moved by the recordings, or left out: "
+            f"{', '.join(names_left[:12])}{', ...' if left_out > 12 else ''}"
+        )
+    if weak := fit.weak:
+        result.append(f"{len(weak)} parameters are told within 30 % only or not at all, such as {', '.join(weak[:3])}")
+    return result
+
+
+def _poor(machine: RecordedMachine, fit: MachineFit, standard: Standard | None) -> Iterator[str]:
+    """Recordings that the model does not explain, at all or with bodies that there can be."""
+    possible = {} if standard is None or not standard.converged else _consistent_errors(machine, fit, standard)
+    for run in machine.of("train"):
+        name = run.recording.name
+        if fit.errors[name] > POOR:
+            yield (
+                f"{name}: {fit.errors[name]:.0%} of the forces are not explained: look at columns, units, signs, zeros "
+                "and the robot"
+            )
+        elif possible.get(name, 0.0) > max(UNLIKE * fit.errors[name], fit.errors[name] + 0.02):
+            yield (
+                f"{name}: bodies that there can be leave {possible[name]:.1%} of the forces, the parameters found "
+                f"{fit.errors[name]:.1%}: these are of no machine; look at gravity, units, signs and zeros"
+            )
+
+
+def _consistent_errors(machine: RecordedMachine, fit: MachineFit, standard: Standard) -> dict[str, float]:
+    return unexplained(machine.of("train"), fit.base, fit.base.of(standard.values))[0]
+
+
+def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:
+    """The machine with the forces of all recordings as much earlier as they are late, and that time [s]."""
+    delay = 0.0
+    raw = machine
+    for _ in range(DELAYS):
+        fit = fit_machine(machine, method)
+        parts = weighted_rows(machine, fit)
+        runs = machine.of("train")
+        lack: LackOfFit = lack_of_fit(parts, Extension(DELAY, tuple(_over_noise(_rates(r, fit), fit) for r in runs)))
+        if not len(lack.values):
+            break
+        change = float(lack.values[0])
+        delay += change
+        machine = delayed_machine(raw, delay)
+        if abs(change) < SETTLED * raw.recordings[0].step:
+            break
+    return machine, delay
+
+
+def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
+    """The machine whose recorded forces are earlier by `delay` [s]."""
+    shifted = tuple(
+        replace(
+            recording,
+            force=advanced(recording.force, delay, recording.step),
+            used=replace(recording.used, delay=(recording.used.delay or 0.0) + delay),
+        )
+        for recording in machine.recordings
+    )
+    return replace(machine, recordings=shifted)

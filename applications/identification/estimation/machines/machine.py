@@ -1,0 +1,490 @@
+"""A machine that recordings were made of: its robot, what its model has beside bodies, payloads, base parameters.
+
+Rows of a fit from one prepared recording: the regressor goes through the filter of the forces.
+
+Then as many samples are kept as the filter leaves independent.
+
+The motion of a robot from its actuators' recorded positions, and of its actuators along a motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from applications.identification.estimation.base import BaseParameters, from_matrix
+from applications.identification.estimation.encoders import angular_velocity, joint_positions
+from applications.identification.estimation.machines.machine_model import (
+    ActuatorMotion,
+    CoupledFriction,
+    MachineModel,
+    base_of,
+    finite,
+    nominal,
+)
+from applications.identification.estimation.machines.preparation import Prepared
+from applications.identification.estimation.machines.residuals import FitRows
+from applications.identification.estimation.states import random_motion
+from robots.model import Robot
+from robots.parameters import ParameterError, nearest
+from tasks.dynamics.forward_kinematics import forward_kinematics
+from tasks.dynamics.inputs import GRAVITY, Moving, present
+from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
+from tasks.dynamics.regressor import BODY, Column, regressor, shared_columns
+from tasks.mathematics.signals import rate
+
+HOPELESS = 4
+"""Poses that cannot be solved, at least, before a recording is refused where these are most of those tried."""
+UNREACHED = 0.2
+"""Share of the samples tried that may be no poses: a recording that touches the end of the workspace."""
+ALL = "no sample is a pose"
+LEGS = 100
+"""Poses of a recording that are solved one after the other; the others start from the nearest of them."""
+
+
+def is_direct(robot: Robot) -> bool:
+    """Whether the actuators' positions are the coordinates of the robot's motion: a chain driven in its joints."""
+    mechanism = robot.mechanism
+    return (
+        mechanism.is_chain
+        and not any(limb.drives for limb in mechanism.limbs)
+        and tuple(mechanism.freedoms) == tuple(mechanism.actuators)
+    )
+
+
+def robot_motion(robot: Robot, recording: Prepared) -> Moving:
+    """The motion of a robot whose actuators move as recorded, from the reference pose on.
+
+    Raises ParameterError where they do not give its motion, and where no sample can be solved.
+    """
+    if is_direct(robot):
+        return {"q": recording.position, "qd": recording.velocity, "qdd": recording.acceleration}
+    mechanism = robot.mechanism
+    if len(mechanism.actuators) != len(mechanism.freedoms):
+        raise ParameterError(
+            f"{recording.name}: {robot.name} has {len(mechanism.actuators)} actuators and {len(mechanism.freedoms)} "
+            "freedoms, so that their positions do not give its motion; expected as many of both"
+        )
+    moving = _chain(robot, recording) if mechanism.is_chain else _platform(robot, recording)
+    solved = [finite(values) for values in present(moving).values()]
+    if not np.logical_and.reduce(solved).any():
+        raise unreachable(robot, recording)
+    return moving
+
+
+def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> ParameterError:
+    """The error of positions that no pose of the robot has."""
+    return ParameterError(
+        f"{recording.name}: {which} that {robot.name} can reach from its reference pose; expected "
+        "positions of its actuators in their order; look at units, signs and offsets of zero"
+    )
+
+
+def _chain(robot: Robot, recording: Prepared) -> Moving:
+    wanted = recording.position
+    anchors = _anchors(len(wanted))
+    q = np.zeros((len(anchors), len(robot.mechanism.freedoms)))
+    near = np.zeros((1, q.shape[1]))
+    for row, sample in enumerate(anchors):
+        q[row] = joint_positions(robot, wanted[sample : sample + 1], near)[0]
+        near = q[row : row + 1] if np.isfinite(q[row]).all() else near
+    q = joint_positions(robot, wanted, _filled(q)[_nearest(anchors, len(wanted))])
+    qd = rate(q, recording.step)
+    return {"q": q, "qd": qd, "qdd": rate(qd, recording.step)}
+
+
+def _platform(robot: Robot, recording: Prepared) -> Moving:
+    wanted, home, step = recording.position, robot.mechanism.platform.home, recording.step
+    anchors = _anchors(len(wanted))
+    position, rotation = np.zeros((len(anchors), 3)), np.zeros((len(anchors), 3, 3))
+    near, failed = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), 0
+    for row, sample in enumerate(anchors):
+        pose = forward_kinematics(robot, actuator_position=wanted[sample], position=near[0], rotation=near[1])
+        if np.isfinite(pose.position).all():
+            near = pose.position, pose.rotation
+        else:
+            failed += 1
+            # each of them takes long, and all samples would
+            if failed >= HOPELESS and failed > min(0.5 * (row + 1), UNREACHED * len(anchors)):
+                which = f"{failed} of the {row + 1} samples tried are no poses" if failed <= row else ALL
+                raise unreachable(robot, recording, which)
+        position[row], rotation[row] = near
+    close = _nearest(anchors, len(wanted))
+    pose = forward_kinematics(robot, actuator_position=wanted, position=position[close], rotation=rotation[close])
+    velocity, omega = rate(pose.position, step), angular_velocity(pose.rotation, step)
+    moving: Moving = {
+        "position": pose.position,
+        "rotation": pose.rotation,
+        "twist": np.concatenate([omega, velocity], axis=1),
+        "acceleration": np.concatenate([rate(omega, step), rate(velocity, step)], axis=1),
+    }
+    return moving
+
+
+def _anchors(samples: int) -> np.ndarray:
+    return np.unique(np.linspace(0, samples - 1, min(LEGS, samples)).astype(int))
+
+
+def _nearest(anchors: np.ndarray, samples: int) -> np.ndarray:
+    """For every sample the number of the anchor that is nearest."""
+    middles = 0.5 * (anchors[1:] + anchors[:-1])
+    return np.searchsorted(middles, np.arange(samples))
+
+
+def _filled(values: np.ndarray) -> np.ndarray:
+    """Rows that are no numbers become the last one that is."""
+    good = np.isfinite(values).all(axis=1)
+    last = np.maximum.accumulate(np.where(good, np.arange(len(values)), -1))
+    return np.where((last >= 0)[:, None], values[np.maximum(last, 0)], 0.0)
+
+
+def actuator_motion(robot: Robot, moving: Moving) -> ActuatorMotion:
+    """Position, velocity and acceleration of the actuators along a motion; no acceleration of drives: zero."""
+    if is_direct(robot):
+        q, qd, qdd = (np.asarray(present(moving)[name]) for name in ("q", "qd", "qdd"))
+        return q, qd, qdd
+    position = actuator_positions(robot, **moving)
+    velocity = inverse_dynamics(robot, full=True, **moving).velocity
+    mechanism = robot.mechanism
+    if any(limb.drives for limb in mechanism.limbs):
+        return position, velocity, np.zeros_like(velocity)
+    joints = inverse_kinematics(robot, **moving).acceleration
+    acceleration = [
+        joints[..., k, mechanism.limbs[instance.limb].index(joint)]
+        for k, instance in enumerate(mechanism.instances)
+        for joint in mechanism.limbs[instance.limb].actuated
+    ]
+    return position, velocity, np.stack(acceleration, axis=-1)
+
+
+Rows = Callable[[Moving, ActuatorMotion], tuple[np.ndarray, np.ndarray]]
+"""From a motion to the regressor (samples, actuator, column) and what forces have beside it (samples, actuator)."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One recording as rows of a fit: matrix (samples, actuator, column), forces, times, motion of the actuators.
+
+    good (samples, actuator): rows that the fit uses; forces of actuators at rest are not used. remainder (samples,
+    actuator): forces beside matrix @ parameters, where these are not linear in parameters and the matrix has their
+    derivatives. thin: the recording at the samples that the regressor was computed at; numbers: those of them that are
+    rows. slopes: rates of matrix and remainder along time, at the step of `thin`, which is finer than that of the rows.
+    """
+
+    recording: Prepared
+    matrix: np.ndarray
+    forces: np.ndarray
+    good: np.ndarray
+    remainder: np.ndarray
+    time: np.ndarray
+    motion: ActuatorMotion
+    thin: Prepared = field(repr=False)
+    numbers: np.ndarray = field(repr=False)
+    slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
+
+    def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
+        """The columns beside those of bodies alone, of another model too, through the filter."""
+        motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
+        return self.thin.filtered(model.beside(robot, motion))[self.numbers]
+
+    def rows(self, base: BaseParameters) -> FitRows:
+        """The rows of base parameters."""
+        return FitRows(base.reduced(self.matrix), self.linear_forces, self.good)
+
+    @property
+    def linear_forces(self) -> np.ndarray:
+        """What matrix @ parameters has to give (samples, actuator)."""
+        return self.forces - self.remainder
+
+    def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
+        """Forces (samples, actuator) as base parameters have them."""
+        return np.asarray(base.reduced(self.matrix) @ values + self.remainder)
+
+    def predicted_rate(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
+        """Rates (samples, actuator) of the forces as base parameters have them [N m/s or N/s]."""
+        matrix, remainder = self.slopes
+        return np.asarray(base.reduced(matrix) @ values + remainder)
+
+
+def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
+    """The recording at the samples that a regressor is computed at, and which of its own these are.
+
+    A filter that cuts far below the rate makes most samples superfluous before it, too.
+    """
+    stride = max(1, recording.every // 8)
+    chosen = np.arange(0, len(recording.force), stride)
+    series = ("position", "velocity", "acceleration", "force", "usable", "resting")
+    parts = {name: getattr(recording, name)[chosen] for name in series}
+    return replace(recording, step=recording.step * stride, **parts), chosen
+
+
+def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
+    """Rows of a recording; samples that the robot cannot reach are left out.
+
+    rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
+    """
+    thin, chosen = thinned(recording)
+    thin = replace(thin, force=recording.filtered(recording.force)[chosen])
+    moving = robot_motion(robot, thin)
+    part: ActuatorMotion = (thin.position, thin.velocity, thin.acceleration)
+    matrix, remainder = rows(moving, part)
+    good = finite(matrix) & thin.usable
+    forces, matrix = thin.force, np.where(np.isfinite(matrix), matrix, 0.0)
+    matrix = thin.filtered(matrix)
+    if remainder.any():
+        remainder = thin.filtered(np.where(np.isfinite(remainder), remainder, 0.0))
+    # what the filter carries from samples that are none into their neighbours is left out with them
+    reach = round(1.0 / (thin.used.cutoff * thin.step)) if thin.used.cutoff else 0
+    spoilt = np.convolve(~good, np.ones(2 * reach + 1), mode="same") > 0.5 if (~good).any() else ~good
+    numbers = thin.kept
+    numbers = numbers[~spoilt[numbers]]
+    if len(numbers) < 2:
+        raise ParameterError(f"{recording.name}: no samples are left; expected some that are whole and can be reached")
+    moves = ~thin.resting[numbers]
+    if not moves.any():
+        raise ParameterError(f"{recording.name}: nothing moves; expected a recording of a motion; look at rest")
+    return Run(
+        recording,
+        matrix[numbers],
+        forces[numbers],
+        moves,
+        remainder[numbers],
+        numbers * thin.step,
+        at_samples(part, numbers),
+        thin,
+        numbers,
+        (slope(matrix, numbers, thin.step), slope(remainder, numbers, thin.step)),
+    )
+
+
+def slope(series: np.ndarray, numbers: np.ndarray, step: float) -> np.ndarray:
+    """Rates of a series along its first dim at some samples, by differences of the samples beside them."""
+    before, after = np.maximum(numbers - 1, 0), np.minimum(numbers + 1, len(series) - 1)
+    times = (after - before).reshape(-1, *[1] * (series.ndim - 1)) * step
+    return np.asarray((series[after] - series[before]) / times)
+
+
+def at_samples(motion: ActuatorMotion, numbers: np.ndarray) -> ActuatorMotion:
+    """Some samples of a motion of the actuators."""
+    position, velocity, acceleration = motion
+    return position[numbers], velocity[numbers], acceleration[numbers]
+
+
+SIZE = len(BODY)
+TRAIN = "train"
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What is fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
+
+    Recordings with the same unknown payload have its name.
+    """
+
+    name: str
+    body: str
+    values: tuple[float, ...] | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Its columns."""
+        return tuple(Column(self.name, parameter, unit) for parameter, unit in BODY.items())
+
+    def places(self, columns: Sequence[Column]) -> list[int]:
+        """Numbers of the columns of its body. Raises ParameterError for a body that has none."""
+        numbers = [k for k, column in enumerate(columns) if column.owner == self.body and column.parameter in BODY]
+        if len(numbers) != SIZE:
+            known = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
+            raise ParameterError(
+                f"payload: got the body {self.body!r}; expected one with inertia; {nearest(self.body, known)}"
+            )
+        return numbers
+
+
+def payload_bodies(robot: Robot) -> tuple[str, ...]:
+    """Return the bodies that a payload can be fixed to: those with inertia that no copy of a limb has as well."""
+    columns, places = shared_columns(robot.family)
+    single = {k for k in places if places.count(k) == 1}
+    return tuple(dict.fromkeys(c.owner for k, c in enumerate(columns) if k in single and c.parameter in BODY))
+
+
+def base_with_payloads(
+    base: BaseParameters,
+    robot: Robot,
+    payloads: Sequence[Payload],
+    columns: Sequence[Column],
+    gravity: tuple[float, float, float] = GRAVITY,
+) -> BaseParameters:
+    """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
+    moving = random_motion(robot, 4 * SIZE)
+    own = shared_columns(robot.family)[0]
+    whole = regressor(robot, shared=True, gravity=gravity, **moving)
+    groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
+    for payload in payloads:
+        rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)
+        part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns])
+        independent += [start + k for k in part.independent]
+        groups.append(part.groups)
+        start += SIZE
+    return BaseParameters(
+        tuple(independent), block_diag(*groups), tuple(column.name for column in columns), base.margin
+    )
+
+
+@dataclass(frozen=True)
+class RecordedMachine:
+    """A robot, what its model has beside bodies, and prepared recordings of it.
+
+    point: base parameters that forces are linearised at where they are not linear; absent: the robot's own. payloads:
+    of each recording, where there are some.
+    """
+
+    robot: Robot
+    model: MachineModel
+    recordings: tuple[Prepared, ...]
+    point: tuple[float, ...] = ()
+    payloads: tuple[Payload | None, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns; those of unknown payloads come last."""
+        return (*self._own_columns, *(column for payload in self._unknown for column in payload.columns))
+
+    @cached_property
+    def _own_columns(self) -> tuple[Column, ...]:
+        return self.model.columns(self.robot)
+
+    @cached_property
+    def nominal(self) -> np.ndarray:
+        """Values (column,) of the robot's own parameters; zero for friction that it does not have and for payloads."""
+        values = nominal(self.robot, self.model)
+        return np.concatenate([values, np.zeros(len(self.columns) - len(values))])
+
+    @cached_property
+    def beside(self) -> slice:
+        """Places of the columns beside those of bodies: friction, offsets, drives and a user's own."""
+        rest = np.zeros((1, len(self.robot.mechanism.actuators)))
+        count = self.model.beside(self.robot, (rest, rest, rest)).shape[2]
+        return slice(len(self._own_columns) - count, len(self._own_columns))
+
+    @property
+    def payload_columns(self) -> slice:
+        """Places of the columns of unknown payloads."""
+        return slice(len(self._own_columns), None)
+
+    @property
+    def _unknown(self) -> list[Payload]:
+        """Unknown payloads, each once."""
+        names = {payload.name: payload for payload in self.payloads if payload is not None and payload.values is None}
+        return list(names.values())
+
+    def is_loaded(self, recording: Prepared) -> bool:
+        """Whether a recording was made with a known payload."""
+        payload = self._payload(recording)
+        return payload is not None and payload.values is not None
+
+    def _payload(self, recording: Prepared) -> Payload | None:
+        names = [other.name for other in self.recordings]
+        return self.payloads[names.index(recording.name)] if self.payloads and recording.name in names else None
+
+    @cached_property
+    def base(self) -> BaseParameters:
+        """Base parameters at random states, of unknown payloads those that their body's motion tells."""
+        base = base_of(self.robot, self.model, lambda moving: actuator_motion(self.robot, moving))
+        if not self._unknown:
+            return base
+        return base_with_payloads(base, self.robot, self._unknown, self.columns, self.model.gravity)
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Rows of every recording. Raises ParameterError for one with nothing left."""
+        if self.payloads and self.model.coupled(self.robot) is not None:
+            raise ParameterError(
+                "payload: got one and friction that reactions load, which it changes; expected one of them; leave "
+                "recordings with payload out"
+            )
+        return tuple(run_of(self.robot, recording, self.rows_of(recording)) for recording in self.recordings)
+
+    def tangent(self, coupled: CoupledFriction) -> TangentModel:
+        """The model about `point`, where friction is coupled with reactions."""
+        return TangentModel(self.robot, self.model, coupled, self.base, self.point)
+
+    def rows_of(self, recording: Prepared) -> Rows:
+        """The regressor along a motion of a recording, and what forces have beside it."""
+        if (coupled := self.model.coupled(self.robot)) is not None:
+            return self.tangent(coupled).rows
+        payload = self._payload(recording)
+
+        def rows(moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
+            matrix = self.model.matrix(self.robot, moving, actuators)
+            remainder = np.zeros(matrix.shape[:2])
+            if payload is None and not self._unknown:
+                return matrix, remainder
+            own = np.zeros((*remainder.shape, SIZE))
+            if payload is not None:
+                own = matrix[:, :, payload.places(self._own_columns)]
+                if payload.values is not None:
+                    remainder = own @ np.array(payload.values)
+            is_on = [payload is not None and unknown.name == payload.name for unknown in self._unknown]
+            return np.concatenate([matrix, *(own if on else own * 0.0 for on in is_on)], axis=2), remainder
+
+        return rows
+
+    @cached_property
+    def unshared(self) -> RecordedMachine | None:
+        """The machine whose limbs have parameters of their own; None where no limbs are copies, or none share."""
+        instances = self.robot.mechanism.instances
+        if not self.model.shared or len({instance.limb for instance in instances}) == len(instances):
+            return None
+        joints = None if self.model.coupled(self.robot) else self.model.joints
+        model = replace(self.model, shared=False, joints=joints)
+        return RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
+
+    def at(self, point: np.ndarray) -> RecordedMachine:
+        """The machine linearised at other base parameters, which are the same combinations."""
+        machine = replace(self, point=tuple(point.tolist()))
+        machine.__dict__.update(base=self.base, columns=self.columns)
+        return machine
+
+    def of(self, role: str) -> list[Run]:
+        """The runs of a role."""
+        return [run for run in self.runs if run.recording.role == role]
+
+
+@dataclass(frozen=True)
+class TangentModel:
+    """A machine whose friction reactions load, linear about base parameters (kept,), absent: the robot's own.
+
+    What base parameters do not tell of the bodies is as the robot has it, or by `known` (column,): reactions depend on
+    it as well.
+    """
+
+    robot: Robot
+    model: MachineModel
+    coupled: CoupledFriction
+    base: BaseParameters
+    point: tuple[float, ...]
+    known: tuple[float, ...] = ()
+
+    def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of forces by the columns (samples, actuator, column), and what forces have beside them.
+
+        With these derivatives times parameters it is the force of inverse dynamics itself at the point.
+        """
+        known = np.array(self.known) if self.known else nominal(self.robot, self.model)
+        kept = list(self.base.independent)
+        point = np.array(self.point) if self.point else self.base.of(known)
+        values = known.copy()
+        others = np.delete(np.arange(len(known)), kept)
+        values[kept] = point - self.base.groups[:, others] @ known[others]
+        count = len(self.coupled.columns)
+        inside = [k for k in kept if k < count]
+        forces, rates = self.coupled.linearised(values[:count], np.eye(count)[inside], moving)
+        beside = self.model.beside(self.robot, actuators)
+        forces = forces + beside @ values[count:]
+        rates = np.concatenate([rates, beside[:, :, [k - count for k in kept if k >= count]]], axis=2)
+        return rates @ self.base.groups, forces - rates @ point

@@ -1,0 +1,349 @@
+"""What residuals say: deviations that hold where noise is correlated, and whether the model is the machine's.
+
+Residuals of a fit are series along time, one for each recording and actuator. Sources: Newey and West 1987 and 1994 for
+the covariance and its bandwidth; Kunsch 1989 for the block bootstrap; Ljung and Box 1978 for whiteness; Kay 1993 for
+the number of independent samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_toeplitz
+from scipy.signal import lfilter
+from scipy.stats import chi2, f
+
+from tasks.kernels.expression import Array
+
+LAGS = 20
+"""Lags of the whiteness test."""
+SIGNIFICANT = 1e-3
+"""Chance below which a test speaks, of several for each actuator."""
+LARGEST = "largest"
+"""Deviations that are the largest of three estimates."""
+BOOTSTRAPS = 400
+DRAWN = 50
+"""Draws of a bootstrap whose series are in memory together."""
+ORDERS = 12
+"""Longest autoregressive process that is tried."""
+NEW = 1e-3
+"""Share of a column that the model's do not have, for it to say anything new."""
+
+
+@dataclass(frozen=True)
+class FitRows:
+    """One recording's rows of a fit, already weighted: matrix (samples, actuator, column), forces (samples, actuator).
+
+    Samples are evenly spaced in time. Rows that are not `good` (samples, actuator) are left out. measured: the matrix
+    that residuals are of, where `matrix` is its projection on instruments.
+    """
+
+    matrix: np.ndarray
+    forces: np.ndarray
+    good: np.ndarray
+    measured: np.ndarray | None = None
+
+    def residuals(self, values: Array) -> np.ndarray:
+        """Residuals (samples, actuator); zero where a row is left out."""
+        matrix = self.matrix if self.measured is None else self.measured
+        return np.asarray(np.where(self.good, self.forces - matrix @ values, 0.0))
+
+    def on(self, instruments: np.ndarray) -> FitRows:
+        """These rows with others (samples, actuator, column) in place of the matrix, which residuals go on with."""
+        return FitRows(instruments, self.forces, self.good, self.matrix)
+
+
+def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:
+    """All rows of some recordings: matrix (rows, column), forces (rows,)."""
+    return np.concatenate([part.matrix[part.good] for part in parts]), np.concatenate(
+        [part.forces[part.good] for part in parts]
+    )
+
+
+def actuators_of(parts: Sequence[FitRows]) -> np.ndarray:
+    """Number of the actuator of every row that `stacked` gives."""
+    return np.concatenate([np.nonzero(part.good)[1] for part in parts])
+
+
+def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int]:
+    """Numbers of the columns that recordings move, from left to right: the others are zero or combinations."""
+    sizes = np.linalg.norm(matrix, axis=0)
+    moved = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
+    triangle = np.asarray(np.linalg.qr(matrix[:, moved] / sizes[moved], mode="r"))
+    # by their own part of length, which QR without pivoting has on its diagonal as long as none before it is small
+    kept: list[int] = []
+    basis = np.zeros((len(triangle), 0))
+    for k, column in enumerate(triangle.T):
+        left = column - basis @ (basis.T @ column)
+        left = left - basis @ (basis.T @ left)
+        if (size := float(np.linalg.norm(left))) > tolerance:
+            kept.append(int(moved[k]))
+            basis = np.column_stack([basis, left / size])
+    return kept
+
+
+def bandwidth(residuals: Sequence[Array]) -> int:
+    """Lags over which residuals (samples, actuator) of some recordings are correlated, at least 1.
+
+    Four times the sum of the autocorrelations up to the first that is not significant: the weights of Bartlett's window
+    then hardly touch those that count.
+    """
+    lengths = [1]
+    for series in residuals:
+        for column in np.asarray(series).T:
+            correlation = autocorrelation(column)
+            below = np.flatnonzero(correlation[1:] < 2.0 / np.sqrt(len(column)))
+            lengths.append(1 + int(below[0]) if len(below) else len(correlation) - 1)
+    longest = min(len(series) for series in residuals) // 4
+    return int(max(1, min(4 * max(lengths), longest)))
+
+
+def autocorrelation(series: Array, lags: int | None = None) -> np.ndarray:
+    """Autocorrelation (lags + 1,) of a series, 1 at lag 0."""
+    series = np.asarray(series) - np.mean(series)
+    lags = min(len(series) - 1, len(series) // 4 if lags is None else lags)
+    size = 1 << (2 * len(series) - 1).bit_length()
+    spectrum = np.abs(np.fft.rfft(series, size)) ** 2
+    raw = np.fft.irfft(spectrum, size)[: lags + 1]
+    return np.asarray(raw / raw[0]) if raw[0] > 0 else np.eye(1, lags + 1)[0]
+
+
+def covariance(parts: Sequence[FitRows], values: Array, lags: int | None = None) -> np.ndarray:
+    """Covariance (column, column) of least squares whose noise is correlated along time and between actuators (HAC).
+
+    lags: of Bartlett's window, None: as residuals ask for.
+    """
+    residuals = [part.residuals(values) for part in parts]
+    lags = bandwidth(residuals) if lags is None else lags
+    matrix, forces = stacked(parts)
+    inverse, sizes = _normal_inverse(matrix)
+    count, middle = len(forces), np.zeros((matrix.shape[1],) * 2)
+    for part, residual in zip(parts, residuals, strict=True):
+        # what a sample adds to the gradient, all of its actuators together
+        scores = np.einsum("sac,sa->sc", part.matrix / sizes, residual)
+        # the sum of products over all lags, with the weights of Bartlett's window, is one of sums over windows
+        window = min(lags, len(scores) - 1) + 1
+        sums = np.cumsum(np.concatenate([np.zeros((1, scores.shape[1])), scores]), axis=0)
+        ends = np.arange(1, len(scores) + window)
+        moving = sums[np.minimum(ends, len(scores))] - sums[np.maximum(ends - window, 0)]
+        middle += moving.T @ moving / window
+    # freedoms that the fit has used up, counted in independent samples
+    free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
+    grown = min((free + matrix.shape[1]) / free, 4.0) * count / max(count - 1, 1)
+    return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
+
+
+def deviations(parts: Sequence[FitRows], values: Array, kind: str = LARGEST) -> np.ndarray:
+    """Standard deviations (column,) of least squares by one of COVARIANCES, or the largest of three of them.
+
+    One is HAC, which takes any correlation, within and between actuators, but from few samples; one takes the residuals
+    of each actuator for an autoregressive process, which tells long correlations from short recordings; one takes them
+    for white noise, which needs the fewest samples: by chance the others are too small where there are few.
+    """
+    kinds = THREE if kind == LARGEST else (kind,)
+    return np.sqrt(np.max([np.diag(COVARIANCES[name](parts, values)) for name in kinds], axis=0))
+
+
+def white_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
+    """Covariance (column, column) where all residuals are independent and of one size."""
+    matrix = stacked(parts)[0]
+    inverse, sizes = _normal_inverse(matrix)
+    power = sum(float(np.sum(part.residuals(values) ** 2)) for part in parts)
+    return np.asarray(inverse * power / max(len(matrix) - matrix.shape[1], 1) / np.outer(sizes, sizes))
+
+
+def autoregressive_covariance(parts: Sequence[FitRows], values: Array) -> np.ndarray:
+    """Covariance (column, column) where the residuals of each actuator are an autoregressive process of their own."""
+    residuals = [part.residuals(values) for part in parts]
+    matrix = stacked(parts)[0]
+    inverse, sizes = _normal_inverse(matrix)
+    middle = np.zeros((matrix.shape[1],) * 2)
+    for part, series in zip(parts, residuals, strict=True):
+        for k in range(series.shape[1]):
+            coefficients, noise = autoregression(series[:, k])
+            rows = np.where(part.good[:, k, None], part.matrix[:, k] / sizes, 0.0)
+            # noise = H white with H the impulse response; so columns go through its transpose, backwards in time
+            passed = lfilter([1.0], coefficients, rows[::-1], axis=0)
+            middle += noise * passed.T @ passed
+    free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
+    grown = min((free + matrix.shape[1]) / free, 4.0)
+    return np.asarray(inverse @ middle @ inverse * grown / np.outer(sizes, sizes))
+
+
+def autoregression(series: Array, longest: int = ORDERS) -> tuple[np.ndarray, float]:
+    """Coefficients (1, a_1, ...) of an autoregressive process and the variance of its noise, by Yule and Walker.
+
+    The order is that of the least information criterion (Akaike 1974).
+    """
+    series = np.asarray(series)
+    count, power = len(series), float(np.mean(series**2))
+    longest = max(0, min(longest, count // 10))
+    if power == 0.0 or longest == 0:
+        return np.ones(1), power
+    products = [float(series[lag:] @ series[: count - lag]) / count for lag in range(longest + 1)]
+    best, answer = count * np.log(power), (np.ones(1), power)
+    for order in range(1, longest + 1):
+        weights = solve_toeplitz(products[:order], products[1 : order + 1])
+        noise = products[0] - float(weights @ np.array(products[1 : order + 1]))
+        criterion = count * np.log(max(noise, 1e-300)) + 2.0 * order
+        if criterion < best:
+            best, answer = criterion, (np.concatenate([[1.0], -weights]), noise)
+    return answer
+
+
+def bootstrap(
+    parts: Sequence[FitRows], values: Array, block: int | None = None, count: int = BOOTSTRAPS, seed: int = 0
+) -> np.ndarray:
+    """Covariance (column, column) by a moving-block bootstrap of residuals (Kunsch 1989).
+
+    block: samples of a block, None: as many as the bandwidth of the residuals. All actuators are drawn together, which
+    keeps what their noise has in common.
+    """
+    random, matrix = np.random.default_rng(seed), stacked(parts)[0]
+    inverse, sizes = _normal_inverse(matrix)
+    residuals = [part.residuals(values) for part in parts]
+    block = bandwidth(residuals) if block is None else block
+    gradients = np.zeros((matrix.shape[1], count))
+    for part, residual in zip(parts, residuals, strict=True):
+        samples = len(residual)
+        length = min(block, samples)
+        starts = random.integers(0, samples - length + 1, (count, -(-samples // length)))
+        rows = np.where(part.good[..., None], part.matrix, 0.0).reshape(-1, matrix.shape[1]) / sizes
+        # residuals of rows that are left out are zero, wherever they are drawn to
+        share = np.maximum(part.good.mean(axis=0), 1.0 / samples)
+        drawn = residual / np.sqrt(share)
+        for first in range(0, count, DRAWN):
+            taken = (starts[first : first + DRAWN, :, None] + np.arange(length)).reshape(-1, starts.shape[1] * length)
+            series = drawn[taken[:, :samples]].reshape(len(taken), -1)
+            gradients[:, first : first + DRAWN] += rows.T @ series.T
+    free = max(independent_rows(residuals) - matrix.shape[1], 1.0)
+    grown = min((free + matrix.shape[1]) / free, 4.0)
+    draws = inverse @ gradients / sizes[:, None]
+    return np.asarray(np.cov(draws, ddof=1) * grown).reshape((matrix.shape[1],) * 2)
+
+
+COVARIANCES: Mapping[str, Callable[[Sequence[FitRows], Array], np.ndarray]] = {
+    "hac": covariance,
+    "autoregressive": autoregressive_covariance,
+    "white": white_covariance,
+    "bootstrap": bootstrap,
+}
+"""Estimates of the covariance of parameters, by name."""
+THREE = ("hac", "autoregressive", "white")
+"""Those that the largest deviations are of."""
+
+
+def _normal_inverse(matrix: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Inverse of the normal matrix of columns of length one, and these lengths."""
+    matrix = np.asarray(matrix)
+    sizes = np.linalg.norm(matrix, axis=0)
+    triangle = np.linalg.qr(matrix / sizes, mode="r")
+    inverse = np.linalg.solve(triangle, np.eye(len(triangle)))
+    return inverse @ inverse.T, sizes
+
+
+def independent_samples(series: Array) -> float:
+    """Of how many independent samples a series (samples,) tells as much: samples over the sum of its correlations."""
+    series = np.asarray(series)
+    correlation = autocorrelation(series)
+    below = np.flatnonzero(correlation[1:] < 2.0 / np.sqrt(len(series)))
+    until = 1 + int(below[0]) if len(below) else len(correlation)
+    return float(len(series) / max(1.0 + 2.0 * correlation[1:until].sum(), 1.0))
+
+
+def independent_rows(residuals: Sequence[Array]) -> float:
+    """The same of all series of some recordings together."""
+    return float(sum(independent_samples(column) for series in residuals for column in np.asarray(series).T))
+
+
+@dataclass(frozen=True)
+class Whiteness:
+    """Correlation of residuals with those one sample before, and the chance of so much correlation in white noise."""
+
+    lag_one: float
+    chance: float
+
+    @property
+    def is_white(self) -> bool:
+        """Whether residuals may be white noise."""
+        return self.chance > SIGNIFICANT
+
+
+def whiteness(residuals: Sequence[Array], actuator: int) -> Whiteness:
+    """Test of Ljung and Box of one actuator's residuals, all recordings together."""
+    statistic, lags, first, weight = 0.0, 0, 0.0, 0
+    for series in residuals:
+        column = np.asarray(series)[:, actuator]
+        count = len(column)
+        correlation = autocorrelation(column, LAGS)[1:]
+        statistic += count * (count + 2) * float(np.sum(correlation**2 / (count - 1.0 - np.arange(len(correlation)))))
+        lags += len(correlation)
+        first, weight = first + float(correlation[0]) * count, weight + count
+    return Whiteness(first / max(weight, 1), float(chi2.sf(statistic, max(lags, 1))))
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Columns that a model lacks perhaps: what they stand for in words, and their part of every recording's rows.
+
+    columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's. level: chance
+    below which they count.
+    """
+
+    text: str
+    columns: tuple[np.ndarray, ...]
+    level: float = SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class LackOfFit:
+    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance.
+
+    level: the chance below which that is not by chance.
+    """
+
+    text: str
+    values: np.ndarray
+    deviations: np.ndarray
+    share: float
+    chance: float
+    level: float = SIGNIFICANT
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the model lacks it: not by chance, and not for a hundredth of the residuals only."""
+        return self.chance < self.level and self.share > 0.01
+
+
+def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
+    """Test whether more columns explain residuals: Fisher's ratio, with as many rows as are independent."""
+    joined = [
+        FitRows(np.concatenate([part.matrix, extra], axis=2), part.forces, part.good)
+        for part, extra in zip(parts, extension.columns, strict=True)
+    ]
+    count = parts[0].matrix.shape[2]
+    matrix, forces = stacked(joined)
+    own = np.linalg.qr(matrix[:, :count] / np.linalg.norm(matrix[:, :count], axis=0))[0]
+    new = matrix[:, count:]
+    left = new - own @ (own.T @ new)
+    left = left - own @ (own.T @ left)
+    fresh = np.flatnonzero(np.linalg.norm(left, axis=0) > NEW * np.linalg.norm(new, axis=0))
+    keep = [*range(count), *(count + fresh[k] for k in independent_columns(left[:, fresh], NEW))] if len(fresh) else []
+    if not keep:
+        return LackOfFit(extension.text, np.zeros(0), np.zeros(0), 0.0, 1.0)
+    joined = [FitRows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
+    matrix = matrix[:, keep]
+    sizes = np.linalg.norm(matrix, axis=0)
+    values = np.linalg.lstsq(matrix / sizes, forces, rcond=None)[0] / sizes
+    spread = covariance(joined, values)[count:, count:]
+    extra = values[count:]
+    before = float(np.linalg.norm(forces - own @ (own.T @ forces)) ** 2)
+    after = float(np.linalg.norm(forces - matrix @ values) ** 2)
+    # correlated noise is explained by slow columns as if there were fewer samples
+    free = max(independent_rows([part.residuals(values) for part in joined]) - len(values), 3.0)
+    ratio = (before - after) / max(after, np.finfo(float).tiny) * free / len(extra)
+    deviations = np.sqrt(np.maximum(np.diag(spread), 0.0))
+    share = 1.0 - after / before if before > 0 else 0.0
+    return LackOfFit(extension.text, extra, deviations, share, float(f.sf(ratio, len(extra), free)), extension.level)

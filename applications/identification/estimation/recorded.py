@@ -1,0 +1,129 @@
+"""Recordings of one robot, and what they say of its base parameters: rows of the regressor, and forces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from applications.identification.estimation.base import BaseParameters
+from robots.model import Robot
+from tasks.dynamics.inputs import Moving, MovingBase, field_input
+from tasks.dynamics.regressor import friction_columns, regressor
+from tasks.features.friction.history import FrictionInput
+from tasks.mathematics.signals import Settings, filtered
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A motion with one batch dim, forces of the actuators along it (samples, actuator), the motion that was planned.
+
+    `planned` absent: the same motion. `base` is how the base moves meanwhile, nothing where it stands.
+    """
+
+    moving: Moving
+    forces: np.ndarray
+    commanded: Moving = field(default_factory=lambda: Moving())
+    base: MovingBase = field(default_factory=lambda: MovingBase())
+
+    @property
+    def planned(self) -> Moving:
+        """The motion as it was planned, without errors of sensors."""
+        return self.commanded or self.moving
+
+
+@dataclass(frozen=True)
+class Filtering:
+    """How recorded forces were filtered: parameters of a measurement, time between samples [s].
+
+    The regressor goes through the same filter, so that both sides stay equal; then only as many samples are kept as the
+    filter leaves independent, or standard deviations would be too small, and none at the ends, where a filter does not
+    know what was before and what comes after. Source: Gautier 1997, parallel filtering.
+    """
+
+    values: Settings
+    step: float
+
+    @property
+    def every(self) -> int:
+        """One of so many samples is kept."""
+        cutoff = float(np.asarray(self.values["cutoff"]))
+        return max(1, round(0.5 / (cutoff * self.step))) if cutoff else 1
+
+    @property
+    def ends(self) -> int:
+        """So many samples at both ends are left out."""
+        return 4 * self.every if self.values["cutoff"] else 0
+
+    def columns(self, matrix: np.ndarray) -> np.ndarray:
+        """A regressor (samples, actuator, column), filtered along time."""
+        return filtered(self.values, self.step, matrix) if self.values["cutoff"] else matrix
+
+    def kept(self, samples: int) -> slice:
+        """Which samples are kept of so many."""
+        return slice(self.ends, samples - self.ends, self.every)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What an estimator has: recordings for training, base parameters, and what is known of the robot.
+
+    `nominal` is the robot that it is taken for.
+    """
+
+    robot: Robot
+    friction: FrictionInput
+    training: tuple[Recording, ...]
+    base: BaseParameters
+    gravity: ArrayLike
+    filtering: Filtering | None
+    nominal: Robot
+
+    @cached_property
+    def actuators(self) -> int:
+        """Number of actuators."""
+        return len(self.robot.mechanism.actuators)
+
+    def of(self, recordings: Sequence[Recording], friction: FrictionInput | None = None, whole: bool = False) -> Rows:
+        """Rows of the base regressor, or of the `whole` one, and forces; `friction` in place of the robot's own."""
+        parts = [self._rows(run, friction or self.friction, whole) for run in recordings]
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def friction_rows(self, friction: FrictionInput) -> np.ndarray:
+        """Rows of the columns of friction alone, of all recordings for training."""
+        fields = [field_input(self.gravity, **run.base) for run in self.training]
+        parts = [
+            friction_columns(self.robot, friction, run.moving, field=acting)
+            for run, acting in zip(self.training, fields, strict=True)
+        ]
+        done = [self.filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
+        return np.concatenate([part.reshape(-1, part.shape[-1]) for part in done])
+
+    def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
+        """Rows in turn of the actuators; samples that cannot be solved are left out."""
+        matrix = regressor(
+            self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.base, **recording.moving
+        )
+        matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
+        return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
+
+    def filtered(self, matrix: np.ndarray, forces: np.ndarray, beside: np.ndarray | None = None) -> Rows:
+        """Rows (samples, actuator, column) and forces as the filter leaves them, without those that are no numbers.
+
+        beside (samples, actuator): what forces have that is not of the matrix, which is taken off them.
+        """
+        if beside is not None:
+            matrix = np.concatenate([matrix, beside[:, :, None]], axis=2)
+            matrix, forces = self.filtered(matrix, forces)
+            return matrix[:, :, :-1], forces - matrix[:, :, -1]
+        if self.filtering is not None:
+            # a sample that is no number spreads over the whole recording, which then is left out
+            kept = self.filtering.kept(len(forces))
+            matrix, forces = self.filtering.columns(matrix)[kept], forces[kept]
+        good = np.isfinite(matrix).all(axis=(1, 2)) & np.isfinite(forces).all(axis=1)
+        return matrix[good], forces[good]

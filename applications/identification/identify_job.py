@@ -1,0 +1,89 @@
+"""The Dask task of an identification: read the recordings of a design with a friction set, and fit to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from applications.identification.estimation.fit import Fit, fit
+from applications.identification.estimation.recorded import Filtering
+from applications.identification.recordings import PLACE, MotionSource, recordings
+from pipeline.sweep.dataset_split import PARTED, part_name
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.side_files import stored_files
+from robots.model import Robot
+from robots.quantities import STATE
+from storage.store import open_results
+from tasks.features.friction.history import FrictionInput
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+
+@dataclass(frozen=True)
+class IdentifyJob:
+    """Input of a task: the store and the text of its sweep, the case, the method and the signals.
+
+    `source` is where the motion comes from.
+    """
+
+    store: str
+    text: str
+    design: int
+    friction: int
+    method: str
+    clean: bool
+    source: MotionSource
+
+    @property
+    def case(self) -> tuple[int, int]:
+        """The design and friction set."""
+        return self.design, self.friction
+
+    def run(self) -> Fit:
+        """Read the recordings and estimate. Raises ValueError where the recordings do not suffice."""
+        sweep = Sweep.from_text(self.text, folder=stored_files(self.store))
+        robot, friction = robot_of(sweep, self.design), friction_of(sweep, self.friction)
+        data = open_results(self.store).isel(design=self.design, friction=self.friction)
+        if STATE in data.sizes:  # a part of them still knows which they were
+            data = data.assign_coords({PLACE: (STATE, np.arange(data.sizes[STATE]))})
+        parts = {
+            part: recordings(sweep, robot, _of_part(data, part), self.clean, self.source)
+            for part in ("train", "validation", "test")
+        }
+        unused = [*parts["validation"], *parts["test"]]
+        filtering = None
+        if sweep.measurement is not None and not self.clean:
+            filtering = Filtering(sweep.measurement.values, sweep.grid.step)
+        return fit(
+            robot,
+            friction,
+            parts["train"],
+            unused,
+            self.method,
+            sweep.gravity_of(self.design),
+            filtering=filtering,
+            nominal=Robot(sweep.family, sweep.parameters),
+        )
+
+
+def robot_of(sweep: Sweep, design: int) -> Robot:
+    """Build the robot of a design."""
+    values = {name: float(column[0]) for name, column in sweep.designs(design, design + 1).items()}
+    return Robot(sweep.family, values)
+
+
+def friction_of(sweep: Sweep, number: int) -> FrictionInput:
+    """Return the friction parameters of a set."""
+    values = sweep.friction.values(number, number + 1)
+    return FrictionInput(sweep.friction.groups, np.array([[column[0] for column in values.values()]], dtype=float))
+
+
+def _of_part(data: Dataset, part: str) -> Dataset:
+    """Select the trajectories, or initial states of releases, of one part; without a split all are for training."""
+    for dim in PARTED[1:]:
+        if part_name(dim) in data.coords:
+            return data.isel({dim: np.flatnonzero(data[part_name(dim)].values == part)})
+    return data if part == "train" else data.isel(trajectory=slice(0, 0))

@@ -1,0 +1,157 @@
+"""What a recording description says, checked, and the signals of its files in SI units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from applications.identification.estimation.machines.closed_loop import Controller
+from applications.identification.estimation.machines.machine import Payload, is_direct
+from applications.identification.estimation.machines.machine_model import MachineModel
+from applications.identification.estimation.machines.preparation import Preparation, Signals
+from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
+from pipeline.documents.files import UNITS, refused
+from pipeline.documents.tables.selection import Request, Selected, select, unit_of
+from pipeline.robot_files.rated import ratings
+from robots.model import Robot
+
+LEFT_OUT = 0.05
+"""Share of rows without a time of their own that may be left out."""
+
+
+@dataclass(frozen=True)
+class RecordingFiles:
+    """Paths of the files of one recording, its role, and what messages call it.
+
+    consecutive: files follow each other in time, not side by side.
+    """
+
+    paths: tuple[Path, ...]
+    role: str
+    name: str
+    consecutive: bool = False
+
+
+@dataclass(frozen=True)
+class RecordingDescription:
+    """All that an identification from recordings needs, checked; `text` is the file that it came from.
+
+    robot_source, robot_file, robot_text: what names the robot, and its file and the text of it, where there is one;
+    stored: signals that were read before, as from a store.
+    """
+
+    robot: Robot
+    file: DescriptionFile
+    recordings: tuple[RecordingFiles, ...]
+    gear: np.ndarray
+    zero: np.ndarray
+    limits: tuple[tuple[float, float], ...] | None
+    preparation: Preparation
+    estimates_delay: bool
+    model: MachineModel
+    estimates_stribeck: bool
+    method: str
+    deviations: str
+    eliminate: bool
+    estimates_gains: bool
+    payloads: tuple[Payload | None, ...]
+    accept: tuple[str, ...]
+    controller: Controller | None
+    title: str
+    text: str
+    robot_source: str
+    robot_file: str | None
+    robot_text: str | None
+    stored: tuple[Signals, ...] | None = None
+
+    @property
+    def rated(self) -> tuple[tuple[float, float], ...] | None:
+        """Ranges of the actuators as the robot's file has them, of a chain that is driven in its joints."""
+        known = ratings(self.robot.family)
+        if not known or not is_direct(self.robot):
+            return None
+        ranges = [known.get(name) for name in self.robot.mechanism.actuators]
+        ends = [(None, None) if one is None else (one.low, one.high) for one in ranges]
+        return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in ends)
+
+    def signals(self) -> list[Signals]:
+        """Read all recordings, or take those that a store has. Raises InputError."""
+        return list(self.stored) if self.stored is not None else [self.read(files) for files in self.recordings]
+
+    def read(self, files: RecordingFiles) -> Signals:
+        """Read one recording, in SI units and the order of the actuators. Raises InputError."""
+        selected = select(files.name, files.paths, self._requests(), consecutive=files.consecutive)
+        series = {key: self._signal(files, selected, key) for key in SIGNALS if getattr(self.file, key) is not None}
+        count = len(series["position"])
+        if self.file.time.rate is not None:
+            series["time"] = np.arange(count) / self.file.time.rate
+        else:
+            series["time"] = selected.signals["time"][:, 0] * _factor(self._unit(files, selected, "time"))
+        notes = [*selected.notes, *_trim(files.name, series)]
+        keep = _sound_stamps(series["time"])
+        if not keep.all():
+            notes.append(f"{int((~keep).sum())} of {count} rows have no time of their own; they are left out")
+            series = {key: values[keep] for key, values in series.items()}
+        return Signals(files.name, files.role, notes=tuple(notes), **series)
+
+    def _requests(self) -> dict[str, Request]:
+        sections = {key: getattr(self.file, key) for key in SIGNALS}
+        requests = {key: Request(section.columns, section.file) for key, section in sections.items() if section}
+        if (time := self.file.time).column is not None:
+            requests["time"] = Request((time.column,), time.file)
+        return requests
+
+    def _signal(self, files: RecordingFiles, selected: Selected, key: str) -> np.ndarray:
+        """A signal in SI units and the order of the actuators. Raises InputError."""
+        section: SignalSection = getattr(self.file, key)
+        values = selected.signals[key]
+        if values.shape[1] != (count := len(self.robot.mechanism.actuators)):
+            expected = f"{count}, one for each actuator of {self.robot.name}"
+            raise refused(files.name, f"{values.shape[1]} columns of {key}", expected)
+        factor = np.asarray(_factor(self._unit(files, selected, key)))
+        for numbers in (section.sign, section.gain):
+            factor = factor * (np.asarray(numbers) if numbers is not None else 1.0)
+        values = np.asarray(values * factor)
+        if section.of == "motors":
+            values = values @ self.gear if key == "force" else np.linalg.solve(self.gear, values.T).T
+        return values + self.zero if key in ("position", "reference") else values
+
+    def _unit(self, files: RecordingFiles, selected: Selected, key: str) -> str | None:
+        """The unit of a signal, as the description has it or the file. Raises InputError where these differ."""
+        section: SignalSection | SamplingSection = getattr(self.file, key)
+        is_told = "unit" in section.model_fields_set
+        unit = unit_of(files.name, selected, key, section.unit if is_told else None)
+        return unit or section.unit
+
+
+SIGNALS = ("position", "force", "velocity", "reference")
+
+
+def _factor(unit: str | None) -> float:
+    return float(UNITS[unit].to_si(1.0)) if unit in UNITS else 1.0
+
+
+def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
+    """Cut signals that are a row longer than others, as beside a file whose last row was cut off. Raises InputError."""
+    lengths = {key: len(values) for key, values in series.items()}
+    least = min(lengths.values())
+    if max(lengths.values()) > least + 1:
+        got = ", ".join(f"{count} samples of {key}" for key, count in lengths.items())
+        raise refused(recording, got, "as many of each")
+    if max(lengths.values()) == least:
+        return []
+    series |= {key: values[:least] for key, values in series.items()}
+    longer = ", ".join(key for key, count in lengths.items() if count > least)
+    return [f"{longer} have a row more than the others; it is left out"]
+
+
+def _sound_stamps(time: np.ndarray) -> np.ndarray:
+    """Rows with a time that is not the one of the row before; all of them where these are too many to leave out."""
+    known = np.isfinite(time)
+    filled = time[known]
+    repeated = np.zeros(len(time), dtype=bool)
+    repeated[np.flatnonzero(known)[1:]] = np.diff(filled) == 0.0
+    keep = known & ~repeated
+    return keep if keep.sum() >= (1.0 - LEFT_OUT) * len(time) else np.ones(len(time), dtype=bool)

@@ -1,0 +1,243 @@
+"""Identify a machine from recordings: read, check, prepare, fit, judge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from applications.identification.estimation.machines.checks.findings import RecordingFinding
+from applications.identification.estimation.machines.checks.hypotheses import check_machine
+from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.closed_loop import (
+    CLOSED_LOOP,
+    INSTRUMENTAL,
+    OUTPUT_ERROR,
+    fit_instrumental,
+    fit_output_error,
+)
+from applications.identification.estimation.machines.fitting import (
+    Gains,
+    MachineFit,
+    Standard,
+    cross_validated,
+    fit_machine,
+    identified_robot,
+    raw_error,
+    standard_parameters_of,
+    unexplained,
+    with_coupled_friction,
+    with_gains,
+    with_stribeck,
+)
+from applications.identification.estimation.machines.judgement import answers, judged, warnings, with_delay
+from applications.identification.estimation.machines.machine import RecordedMachine
+from applications.identification.estimation.machines.machine_model import FADING
+from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
+from applications.identification.estimation.machines.residuals import LARGEST
+from applications.identification.machines.described import RecordingDescription
+from applications.identification.machines.description import CONSISTENT
+from pipeline.errors import InputError, Problem
+from robots.formats.description import Description as RobotDescription
+
+WEIGHTED = "weighted"
+
+
+@dataclass(frozen=True)
+class MachineIdentification:
+    """A fit of a machine's recordings, parameters that its bodies can have, and what a user should know of them.
+
+    warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
+    signals as they were read.
+    """
+
+    description: RecordingDescription
+    machine: RecordedMachine
+    fit: MachineFit
+    standard: Standard
+    findings: tuple[RecordingFinding, ...]
+    warnings: tuple[str, ...]
+    delay: float
+    seconds: dict[str, float]
+    raw: tuple[Signals, ...]
+    gains: Gains | None = None
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Summarise the result, as `limbsweep identify` prints it."""
+        fit = self.fit
+        yield "identified", f"{self.machine.robot.name} from {len(self.machine.recordings)} recordings"
+        yield "base parameters", f"{fit.base.count}" + _left_out(fit)
+        yield "condition", f"{fit.condition:.4g} of scaled columns, {fit.raw_condition:.4g} raw"
+        for recording in self.machine.recordings:
+            share = fit.errors[recording.name]
+            by_actuator = ", ".join(f"{x:.1%}" for x in fit.actuator_errors[recording.name])
+            raw = raw_error(self.machine, recording, fit)
+            yield f"{recording.role} {recording.name}", f"{share:.2%} of the forces are not explained ({by_actuator})"
+            yield "  as recorded", f"{raw:.2%}, without filter, actuators at rest counted"
+        if np.isfinite(share := cross_validated(self.machine, fit)):
+            yield "cross-validation", f"{share:.2%}, each fifth of the time by parameters from the others"
+        yield "filter", ", ".join(_filter(recording) for recording in self.machine.recordings)
+        if self.delay:
+            yield "delay of forces", f"{self.delay * 1e3:.3g} ms, taken out"
+        if self.gains is not None:
+            names = self.machine.robot.mechanism.actuators
+            pairs = zip(names, self.gains.factors, self.gains.deviations, strict=True)
+            yield (
+                "factors of forces",
+                ", ".join(f"{name} {factor:.4g} +- {spread:.1g}" for name, factor, spread in pairs),
+            )
+        if self.machine.model.friction == FADING:
+            speeds = ", ".join(f"{x:.3g}" for x in self.machine.model.stribeck_velocity)
+            yield "Stribeck velocities", speeds
+        if self.description.deviations != LARGEST:
+            yield "deviations", self.description.deviations
+        yield "independent rows", f"{fit.independent:.0f} of {fit.rows}"
+        yield "consistent bodies", "found" if self.standard.converged else f"not found: {self.standard.status}"
+        yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
+
+    def tests(self) -> Iterator[tuple[str, str, float]]:
+        """What is asked of residuals and model, the answer, and the chance of such residuals if it were yes."""
+        yield from answers(self.machine, self.fit)
+
+    def parameters(self) -> Iterator[tuple[str, float, float]]:
+        """Estimated base parameters: what each is, value, standard deviation."""
+        numbers = zip(self.fit.names, self.fit.values.tolist(), self.fit.deviations.tolist(), strict=True)
+        yield from numbers
+
+    def standard_parameters(self) -> Iterator[tuple[str, str, float, float]]:
+        """Parameters of bodies, drives and friction: name, unit, value, deviation; NaN where data do not tell it."""
+        values, deviations = self.standard.values.tolist(), self.standard.deviations.tolist()
+        for column, value, deviation in zip(self.machine.columns, values, deviations, strict=True):
+            yield column.name, column.unit, value, deviation
+
+    def robot(self) -> RobotDescription:
+        """The robot with the identified inertia. Raises InputError where there is none."""
+        if not self.standard.converged:
+            got, expected = f"consistent bodies were not found: {self.standard.status}", "a solution"
+            raise InputError([Problem(self.description.title, 0, 0, "", got, expected)])
+        try:
+            return identified_robot(self.machine, self.standard)
+        except ValueError as error:
+            raise InputError([Problem(self.description.title, 0, 0, "model", str(error), "limbs that share")]) from None
+
+
+def _left_out(fit: MachineFit) -> str:
+    missing = fit.base.count - len(fit.kept)
+    return f", of which {missing} are not estimated" if missing else ""
+
+
+def _filter(recording: Prepared) -> str:
+    replaced = sum(recording.replaced.values())
+    text = f"{recording.used.cutoff:.3g} Hz"
+    return text + (f" after {replaced} outliers" if replaced else "")
+
+
+def identify_recordings(description: RecordingDescription) -> MachineIdentification:
+    """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
+    clock = _Clock()
+    raw = tuple(description.signals())
+    findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]
+    _refuse(findings, description)
+    signals = [_filled(recording) for recording in raw]
+    clock("read")
+    prepared = tuple(prepare(recording, description.preparation) for recording in signals)
+    machine = RecordedMachine(description.robot, description.model, prepared, payloads=description.payloads)
+    method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
+    if machine.runs:
+        clock("prepare")
+    findings += check_machine(machine)
+    _refuse(findings, description)
+    clock("check")
+    machine, delay = with_delay(machine, method) if description.estimates_delay else (machine, 0.0)
+    if description.estimates_stribeck:
+        machine = with_stribeck(machine, method)
+    machine = with_coupled_friction(machine, method)
+    gains = None
+    if description.estimates_gains:
+        gains = with_gains(machine, method, eliminate=description.eliminate, deviations=description.deviations)
+        machine, fit = gains.machine, gains.fit
+    else:
+        machine, fit = _fitted(machine, method, description)
+        if description.deviations != LARGEST:
+            fit = fit.with_deviations(description.deviations)
+    clock("fit")
+    standard = standard_parameters_of(machine, fit)
+    if description.method == CONSISTENT:
+        fit = _consistent(machine, fit, standard, description)
+    clock("consistent")
+    fit = judged(machine, fit)
+    notes = [str(finding) for finding in findings]
+    clock("judge")
+    said = (*notes, *warnings(machine, fit, standard))
+    return MachineIdentification(
+        description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw, gains
+    )
+
+
+def _fitted(
+    machine: RecordedMachine, method: str, description: RecordingDescription
+) -> tuple[RecordedMachine, MachineFit]:
+    """The fit by the description's method, and the machine along the motions that it is of."""
+    if description.method == INSTRUMENTAL:
+        return machine, fit_instrumental(machine, description.controller, eliminate=description.eliminate)
+    if description.method == OUTPUT_ERROR:
+        assert description.controller is not None, "checked when the description was read"
+        return fit_output_error(machine, description.controller, method, eliminate=description.eliminate)
+    return machine, fit_machine(machine, method, eliminate=description.eliminate)
+
+
+def _consistent(
+    machine: RecordedMachine, fit: MachineFit, standard: Standard, description: RecordingDescription
+) -> MachineFit:
+    """The fit with the base parameters of consistent bodies. Raises InputError where these were not found."""
+    if not standard.converged:
+        got = f"consistent bodies were not found: {standard.status}"
+        raise InputError([Problem(description.title, 0, 0, "estimate.method", got, "a solution", "Use weighted.")])
+    whole = fit.base.of(standard.values)
+    values = whole[list(fit.kept)]
+    errors, by_actuator = unexplained(machine.runs, fit.base, whole)
+    return replace(fit, values=values, method=CONSISTENT, errors=errors, actuator_errors=by_actuator)
+
+
+def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescription) -> None:
+    """Raises InputError for findings that are errors and were not accepted."""
+    problems = [
+        Problem(finding.recording, 0, 0, finding.actuator, *_parts(finding))
+        for finding in findings
+        if finding.is_error and finding.kind not in description.accept
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _parts(finding: RecordingFinding) -> tuple[str, str, str]:
+    """What was got and expected, and how to go on all the same."""
+    got, _, rest = finding.text.partition("; expected ")
+    return got, rest or "a sound recording", f"If it is right, write accept: [{finding.kind}]."
+
+
+def _filled(signals: Signals) -> Signals:
+    """Numbers that are missing, and were accepted so, on straight lines between their neighbours."""
+    series = {}
+    for name, values in signals.series.items():
+        filled = values.copy()
+        for column in filled.T:
+            good = np.isfinite(column)
+            if not good.all() and good.any():
+                column[~good] = np.interp(signals.time[~good], signals.time[good], column[good])
+        series[name] = filled
+    return signals.with_series(series)
+
+
+class _Clock:
+    """Seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.last = time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage], self.last = now - self.last, now

@@ -1,0 +1,144 @@
+"""Sections of a recording description: keys and types; `applications.identification.machines.description` reads them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from applications.identification.estimation.machines.machine_model import USUAL, FrictionColumns
+from applications.identification.estimation.machines.preparation import Preparation
+from applications.identification.estimation.machines.residuals import LARGEST
+from pipeline.documents.validation import Count, Integer, Number, Section, Text
+
+DEFAULTS = Preparation()
+Column = Annotated[int, Field(strict=True, ge=1)] | Text
+Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=200)]
+Numbers = Annotated[tuple[Number, ...], Field(min_length=1, max_length=200)]
+Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
+Role = Literal["train", "validation", "test"]
+Side = Literal["motors", "actuators"]
+
+
+class FilesSection(Section):
+    """Files of one recording, whose columns stand side by side, or which follow each other; and what it is for."""
+
+    files: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
+    role: Role = "train"
+    name: Text | None = None
+    consecutive: bool = False
+
+
+class PayloadSection(Section):
+    """What is fixed to a body: known by mass [kg], centre [m] and moments of inertia about it; or unknown, by a name.
+
+    moments: xx, yy, zz, or these and xy, xz, yz [kg m^2], axes of the body's frame.
+    """
+
+    body: Text
+    unknown: Text | None = None
+    mass: Positive | None = None
+    centre: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, 0.0)
+    moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] = (0.0, 0.0, 0.0)
+
+
+class RecordingSection(FilesSection):
+    """One recording of a machine, with what it carries."""
+
+    payload: PayloadSection | None = None
+
+
+class SamplingSection(Section):
+    """Where time comes from: a column, or a rate [samples a second]."""
+
+    column: Column | None = None
+    file: Count | None = None
+    unit: Text = "s"
+    rate: Positive | None = None
+
+
+class SignalSection(Section):
+    """Columns of a signal: a name or number for each actuator, and how they become SI units."""
+
+    columns: Columns
+    file: Count | None = None
+    unit: Text | None = None
+    sign: Numbers | None = None
+    gain: Numbers | None = None
+    of: Side = "actuators"
+
+
+class PreparationSection(Section):
+    """What is done with signals, see `applications.identification.estimation.machines.preparation.Preparation`."""
+
+    cutoff: Positive | None = None
+    order: Annotated[Integer, Field(ge=1, le=12)] = DEFAULTS.order
+    outliers: NotNegative = DEFAULTS.outliers
+    delay: Number | Literal["estimate"] | None = None
+    start: NotNegative = 0.0
+    stop: Positive | None = None
+    rate: NotNegative = 0.0
+    gap: NotNegative = 0.0
+    rest: NotNegative = DEFAULTS.rest
+
+
+class OwnColumnSection(Section):
+    """A column of the user's own: the actuator that it acts on, its factor as an expression, its unit."""
+
+    actuator: Text
+    expression: Text
+    unit: Text = "N m"
+
+
+class ModelSection(Section):
+    """What the machine has beside its bodies, see `applications.identification.estimation.machines.machine_model.MachineModel`."""
+
+    friction: FrictionColumns = USUAL
+    offset: bool = True
+    shared: bool = True
+    stribeck_velocity: Number | Numbers | Literal["estimate"] | None = None
+    joints: dict[Text, object] | tuple[dict[Text, object], ...] | None = None
+    columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
+
+
+class ControllerSection(Section):
+    """A position controller, see `applications.identification.estimation.machines.closed_loop.Controller`."""
+
+    position_gain: Numbers
+    velocity_gain: Numbers
+    reference_rate: bool = True
+
+
+class EstimateSection(Section):
+    """The estimator, that of its deviations, and whether parameters that the data do not tell are left out."""
+
+    method: Text = "weighted"
+    deviations: Text = LARGEST
+    eliminate: bool = False
+    gains: bool = False
+
+
+class DescriptionFile(Section):
+    """A recording description."""
+
+    limbsweep: Integer
+    title: Text = ""
+    robot: Text | None = None
+    parameters: dict[Text, Number] = Field(default_factory=dict)
+    gravity: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = (0.0, 0.0, -9.81)
+    recordings: Annotated[tuple[RecordingSection, ...], Field(max_length=1000)] = ()
+    time: SamplingSection = SamplingSection()
+    position: SignalSection
+    velocity: SignalSection | None = None
+    force: SignalSection
+    reference: SignalSection | None = None
+    controller: ControllerSection | None = None
+    gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
+    zero: Numbers | None = None
+    limits: dict[Text, Pair] = Field(default_factory=dict)
+    preparation: PreparationSection = PreparationSection()
+    model: ModelSection = ModelSection()
+    estimate: EstimateSection = EstimateSection()
+    accept: tuple[Text, ...] = ()

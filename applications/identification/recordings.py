@@ -1,0 +1,134 @@
+"""Read recordings of one robot from the results of a sweep: motions and forces, as `tasks` takes them.
+
+The motion is what encoders say, by forward kinematics where they do not see what moves; or the commanded one, which
+comes from the sweep itself. So nothing of the platform has to be stored. Simulated robots do not move as they are
+commanded: of these only encoders tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from applications.identification.estimation import encoders
+from applications.identification.estimation.recorded import Recording
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.simulated.axes import SimulationAxes
+from robots.limits import EVEN_SHARING
+from robots.model import Robot
+from robots.quantities import GAINS, STATE
+from storage.errors import StoreError
+from tasks.blocks import limb_results
+from tasks.dynamics.inputs import MovingBase
+from tasks.dynamics.inverse import resolved_motion, resolved_rows
+from tasks.sources.drives import moved_starts
+from tasks.sources.prescribed import base_motion
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+MotionSource = Literal["measured", "commanded"]
+SOURCES: tuple[MotionSource, ...] = ("measured", "commanded")
+POSITION = "measured_position"
+PLACE = "state_number"
+"""The coordinate along initial states that numbers them in the sweep."""
+
+
+def needed(clean: bool, source: MotionSource) -> tuple[str, ...]:
+    """List the variables that an identification reads."""
+    return ("actuator_force" if clean else "measured_force", *([POSITION] if source == "measured" else []))
+
+
+def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, store: str) -> None:
+    """Check that results have the variables that an identification reads. Raises StoreError."""
+    if missing := [name for name in needed(clean, source) if name not in data]:
+        raise StoreError(
+            f"{store}: has no {', '.join(missing)}; expected them among the outputs of the sweep; run it with them"
+        )
+    mechanism = robot.mechanism
+    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
+    if source == "measured" and (actuators < freedoms or (actuators > freedoms and not mechanism.is_chain)):
+        raise StoreError(
+            f"{store}: {robot.name} has {actuators} actuators and {freedoms} freedoms, so that encoders do not give "
+            "its motion; expected as many of both; use the commanded motion"
+        )
+
+
+def refuse_unmodelled(sweep: Sweep, store: str) -> None:
+    """Refuse what regressors do not know: loads on bodies, a sharing, loads by elasticity. Raises StoreError."""
+    if sweep.sharing != EVEN_SHARING:
+        raise StoreError(
+            f"{store}: the section sharing says how actuators share forces, and regressors take least squares of "
+            "equal weights; expected a sweep without it; run it without"
+        )
+    if sweep.criteria.reactions and any(group.load == "reaction" for group in sweep.friction.groups):
+        raise StoreError(
+            f"{store}: friction depends on reactions that the section criteria shares by elasticity, and regressors "
+            "share them by the least norm; expected a sweep without reactions below stiffness; run it without"
+        )
+    if sweep.family.signals or sweep.family.reference.has_forces:
+        raise StoreError(
+            f"{store}: loads act on bodies of the robot, which would be taken for parameters of bodies; expected a "
+            "sweep without the section loads; run it without"
+        )
+    if loaded := [trajectory.name for trajectory in sweep.trajectories if trajectory.load is not None]:
+        raise StoreError(
+            f"{store}: a load acts on the platform along {', '.join(loaded)}, which would be taken for parameters of "
+            "bodies; expected trajectories without load; leave these out by a subset"
+        )
+
+
+def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: MotionSource) -> list[Recording]:
+    """Read a recording for each trajectory of `data`, of a design with a friction set."""
+    names, known = needed(clean, source), {trajectory.name: trajectory for trajectory in sweep.trajectories}
+    # read here, in this task, not in tasks of its own
+    arrays = {name: data[name].compute(scheduler="synchronous").values for name in names}
+    if sweep.simulation is not None:
+        return list(_simulated(sweep, sweep.simulation, robot, data, arrays))
+    origin, base = sweep.family.assemble(sweep.parameters).platform.home.position, moving_base(sweep)
+    result = []
+    for j, name in enumerate(data["trajectory"].values.tolist()):
+        moved = resolved_motion(robot, limb_results.moving(sweep.family, known[name], sweep.times, origin))
+        forces = arrays[names[0]][j]
+        if source == "commanded":
+            result.append(Recording(moved, forces, base=base))
+        else:
+            seen = encoders.motion(robot, arrays[POSITION][j], sweep.grid.step, moved)
+            result.append(Recording(seen, forces, moved, base))
+    return result
+
+
+def moving_base(sweep: Sweep) -> MovingBase:
+    """How the base moves along all trajectories of a sweep, at its samples; nothing where it stands."""
+    if sweep.base is None:
+        return MovingBase()
+    rotation, twist, acceleration = base_motion(sweep.base, sweep.times)
+    return MovingBase(base_rotation=rotation, base_twist=twist, base_acceleration=acceleration)
+
+
+def _simulated(
+    sweep: Sweep, axes: SimulationAxes, robot: Robot, data: Dataset, arrays: Mapping[str, np.ndarray]
+) -> Iterator[Recording]:
+    """A recording for each trajectory, set of gains and initial state that came to its end."""
+    known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
+    names, offsets = tuple(axes.state_parameters), axes.state_table()
+    origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
+    base = moving_base(sweep)
+    states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
+    dims = [dim for dim in ("trajectory", GAINS, STATE) if dim in data.sizes]
+    for place in np.ndindex(*(data.sizes[dim] for dim in dims)):
+        at = dict(zip(dims, place, strict=True))
+        trajectory, number = known[str(data["trajectory"].values[at["trajectory"]])], states[at.get(STATE, 0)]
+        seen, forces = arrays[POSITION][place], arrays["measured_force"][place]
+        if not np.isfinite(seen).all():
+            continue
+        if axes.simulation.controller is None:
+            first = limb_results.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
+            first = resolved_rows(robot, first) if robot.mechanism.resolved else first
+            start = moved_starts(family, first, names, offsets[number : number + 1])
+            near = encoders.guesses(robot, seen, limb_results.moving_of(family, start.T))
+        else:
+            near = resolved_motion(robot, limb_results.moving(family, trajectory, sweep.times, origin))
+        yield Recording(encoders.motion(robot, seen, sweep.grid.step, near), forces, base=base)

@@ -1,0 +1,156 @@
+"""The answer to the question of a study in words and key numbers: which design, how good, with what to spare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from applications.report.data.designs import ROUNDING, DesignColumn
+from applications.report.data.display import display_unit, rounded
+from applications.report.data.results import Results
+
+BOUND = re.compile(r"\s*(\w+)\s*(<=?|>=?)\s*(?:([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)|([A-Za-z]\w*))\s*")
+MOST_NUMBERS = 6
+MOST_WORDS = 6
+"""Key numbers, and parameters that the answer names."""
+
+
+@dataclass(frozen=True)
+class KeyNumber:
+    """A number of the chosen design: its column, and the bound that a condition sets, if any.
+
+    The bound is a number, or that of another column `by`, such as the rated torque of a motor.
+    """
+
+    column: DesignColumn
+    bound: float | None = None
+    least: bool = False
+    by: DesignColumn | None = None
+
+    def bound_of(self, design: int) -> float | None:
+        """The bound of a design, if there is one."""
+        return self.bound if self.by is None else float(self.by.values[design])
+
+    def spare(self, design: int) -> float | None:
+        """The share of the bound that is left; below 0 it is exceeded; None without a bound."""
+        bound = self.bound_of(design)
+        if not bound:
+            return None
+        value = float(self.column.values[design])
+        return (value - bound if self.least else bound - value) / abs(bound)
+
+    def note(self, results: Results, design: int) -> str:
+        """What the number means: what is left to its bound, or its place among all designs."""
+        spare, bound = self.spare(design), self.bound_of(design)
+        if spare is not None and bound is not None:
+            limit = f"{self.column.shown_in.text(bound)} at {'least' if self.least else 'most'}"
+            return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
+        values, sign = self.column.values, self.column.sign
+        among = results.designs.meets
+        mine = sign * values[design]
+        better = int((sign * values[among] < mine - ROUNDING * abs(mine)).sum())
+        return f"{_ordinal(better + 1)} of {int(among.sum()):,}"
+
+
+def _ordinal(place: int) -> str:
+    if place == 1:
+        return "best"
+    ending = "th" if 10 <= place % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place:,}{ending} best"
+
+
+def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
+    """The key numbers: objectives of the question, numbers with bounds, then other metrics."""
+    table = results.designs
+    bounds = dict(_bounds(results))
+    asked = [table.column(name) for name in table.asked]
+    others = [column for column in table.objectives if column.name in bounds and column not in asked]
+    further = [column for column in table.objectives if column not in asked and column not in others and column.varies]
+    names = [*asked, *others, *further][:MOST_NUMBERS]
+    return tuple(KeyNumber(column, *bounds.get(column.name, (None, False, None))) for column in names)
+
+
+def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, DesignColumn | None]]]:
+    """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`."""
+    known = {column.name: column for column in results.designs.columns if not column.objective}
+    for text in results.question.where:
+        if re.search(r"\b(or|not)\b", text):
+            continue  # a bound of one branch is none of the whole
+        for part in re.split(r"\band\b", text):
+            if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
+                least = match[2].startswith(">")
+                if match[4] is None:
+                    yield match[1], (float(match[3]), least, None)
+                elif match[4] in known:
+                    yield match[1], (None, least, known[match[4]])
+
+
+def question_words(results: Results) -> str:
+    """What is asked: objectives, cases and conditions in a sentence or two."""
+    table = results.designs
+    named = [table.column(name) for name in table.asked] or [column for column in (table.first,) if column is not None]
+    if not named:
+        return ""
+    wanted = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
+    text = f"Asked for: {wanted}" if table.asked else f"No objective was given; what decides is {wanted}"
+    if results.question.cases:
+        cases = "; ".join(_span(results, name) for name in results.question.cases)
+        text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
+    if results.question.where:
+        text += f". Conditions: {'; '.join(condition.replace('_', ' ') for condition in results.question.where)}"
+    return f"{text}."
+
+
+def _span(results: Results, name: str) -> str:
+    values = results.by_case[name]
+    if values.dtype.kind not in "fiu":
+        return f"{len(np.unique(values))} {name.replace('_', ' ')} names".replace("trajectory names", "trajectories")
+    low, high = float(values.min()), float(values.max())
+    unit = display_unit(str(values.attrs.get("units", "")), high)
+    return f"{name.replace('_', ' ')} {unit.number(low)} to {unit.text(high)}"
+
+
+def answer_words(results: Results) -> str:
+    """The chosen design in a sentence: parameters, the first objective, and the case that decides."""
+    table, place = results.designs, results.place
+    decide = table.choices[:MOST_WORDS] or table.parameters[:MOST_WORDS]
+    names = ", ".join(f"{column.words} {column.text_at(place)}" for column in decide)
+    text = f"Design {results.name_of(results.design)}" + (f": {names}" if names else "")
+    first = table.first
+    if first is not None and np.isfinite(first.values[place]):
+        text += f". Its {first.words} is {first.text_at(place)}"
+        if results.question.cases:
+            text += f", reached with {results.case_words(results.worst_case(place))}"
+        if table.count > 1 and not first.varies:
+            text += ", as that of all designs"
+    used = [
+        f"{number.column.words} {rounded(100.0 * (1.0 - spare), 2)} % of {number.by.words}"
+        for number in key_numbers(results)
+        if number.by is not None and not number.least and (spare := number.spare(place)) is not None
+    ]
+    return f"{text}; {', '.join(used)}." if used else f"{text}."
+
+
+def verdict(results: Results) -> tuple[bool, str]:
+    """Whether the chosen design meets everything, and how many designs do."""
+    table = results.designs
+    count, good = int(table.meets.sum()), int(table.good.sum())
+    if results.question.where:
+        have = "meet all conditions"
+    else:  # a sample that fails is a result where the share of usable ones is a metric
+        have = "have usable samples" if "usable_share" in results.by_case else "have no failed sample"
+    total = f"{count:,} of {table.count:,} designs {have}"
+    if results.incomplete:
+        total += f"; {results.incomplete:,} more lack an operating case"
+    if not count:
+        why = "no design meets all conditions" if good else "every design has a failed sample"
+        return False, f"{why[0].upper()}{why[1:]}: shown is the one with the best first number."
+    if not table.meets[results.place]:
+        return False, f"This design does not meet all conditions; {total}."
+    best = "The best of those asked for" if table.asked else "The best by that number"
+    if table.count > 1 and table.first is not None and not table.first.varies:
+        best = "The first, as that number is the same in all"
+    return True, f"{best if results.place == table.best else 'Chosen by number'}: {total}."

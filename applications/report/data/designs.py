@@ -1,0 +1,367 @@
+"""The table of all designs of a store: swept parameters, and for each metric its worst value of a design.
+
+A metric is reduced over everything but the design: energies are added over the actuators, and of friction sets,
+trajectories, actuators and joints the worst counts. A design that fails on one trajectory has NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from applications.report.data.display import DisplayUnit, unit_of, with_unit
+from applications.studies.cases import labels_of
+from applications.studies.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
+from applications.studies.pareto import front
+from applications.studies.sensitivity import PER_BIN, Explained, from_samples
+from pipeline.sweep.axes.columns import CASE, STORED
+from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+SUMMED = ("energy", "regenerated_energy", "friction_loss", "work")
+"""Metrics of which the robot's is the sum over its actuators."""
+
+NO_OBJECTIVES = (
+    *("friction_residual", "unsettled_samples", "failed_samples", "worst_status"),
+    *("integration_error", "integration_error_share"),
+)
+"""Variables that tell whether a result can be trusted, not how good a design is."""
+
+PREFERRED = (
+    *("rms_position_error", "rms_tracking_error", "settling_time"),  # which simulations have
+    *("peak_force", "energy", "rms_force", "peak_power", "condition"),
+)
+"""Metrics in the order in which they come first."""
+
+MOST_SHOWN = 5000
+"""Designs that static figures show."""
+
+ROUNDING = 1e-9
+"""Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
+
+MOST_LISTED = 16
+"""Values of parameters that go together; more are a sample, whose parameters are drawn each on its own."""
+
+MOST_EXPLAINED = 6
+"""Objectives of which is told what parameters explain."""
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class DesignColumn:
+    """One number of every design, (design,): a parameter or an objective, `how` it was reduced, which way is good."""
+
+    name: str
+    units: str
+    text: str
+    values: Array
+    objective: bool = False
+    how: str = ""
+    sign: float = 1.0
+    """1 where small is good, -1 where large is."""
+    texts: tuple[str, ...] = ()
+    """Of a label such as the name of a motor: the texts among which its values are places."""
+
+    @property
+    def label(self) -> str:
+        """Name and unit as on an axis."""
+        return self.words if self.units in ("", "1") else f"{self.words} [{self.units}]"
+
+    @cached_property
+    def shown_in(self) -> DisplayUnit:
+        """The unit in which its numbers are shown."""
+        return unit_of(self.units, self.values)
+
+    @property
+    def title(self) -> str:
+        """Name and the unit in which its numbers are shown."""
+        return with_unit(self.words, self.shown_in.unit)
+
+    def text_at(self, design: int) -> str:
+        """The number of a design, rounded, with its unit; of a label its text."""
+        if self.texts:
+            return self.texts[int(self.values[design])]
+        return self.shown_in.text(float(self.values[design]))
+
+    @property
+    def words(self) -> str:
+        """The name as a text."""
+        return self.name.replace("_", " ")
+
+    @property
+    def text_of(self) -> str:
+        """What it is, and how it was reduced to one number for each design."""
+        return ": ".join(text for text in (self.text, self.how) if text)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of the column as a variable of a dataset."""
+        return {"units": self.units, "long_name": self.text, "reduced": self.how}
+
+    @property
+    def varies(self) -> bool:
+        """Whether designs differ in it by more than rounding."""
+        known = self.values[np.isfinite(self.values)]
+        return bool(known.size) and bool(np.ptp(known) > ROUNDING * np.abs(known).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Designs:
+    """The table; `good` (design,) marks designs without a failed sample, in any of their operating cases."""
+
+    columns: tuple[DesignColumn, ...]
+    good: NDArray[np.bool_]
+    meets: NDArray[np.bool_]
+    """Which designs do not fail and meet all conditions."""
+    numbers: Indices
+    """Numbers in the store, (design, case)."""
+    asked: tuple[str, ...] = ()
+    """Names of the columns that are the objectives of the question, the first of which decides."""
+    labels: tuple[DesignColumn, ...] = ()
+    """Texts that designs have, such as the name of a motor."""
+
+    @property
+    def count(self) -> int:
+        """Number of designs."""
+        return len(self.good)
+
+    @property
+    def parameters(self) -> tuple[DesignColumn, ...]:
+        """Swept parameters that vary."""
+        return tuple(column for column in self.columns if not column.objective and column.varies)
+
+    @property
+    def objectives(self) -> tuple[DesignColumn, ...]:
+        """Objectives of the question, then the other metrics, the preferred ones first."""
+        every = [column for column in self.columns if column.objective]
+        first = [self.column(name) for name in self.asked]
+        return (*first, *(column for column in every if column.name not in self.asked))
+
+    def column(self, name: str) -> DesignColumn:
+        """The column of that name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def row(self, design: int) -> dict[str, float]:
+        """All numbers of one design."""
+        return {column.name: float(column.values[design]) for column in self.columns}
+
+    @property
+    def best(self) -> int:
+        """The design with the best value of what decides, of those that meet all conditions, if any does.
+
+        Of designs that differ in it by rounding alone, the best by the objectives after it, and of these the first.
+        Without an objective the first that does not fail.
+        """
+        usable = self.meets if self.meets.any() else np.ones(self.count, bool)
+        first = self.first
+        if first is None:
+            return int(np.argmax(self.good))
+        best, order = None, [first, *(column for column in self.objectives if column is not first)]
+        for column in order:
+            costs = np.where(usable, column.sign * column.values, np.nan)
+            if not np.isfinite(costs).any():
+                continue
+            least = float(np.nanmin(costs))
+            best, usable = int(np.nanargmin(costs)), costs <= least + ROUNDING * abs(least)
+        return int(np.argmax(usable)) if best is not None and usable.any() else int(np.argmax(self.good))
+
+    @property
+    def first(self) -> DesignColumn | None:
+        """The objective that decides: the first of which any design has a number; None where there is none.
+
+        Where none is asked for, one in which designs differ, if there is any.
+        """
+        known = [column for column in self.objectives if np.isfinite(column.values).any()]
+        differing = [] if self.asked else [column for column in known if column.varies]
+        return next(iter(differing or known), None)
+
+    def place(self, number: int) -> int | None:
+        """The row of the design with that number in the store; None where it is not in the table."""
+        rows = np.flatnonzero((self.numbers == number).any(axis=1))
+        return int(rows[0]) if len(rows) else None
+
+    @cached_property
+    def fronts(self) -> Mapping[tuple[str, str], Indices]:
+        """For each pair of objectives the designs that no other beats in both, along the front.
+
+        Designs that break a condition are on no front.
+        """
+        pairs = combinations(self.objectives, 2)
+        return {(a.name, b.name): _along_front(a, b, self.meets) for a, b in pairs}
+
+    @cached_property
+    def causes(self) -> Mapping[str, DesignColumn]:
+        """Parameters that vary on their own, by their names in words; of those that go together one for all."""
+        groups: list[list[DesignColumn]] = []
+        for parameter in self.parameters:
+            group = next((group for group in groups if _together(group[0].values, parameter.values)), None)
+            if group is None:
+                groups.append([parameter])
+            else:
+                group.append(parameter)
+        words = [", ".join(parameter.words for parameter in group) for group in groups]
+        for label in self.labels:  # what a label says is called by it
+            words = [
+                label.words if _together(label.values, group[0].values) else text
+                for text, group in zip(words, groups, strict=True)
+            ]
+        return {text: group[0] for text, group in zip(words, groups, strict=True)}
+
+    @cached_property
+    def choices(self) -> tuple[DesignColumn, ...]:
+        """What tells a design: labels that differ, then the parameters that vary and that no label says already."""
+        labels = [label for label in self.labels if len(label.texts) > 1]
+        parameters = [*self.causes.values()]
+        return (*labels, *(column for column in parameters if not any(_says(label, column) for label in labels)))
+
+    @cached_property
+    def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
+        """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
+        parameters = {name: parameter.values for name, parameter in self.causes.items()}
+        known = [
+            objective
+            for objective in self.objectives
+            if objective.varies and np.isfinite(objective.values).sum() >= 2 * PER_BIN
+        ]
+        return (
+            tuple((objective, from_samples(parameters, objective.values)) for objective in known[:MOST_EXPLAINED])
+            if parameters
+            else ()
+        )
+
+    def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
+        """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""
+        good = np.flatnonzero(self.good)
+        if len(good) <= most:
+            return good
+        ends = [
+            objective.values * objective.sign for objective in self.objectives if np.isfinite(objective.values).any()
+        ]
+        first = np.unique([*always, *(int(np.nanargmin(values)) for values in ends)]).astype(np.int64)
+        on_fronts = np.setdiff1d(np.unique(np.concatenate([first[:0], *self.fronts.values()])), first)
+        draw = np.random.default_rng(SEED)
+        rest = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
+        chosen = np.concatenate([first, draw.permutation(on_fronts), rest])[:most]
+        return np.sort(chosen[self.good[chosen]])
+
+
+def _together(a: Array, b: Array) -> bool:
+    """Whether two parameters go together, as in a list: few values, in a one-to-one relation."""
+    (x, i), (y, j) = (np.unique(values, return_inverse=True) for values in (a, b))
+    return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
+
+
+def _says(label: DesignColumn, column: DesignColumn) -> bool:
+    """Whether all designs with the same text have the same value."""
+    pairs = np.unique(np.stack([label.values, column.values], axis=1), axis=0)
+    return len(pairs) == len(np.unique(label.values))
+
+
+def _along_front(a: DesignColumn, b: DesignColumn, meets: NDArray[np.bool_]) -> Indices:
+    """Find the designs on the front of two objectives, ordered by the first."""
+    costs = np.where(meets[:, None], np.stack([a.sign * a.values, b.sign * b.values], axis=1), np.nan)
+    designs = np.flatnonzero(front(costs))
+    return designs[np.lexsort(costs[designs].T[::-1])]
+
+
+def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
+    """Make the table of a dataset as `by_cases` gives it; reads every metric once. Raises InputError."""
+    import xarray
+
+    chosen = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
+    chosen.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
+    good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
+    parameters = [
+        DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
+        for name, x in dataset.coords.items()
+        if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
+    ]
+    labels = []
+    for name in labels_of(dataset):
+        texts = [str(text) for text in dataset[name].values]
+        places = {text: float(place) for place, text in enumerate(sorted(set(texts)))}
+        about = dataset[name].attrs.get("long_name", "")
+        labels.append(DesignColumn(name, "", about, np.array([places[text] for text in texts]), texts=tuple(places)))
+    objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
+    meets = good & feasible(dataset, question.where) if question.where else good
+    count = dataset.sizes["design"]
+    numbers = dataset[STORED].values if STORED in dataset.coords else np.arange(count)[:, None]
+    asked = []
+    for text in question.objectives:
+        wanted = _asked(dataset, objective(text), good, objectives)
+        objectives = [column for column in objectives if column.name != wanted.name] + [wanted]
+        asked.append(wanted.name)
+    return Designs((*parameters, *objectives), good, meets, numbers, tuple(dict.fromkeys(asked)), tuple(labels))
+
+
+def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]) -> DesignColumn:
+    """The column of an objective: that of the metric where it is the same, else one of its own."""
+    values = np.where(good, value_of(dataset, wanted), np.nan)
+    sign = -1.0 if wanted.direction == "max" else 1.0
+    same = next((column for column in columns if column.name == wanted.text), None)
+    if same is not None and np.array_equal(same.values, values, equal_nan=True):
+        return replace(same, sign=sign)
+    drawn = f", {wanted.tolerances} over tolerances" if wanted.tolerances else ""
+    over = (f", {wanted.over} over cases" if wanted.over != "worst" else "") + drawn
+    name = wanted.text + (over or " of the hardest actuator" * (same is not None))
+    how = f"{wanted.over} over cases{drawn}" if CASE in dataset.dims else "as the question says"
+    return DesignColumn(name, unit(dataset, wanted.text), "objective of the question", values, True, how, sign)
+
+
+def worst(metric: DataArray) -> DataArray:
+    """Reduce a metric to one value for each design: energies added over the actuators, else the worst."""
+    name = str(metric.name)
+    if name in SUMMED and "actuator" in metric.dims:
+        metric = metric.sum("actuator", skipna=False, keep_attrs=True)
+    others = [dim for dim in metric.dims if dim != "design"]
+    # Joints that a limb does not have are NaN: those are no failures.
+    return metric.min(others) if name in LARGE_IS_GOOD else metric.max(others)
+
+
+def _objective(variable: DataArray, values: Array) -> DesignColumn:
+    name = str(variable.name)
+    attributes, sign = variable.attrs, -1.0 if name in LARGE_IS_GOOD else 1.0
+    summed = name in SUMMED and "actuator" in variable.dims
+    others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
+    parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)
+    text = attributes.get("long_name", "")
+    return DesignColumn(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
+
+
+def _is_objective(name: str, variable: DataArray) -> bool:
+    return (
+        "design" in variable.dims
+        and "time" not in variable.dims
+        and variable.dtype.kind == "f"
+        and name not in NO_OBJECTIVES
+    )
+
+
+def _good(dataset: Dataset, metrics: list[Array]) -> NDArray[np.bool_]:
+    """Designs whose every sample is OK; in a dataset without statuses, those whose metrics are numbers.
+
+    Where the share of usable samples is a metric, a sample that fails is a result: then designs with any share are.
+    """
+    good = np.ones(dataset.sizes["design"], bool)
+    if counted := "usable_share" in dataset:
+        usable = dataset["usable_share"] > 0
+        good = usable.any([dim for dim in usable.dims if dim != "design"]).values
+    elif "worst_status" in dataset:
+        usable = dataset["worst_status"] == 0
+        good = usable.all([dim for dim in usable.dims if dim != "design"]).values
+    if "written" in dataset.coords:
+        good = good & dataset["written"].values.all(axis=1)
+    return np.asarray(good & np.isfinite(metrics).all(axis=0) if metrics and not counted else good, bool)

@@ -1,0 +1,84 @@
+"""Where designs fail: the share of designs that fail or break a condition over two parameters, and over conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from applications.report.data.designs import DesignColumn
+from applications.report.data.results import Results
+from applications.studies.columns import feasible
+
+Array = NDArray[np.float64]
+
+PARTS = 8
+"""Parts of a parameter's range, where it has more values."""
+
+
+@dataclass(frozen=True)
+class FailureMap:
+    """Shares of designs (row, column) that do not meet everything, NaN where there is none; texts of both axes."""
+
+    across: DesignColumn
+    up: DesignColumn
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    shares: Array
+
+
+def failure_map(results: Results) -> FailureMap | None:
+    """The map over the two parameters along which failures change most; None where nothing fails, or all does."""
+    table = results.designs
+    bad = ~table.meets
+    named = all(len(label.texts) <= PARTS for label in table.labels)
+    causes = list(table.choices if named else table.causes.values())
+    if len(causes) < 2 or not bad.any() or bad.all():
+        return None
+    parts = [_parts(column) for column in causes]
+    spread = [_spread(bad, places, len(texts)) for places, texts in parts]
+    first, second = (int(k) for k in np.argsort(-np.array(spread), kind="stable")[:2])
+    (x, columns), (y, rows) = parts[first], parts[second]
+    flat = y * len(columns) + x
+    size = len(rows) * len(columns)
+    count = np.bincount(flat, minlength=size).astype(float)
+    failed = np.bincount(flat, weights=bad, minlength=size)
+    with np.errstate(invalid="ignore"):
+        shares = (failed / count).reshape(len(rows), len(columns))
+    return FailureMap(causes[first], causes[second], columns, rows, shares)
+
+
+def _parts(column: DesignColumn) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """The part of each design (design,), and what the parts are called."""
+    if column.texts:
+        return column.values.astype(np.int64), column.texts
+    different = np.unique(column.values)
+    if len(different) <= PARTS:
+        return np.searchsorted(different, column.values), tuple(column.shown_in.text(x) for x in different)
+    ends = np.linspace(different[0], different[-1], PARTS + 1)
+    places = np.clip(np.searchsorted(ends, column.values, side="right") - 1, 0, PARTS - 1)
+    unit = column.shown_in
+    names = [f"{unit.number(low)} to {unit.text(high)}" for low, high in pairwise(ends)]
+    return places, tuple(names)
+
+
+def _spread(bad: NDArray[np.bool_], places: NDArray[np.int64], parts: int) -> float:
+    """How much of the variance of failing the parts explain."""
+    count = np.bincount(places, minlength=parts)
+    shares = np.bincount(places, weights=bad, minlength=parts) / np.maximum(count, 1)
+    return float((count * (shares - bad.mean()) ** 2).sum())
+
+
+def broken_conditions(results: Results) -> tuple[tuple[str, int, int], ...]:
+    """Each condition with the number of designs without failed samples that break it, and that break it alone."""
+    texts = results.question.where
+    good = results.designs.good
+    broken = [good & ~feasible(results.by_case, [text, "failed_samples >= 0"]) for text in texts]
+    if "failed_samples" not in results.by_case:
+        broken = [good & ~feasible(results.by_case, [text]) for text in texts]
+    total = np.sum(broken, axis=0) if broken else np.zeros(len(good))
+    return tuple(
+        (text, int(mask.sum()), int((mask & (total == 1)).sum())) for text, mask in zip(texts, broken, strict=True)
+    )

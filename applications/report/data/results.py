@@ -1,0 +1,268 @@
+"""The data of a report: a dataset, its table of designs, and the design shown in detail.
+
+Everything is computed when it is first asked for, so that a figure of one kind costs what that kind costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from applications.report.data.designs import DesignColumn, Designs, designs
+from applications.report.data.display import quantity
+from applications.studies.axes import by_design
+from applications.studies.cases import INCOMPLETE, by_cases
+from pipeline.errors import InputError, Problem
+from pipeline.execution.opening import joint_units
+from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from pipeline.sweep.question.reader import stored_question
+from pipeline.sweep.side_files import FileSource, stored_files
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+    from applications.report.data.case import DesignCase
+    from pipeline.sweep.model import Sweep
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The dataset of a store, and what a user chose: a design, a friction set, a folder of files that the sweep names.
+
+    Raises InputError for a design or a friction set that the dataset does not have.
+    """
+
+    dataset: Dataset
+    chosen_design: int | None = None
+    chosen_friction: int | None = None
+    files: Path | None = None
+    stored: FileSource | None = None
+    """The files in the store, where the dataset is that of one."""
+    question: StudyQuestion = NO_QUESTION
+
+    def __post_init__(self) -> None:
+        for option, chosen in (("design", self.chosen_design), ("friction", self.chosen_friction)):
+            size = self.dataset.sizes.get(option, 1)
+            if chosen is not None and not 0 <= chosen < size:
+                rule = f"the number of one of the {size}, from 0 to {size - 1}"
+                raise InputError([Problem(f"--{option}", 0, 0, "", str(chosen), rule)])
+
+    @cached_property
+    def designs(self) -> Designs:
+        """The table of all designs; where the question names operating cases, each design has all of them."""
+        return designs(self.by_case, self.question)
+
+    @cached_property
+    def by_case(self) -> Dataset:
+        """The dataset by designs and operating cases; as it is where the question names none."""
+        return by_cases(self.dataset, self.question.cases)
+
+    @property
+    def incomplete(self) -> int:
+        """How many designs lack an operating case, and are left out."""
+        return int(self.by_case.attrs.get(INCOMPLETE, 0)) if self.question.cases else 0
+
+    @property
+    def table(self) -> Dataset:
+        """The table of all designs as a dataset: small, and in memory; `good` marks designs without a failed sample."""
+        from xarray import Dataset
+
+        table = self.designs
+        columns = {column.name: ("design", column.values, column.attributes) for column in table.columns}
+        return Dataset({**columns, "good": ("design", table.good)})
+
+    @cached_property
+    def shown(self) -> NDArray[np.int64]:
+        """Numbers of the designs that plots of all designs show."""
+        return self.designs.shown(always=(self.place,))
+
+    @cached_property
+    def objectives(self) -> tuple[DesignColumn, ...]:
+        """Objectives in which the shown designs differ, and which all of them have."""
+        every = (objective for objective in self.designs.objectives if objective.varies and len(self.shown))
+        return tuple(objective for objective in every if np.isfinite(objective.values[self.shown]).all())
+
+    @property
+    def conflict(self) -> tuple[DesignColumn, DesignColumn] | None:
+        """The first two objectives of the question; else the first and the one that conflicts with it most.
+
+        That is the one with the longest front.
+        """
+        first, *others = self.objectives or (None,)
+        if first is None or not others:
+            return None
+        if len(self.designs.asked) > 1 and others[0].name == self.designs.asked[1]:
+            return first, others[0]
+        return first, max(others, key=lambda objective: len(self.designs.fronts[first.name, objective.name]))
+
+    @cached_property
+    def place(self) -> int:
+        """The row in the table of the design that is looked into: the chosen one, or the best. Raises InputError."""
+        if self.chosen_design is None:
+            return self.designs.best
+        place = self.designs.place(self.chosen_design)
+        if place is None:
+            rule = "the number of a design that has every operating case"
+            raise InputError([Problem("--design", 0, 0, "", str(self.chosen_design), rule)])
+        return place
+
+    @property
+    def design(self) -> int:
+        """The number in the store of the design that is looked into, under its hardest operating case."""
+        return self.hardest(self.place) if self.chosen_design is None else self.chosen_design
+
+    def hardest(self, place: int) -> int:
+        """The number in the store of a design of the table under the case that is worst for the first objective."""
+        numbers = self.designs.numbers[place]
+        return int(numbers[self.worst_case(place)])
+
+    def worst_case(self, place: int) -> int:
+        """Which operating case of a design is the worst for the first objective, or for its largest force."""
+        return int(self.worst_cases[place])
+
+    @cached_property
+    def worst_cases(self) -> NDArray[np.int64]:
+        """Of each design of the table its worst operating case, (design,)."""
+        from applications.studies.columns import objective, values_by_case
+
+        texts = self.question.objectives or tuple(name for name in ("peak_force",) if name in self.by_case)
+        if self.designs.numbers.shape[1] == 1 or not texts:
+            return np.zeros(self.designs.count, np.int64)
+        first = objective(texts[0])
+        costs = values_by_case(self.by_case, first) * (1.0 if first.direction == "min" else -1.0)
+        return np.argmax(np.where(np.isfinite(costs), costs, -np.inf), axis=1)
+
+    def name_of(self, design: int) -> int:
+        """The number that a design goes by, from its number under some operating case: that under the first case."""
+        place = self.designs.place(design) if self.question.cases else None
+        return design if place is None else int(self.designs.numbers[place, 0])
+
+    def case_words(self, case: int) -> str:
+        """An operating case in words: `payload mass 3 kg`; empty where there are none."""
+        coordinates = [self.by_case[name] for name in self.question.cases]
+        return ", ".join(f"{str(x.name).replace('_', ' ')} {_value_words(x, case)}" for x in coordinates)
+
+    @cached_property
+    def friction(self) -> int:
+        """The friction set that is looked into: the chosen one, or that in which actuators need most."""
+        peak = self.dataset.get("peak_force")
+        if self.chosen_friction is not None or peak is None:
+            return self.chosen_friction or 0
+        others = [dim for dim in peak.dims if dim not in ("design", "friction")]
+        values = peak.isel(design=self.design).max(others).values
+        return int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+
+    @cached_property
+    def _sweep(self) -> tuple[Sweep | None, str]:
+        from applications.report.data.case import read_sweep
+
+        try:
+            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
+        except InputError as error:
+            if self.files is not None:
+                raise
+            return None, str(error)
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The sweep of the store; None where it cannot be read again."""
+        return self._sweep[0]
+
+    @property
+    def why_no_sweep(self) -> str:
+        """Why it cannot be read again; empty where it can."""
+        return self._sweep[1]
+
+    @cached_property
+    def case(self) -> DesignCase:
+        """The design that is looked into, under the shown friction set."""
+        return next(self.cases((self.design,)))
+
+    def cases(self, designs: Sequence[int]) -> Iterator[DesignCase]:
+        """Designs by number under the shown friction set: computed again, or where that cannot be, as stored."""
+        from applications.report.data.case import ACTUATORS, MOST_TIMES, DesignCase, compute
+
+        if self.sweep is None:
+            thin = max(1, -(-(self.dataset.sizes.get("time", 1) - 1) // (MOST_TIMES - 1)))
+            for design in designs:
+                yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
+            return
+        for case in compute(self.sweep, designs, self.friction):
+            # Where the store has a series too, it is that of the store which is shown.
+            stored = self._stored(case.results, case.design, case.stride)
+            yield replace(case, results=case.results.assign(stored.variables))
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of what depends on whether joints turn or slide, by name: those of friction, where its joints agree."""
+        return dict(joint_units(self.dataset, self.sweep))
+
+    def heading(self, design: int) -> str:
+        """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        place = self.designs.place(design)
+        columns = self.designs.choices if self.designs.labels else self.designs.parameters
+        swept = [f"{column.words} {column.text_at(place)}" for column in columns if place is not None]
+        if place is not None and self.question.cases:
+            case = int(np.flatnonzero(self.designs.numbers[place] == design)[0])
+            swept.append(self.case_words(case))
+        text = f"Design {self.name_of(design)}" + (f" ({', '.join(swept)})" if swept else "")
+        if self.dataset.sizes.get("friction", 1) > 1:
+            sets = [
+                f"{str(name).replace('_', ' ')} {quantity(float(coordinate[self.friction]), self._unit(coordinate))}"
+                for name, coordinate in self.dataset.coords.items()
+                if coordinate.dims == ("friction",) and coordinate.dtype.kind in "fiu"
+            ]
+            text += f", friction set {self.friction}" + (f" ({', '.join(sets)})" if sets else "")
+        return f"{text}."
+
+    def _unit(self, coordinate: DataArray) -> str:
+        return self.units.get(str(coordinate.name), str(coordinate.attrs.get("units", "")))
+
+    def _stored(self, names: Iterable[Hashable], design: int, stride: int) -> Dataset:
+        """Read the stored series of a design, at every `stride`-th time."""
+        from applications.report.data.case import MOST_TRAJECTORIES
+
+        place = {"design": design, "friction": self.friction}
+        series = self.dataset[[name for name in names if name in self.dataset]]
+        series = series.isel({dim: index for dim, index in place.items() if dim in series.dims}, drop=True)
+        series = series.isel(
+            trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride), missing_dims="ignore"
+        ).compute()
+        return series.transpose("trajectory", ..., missing_dims="ignore")
+
+
+def results_of(
+    store: str | Path | Dataset,
+    design: int | None = None,
+    friction: int | None = None,
+    files: str | Path | None = None,
+    question: StudyQuestion = NO_QUESTION,
+) -> Results:
+    """Open the results in a store, finished or not, or in a dataset. Raises StoreError, InputError.
+
+    question: what is asked instead of what the section `study` of the sweep asks.
+    """
+    from xarray import Dataset
+
+    from storage import open_results
+
+    folder = None if files is None else Path(files)
+    if isinstance(store, Dataset):
+        dataset, stored = by_design(store), None
+    else:
+        dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
+    asked = stored_question(dataset.attrs)
+    asked = asked.with_options(question.objectives, question.where, question.cases)
+    return Results(dataset, design, friction, folder, stored, asked)
+
+
+def _value_words(values: DataArray, case: int) -> str:
+    """The value of a parameter of cases under one of them: a number with its unit, or a name."""
+    value = values.values[case]
+    return str(value) if values.dtype.kind not in "fiu" else quantity(float(value), values.attrs.get("units", ""))

@@ -1,0 +1,117 @@
+"""Draw static figures of all designs with matplotlib."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from applications.report import style
+from applications.report.data import trouble
+from applications.report.data.designs import Array, DesignColumn, Indices
+from applications.report.data.results import Results
+from applications.report.figures.paper import lacks, new
+
+MOST_LINES, MOST_AXES = 1000, 8
+
+
+def front(results: Results) -> Figure:
+    """Two objectives against each other. Raises InputError where the results lack it."""
+    if results.conflict is None:
+        raise lacks("front", "two metrics that differ between designs, such as metrics: [peak_force, energy]")
+    first, second = results.conflict
+    figure = new(6.4, 4.8)
+    axes = figure.subplots()
+    shown, line = results.shown, results.designs.fronts[first.name, second.name]
+    x, y = (column.values * column.shown_in.factor for column in (first, second))
+    meets = results.designs.meets[shown]
+    if not meets.all():
+        axes.scatter(x[shown[~meets]], y[shown[~meets]], s=10, color=style.LINE, label="breaks a condition")
+    axes.scatter(x[shown[meets]], y[shown[meets]], s=12, color=style.COLOURS[4], label="designs")
+    axes.plot(x[line], y[line], "D-", color=style.INK, markersize=4, label="front",
+              drawstyle="steps-post" if first.sign > 0 else "steps-pre")  # fmt: skip
+    axes.plot(x[results.place], y[results.place], "o", color=style.PLATFORM, markeredgewidth=2.5, markersize=12,
+              fillstyle="none", label=f"design {results.name_of(results.design)}")  # fmt: skip
+    axes.set(xlabel=first.title, ylabel=second.title)
+    axes.legend(frameon=False)
+    return figure
+
+
+def parallel(results: Results) -> Figure:
+    """Designs as lines over parameters and objectives. Raises InputError where the results lack it."""
+    table = results.designs
+    objectives = results.objectives[: MOST_AXES // 2]
+    columns = [*list(table.causes.values())[: MOST_AXES - len(objectives)], *objectives]
+    if len(columns) < 2 or not results.objectives:
+        raise lacks("parallel", "a metric, and a parameter that is swept")
+    shown = table.shown(MOST_LINES, always=(results.place,))
+    figure = new(1.5 + 1.35 * len(columns), 4.8)
+    axes = figure.subplots()
+    heights = np.stack([_unit(column, shown) for column in columns], axis=1)
+    lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=-1)
+    scale = results.objectives[0]
+    bundle = LineCollection(
+        list(lines), cmap=style.SCALE, array=scale.values[shown] * scale.shown_in.factor, linewidths=0.8, alpha=0.7
+    )
+    axes.add_collection(bundle)
+    figure.colorbar(bundle, label=scale.title)
+    for place, column in enumerate(columns):
+        low, high = column.values[shown].min(), column.values[shown].max()
+        axes.axvline(place, color=style.GREY, linewidth=0.8)
+        axes.text(place, 1.02, column.shown_in.number(high), ha="center", va="bottom", fontsize=8)
+        axes.text(place, -0.02, column.shown_in.number(low), ha="center", va="top", fontsize=8)
+    labels = [column.title.replace(" [", "\n[") for column in columns]
+    axes.set(xlim=(-0.3, len(columns) - 0.7), ylim=(-0.1, 1.1), yticks=[])
+    axes.set_xticks(range(len(columns)), labels, fontsize=8)
+    axes.spines[:].set_visible(False)
+    figure.suptitle(f"{len(shown):,} of {table.count:,} designs", fontsize=10)
+    return figure
+
+
+def _unit(column: DesignColumn, shown: Indices) -> Array:
+    """Values of some designs, moved and scaled to the unit interval."""
+    values = column.values[shown]
+    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
+
+
+def sensitivity(results: Results) -> Figure:
+    """Shares of variance as bars. Raises InputError where the results lack it."""
+    table = results.designs
+    if not table.explained:
+        raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
+    figure = new(2.5 + 1.2 * len(table.causes), 4.2)
+    axes = figure.subplots()
+    width, hatches = 0.8 / len(table.explained), ("", "//", "..", "\\\\", "xx", "--")
+    for index, (objective, shares) in enumerate(table.explained):
+        places = np.arange(len(table.causes)) + (index - (len(table.explained) - 1) / 2) * width
+        axes.bar(places, np.clip(shares.first, 0.0, 1.0), width, label=objective.words,
+                 color=style.of(style.COLOURS, index), hatch=hatches[index], edgecolor="white")  # fmt: skip
+    axes.set_xticks(range(len(table.causes)), [fill(names, 20) for names in table.causes])
+    axes.set(ylabel="share of the variance explained [1]", ylim=(0, 1.05), xlabel="parameter")
+    axes.legend(frameon=False)
+    return figure
+
+
+def status(results: Results) -> Figure:
+    """Failed samples as bars. Raises InputError where the results lack it."""
+    troubles = trouble.troubles(results.dataset)
+    if troubles is None:
+        raise lacks("status", "a status of samples or of designs")
+    figure = new(8.0, 1.6 + 0.35 * len(troubles.trajectories))
+    axes = figure.subplots()
+    samples, left = troubles.total / len(troubles.trajectories), np.zeros(len(troubles.trajectories))
+    for index, failure in enumerate(troubles.bad):
+        share = 100.0 * failure.counts / samples
+        axes.barh(troubles.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=failure.words)
+        left += share
+    if not troubles.bad:
+        axes.barh(troubles.trajectories, left)
+        axes.set_xlim(0, 1)
+        axes.set_title(f"all {troubles.total:,} {troubles.what} are OK", fontsize=10)
+    axes.set(xlabel=f"share of {troubles.what} that failed [%]")
+    axes.invert_yaxis()
+    if troubles.bad:
+        axes.legend(frameon=False)
+    return figure

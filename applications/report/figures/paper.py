@@ -1,0 +1,49 @@
+"""What all static figures share: an empty figure, and the error for what results do not have."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from matplotlib.figure import Figure
+
+from applications.report import style
+from pipeline.errors import InputError, Problem
+
+
+class Drawing(Figure):
+    """A figure that notebooks show by themselves, whether or not pyplot has been loaded in them."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
+
+
+def new(width: float = 8.0, height: float = 4.5) -> Figure:
+    """An empty figure of that size [inch]."""
+    return Drawing(figsize=(width, height), layout="constrained")
+
+
+def dress(figure: Figure) -> Figure:
+    """Give all axes of a figure the look of the page: quiet frames and ticks, light grids behind the data."""
+    for axes in figure.axes:
+        is_bar = axes.get_label() == "<colorbar>"
+        for name in "xyz":
+            paint = getattr(getattr(axes, f"{name}axis", None), "set_pane_color", None)
+            if paint is not None:  # axes in three dimensions
+                paint(style.PANE)
+        for side, spine in axes.spines.items():
+            spine.set_edgecolor(style.LINE if is_bar else style.QUIET)
+            spine.set_visible(spine.get_visible() and (is_bar or side in ("left", "bottom")))
+        axes.tick_params(colors=style.QUIET, labelcolor=style.INK)
+        axes.set_axisbelow(True)
+        if not is_bar and any(spine.get_visible() for spine in axes.spines.values()):
+            axes.grid(visible=True, color=style.LINE, linewidth=0.8)
+        for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
+            label.set_color(style.INK)
+    return figure
+
+
+def lacks(kind: str, what: str) -> InputError:
+    """The error for a kind of figure that needs what these results do not have."""
+    return InputError([Problem(kind, 0, 0, "", "results without it", what)])

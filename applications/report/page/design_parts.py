@@ -1,0 +1,168 @@
+"""Everything to filter: ranges, parallel coordinates, scatter matrix, table, comparison of pinned designs.
+
+All of them share one table of columns, which the scripts of the page filter and draw.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from applications.report.data.answer import MOST_WORDS
+from applications.report.data.designs import DesignColumn
+from applications.report.data.results import Results
+from applications.report.page.bundle import ArrayBundle
+from applications.report.page.markup import button, details, drawing, paragraph, select
+from applications.report.page.part import PagePart
+
+MOST_AXES = 8
+"""Axes of parallel coordinates that are drawn at a time."""
+
+MOST_SHOWN = 200_000
+MOST_NUMBERS = 1_500_000
+"""Designs of a page, and numbers of its table."""
+
+EXACT_NUMBERS = 150_000
+"""Numbers of the table up to which they keep all their bits; of more they have nearly five digits."""
+
+FEW_VALUES = 256
+"""Different values of a column up to which they keep all their bits anyway."""
+
+
+def designs(results: Results) -> PagePart | None:
+    """The part with everything to filter; None where there is nothing to compare."""
+    axes = table_columns(results)
+    if not is_compared(results):
+        return None
+    scale = next((axis.name for axis in axes if axis.objective), axes[-1].name)
+    body = paragraph(
+        "Each line is a design, each axis one of its numbers, over operating cases the worst. Drag along an axis to "
+        "keep a range of it, or type ranges; every figure and the table follow. Click a line, a point or a number to "
+        "look into a design."
+    )
+    body += paragraph(_thinning(results), "note", "designs-note")
+    body += f'<div class="controls">{select("colour-by", "Colour by", [(a.name, a.words) for a in axes], scale)}'
+    body += f"{button('unbrush', 'Remove all ranges')}{button('download', 'Download these designs (CSV)')}</div>"
+    body += paragraph("", "readout", "brush-count", live=True)
+    body += drawing("parallel", f"Parallel coordinates of designs: {', '.join(a.title for a in axes)}.", "parallel")
+    body += paragraph("", "readout", "line-readout", live=True)
+    body += details("Axes and ranges", _ranges(axes, _first_axes(results, axes)))
+    body += _listing()
+    body += '<h3 id="pinned-title">Pinned designs</h3><div id="pinned"></div>'
+    matrix = drawing("matrix", "Scatter plots of each pair of some axes.", "matrix")
+    body += details("Scatter matrix of the first axes", matrix, is_open=True)
+    return PagePart("designs", "All designs", body, {}, {}, "All designs")
+
+
+def _listing() -> str:
+    """The table with its search and its pages; the scripts fill it."""
+    hint = "412, or upper arm &lt; 0.4"
+    field = f'<input type="search" id="search" placeholder="{hint}" autocomplete="off">'
+    note = '<span id="search-note" class="note" aria-live="polite"></span>'
+    pages = f'{button("earlier", "Previous")}<span id="page-of" aria-live="polite"></span>{button("later", "Next")}'
+    return (
+        f'<h3>Table</h3><div class="controls"><label for="search">Search {field}</label>{note}</div>'
+        '<div class="table"><table id="listing"><thead></thead><tbody id="brush-rows"></tbody></table></div>'
+        f'<div class="controls pages">{pages}</div>'
+    )
+
+
+def is_compared(results: Results) -> bool:
+    """Whether there are designs to compare."""
+    axes = table_columns(results)
+    return len(axes) > 1 and any(axis.objective and axis.varies for axis in axes) and bool(results.designs.good.any())
+
+
+def table_columns(results: Results) -> list[DesignColumn]:
+    """Columns of the page: parameters that vary, then objectives; one that does not vary is told, not drawn."""
+    return [*results.designs.parameters, *(c for c in results.designs.objectives if np.isfinite(c.values).any())]
+
+
+def _first_axes(results: Results, axes: list[DesignColumn]) -> list[str]:
+    """The axes that are drawn at first: parameters that decide, and the first objectives, eight at most."""
+    names = [axis.name for axis in axes]
+    objectives = [axis.name for axis in axes if axis.objective and axis.varies][: MOST_AXES // 2]
+    parameters = [column.name for column in results.designs.causes.values()][: MOST_AXES - len(objectives)]
+    return [name for name in names if name in (*parameters, *objectives)]
+
+
+def _ranges(axes: list[DesignColumn], drawn: list[str]) -> str:
+    """A row of each column: whether it is an axis, and its range as two numbers in the unit that is shown."""
+    rows = "".join(_range(axis, axis.name in drawn) for axis in axes)
+    head = '<thead><tr><th scope="col">axis</th><th scope="col">from</th><th scope="col">to</th><th></th></tr></thead>'
+    return (
+        f'<div class="table"><table>{head}<tbody id="ranges">{rows}</tbody></table></div>'
+        f'<p class="note">At most {MOST_AXES} axes are drawn at a time.</p>'
+    )
+
+
+def _range(axis: DesignColumn, drawn: bool) -> str:
+    name, words = escape(axis.name), escape(axis.words)
+    box = f'<input type="checkbox" class="axis" value="{name}"{" checked" * drawn}>'
+    ends = "".join(
+        f'<td><input type="number" step="any" class="{kind}" data-column="{name}" aria-label="{text} {words}"></td>'
+        for kind, text in (("low", "least"), ("high", "largest"))
+    )
+    title = f'<th scope="row"><label>{box} {escape(axis.title)}</label></th>'
+    return f'<tr>{title}{ends}<td class="note">{escape(axis.text_of)}</td></tr>'
+
+
+def _thinning(results: Results) -> str:
+    all_designs, shown = results.designs, len(shown_designs(results))
+    good, meets = int(all_designs.good.sum()), int(all_designs.meets.sum())
+    text = f"{shown:,} of {all_designs.count:,} designs are in this page."
+    if good < all_designs.count:
+        text += f" {all_designs.count - good:,} have a failed or missing sample and are left out."
+    if results.question.where:
+        text += f" {meets:,} meet all conditions; the others are grey."
+    if shown < good:
+        text += (
+            " The others are thinned: the best, those on the front of any two objectives, and more drawn at random "
+            "with a fixed seed. Shares of variance and counts are of all designs."
+        )
+    return text
+
+
+def shown_designs(results: Results) -> np.ndarray:
+    """Rows of the table that the page holds."""
+    most = min(MOST_SHOWN, MOST_NUMBERS // max(1, len(table_columns(results))))
+    return results.designs.shown(most, always=(results.place,))
+
+
+def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
+    """The table in types of JSON, its numbers in a bundle."""
+    shown, all_designs = shown_designs(results), results.designs
+    columns = table_columns(results)
+    exact = len(shown) * len(columns) <= EXACT_NUMBERS
+    place = {int(design): index for index, design in enumerate(shown)}
+    return {
+        "numbers": bundle.packed(all_designs.numbers[shown], "i4"),
+        "meets": bundle.packed(all_designs.meets[shown], "u1"),
+        "worst": bundle.packed(results.worst_cases[shown], "i4"),
+        "count": all_designs.count,
+        "columns": [_column(column, shown, exact, bundle) for column in columns],
+        "labels": [
+            {"name": c.name, "words": c.words, "texts": c.texts, "values": bundle.packed(c.values[shown], "i4")}
+            for c in all_designs.labels
+        ],
+        "told": [c.name for c in (all_designs.choices or all_designs.parameters)[:MOST_WORDS]],
+        "axes": _first_axes(results, columns),
+        "most": MOST_AXES,
+        "scale": next((c.name for c in columns if c.objective), columns[-1].name),
+        "chosen": place.get(results.place),
+        "front": [c.name for c in results.conflict] if results.conflict else [],
+    }
+
+
+def _column(column: DesignColumn, shown: np.ndarray, exact: bool, bundle: ArrayBundle) -> dict[str, Any]:
+    values = column.values[shown]
+    few = len(np.unique(values)) <= FEW_VALUES
+    packed = bundle.packed(values, "f8") if exact or few else bundle.packed(values, "f4", rounded=True)
+    unit = column.shown_in
+    return {
+        "name": column.name, "words": column.words, "units": column.units, "factor": unit.factor, "unit": unit.unit,
+        "title": column.title, "text": column.text_of, "sign": column.sign, "objective": column.objective,
+        "varies": column.varies, "values": packed,
+    }  # fmt: skip

@@ -1,0 +1,111 @@
+"""Studies on results: which designs are feasible, which are best, what matters, and where to look next.
+
+`problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; `populations` runs
+sweeps; all else works on an opened dataset and computes no mechanics.
+
+- `cases`: operating conditions, such as a payload, as a dim of their own
+- `bearings`: rating life of bearings of joints
+- `space`: what varies, and what follows from it: the factors that all others here ask
+- `columns`: parameters and metrics as one number for each design; objectives and conditions on them
+- `pareto`: designs that no other beats; `ranking`: an order by weights
+- `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `tolerances`: what deviations of parameters do to a metric, to first order
+- `screening`: elementary effects, and means of squared derivatives
+- `one_at_a_time`: one parameter after another over its range
+- `refinement`: the next sweep, around the best designs
+- `populations`: search by NSGA-II, NSGA-III or Parzen estimators, generations computed on a cluster into a store
+- `workspaces`: what a robot reaches under conditions, and its largest regular part
+- `problem`, `optimisation`: metrics and their exact derivatives as functions of a design, and local optimisation
+"""
+
+from typing import TYPE_CHECKING
+
+from robots.loading import on_first_use
+
+if TYPE_CHECKING:
+    from applications.studies.bearings import RollingBearing, bearing_life
+    from applications.studies.cases import by_cases
+    from applications.studies.columns import column, feasible, objective, value_of
+    from applications.studies.optimisation import optimise
+    from applications.studies.pareto import front, layers
+    from applications.studies.populations.methods import SearchSettings, ask_and_tell, hypervolume
+    from applications.studies.populations.search import search, search_families
+    from applications.studies.populations.space import FamilySpace
+    from applications.studies.problem import DesignProblem
+    from applications.studies.ranking import rank
+    from applications.studies.refinement import refine
+    from applications.studies.screening import derivative_measures, effects, morris, morris_designs, tolerance_effect
+    from applications.studies.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
+    from applications.studies.space import DesignSpace
+    from applications.studies.workspaces.workspace import Workspace, workspace
+
+__all__ = [
+    "DesignProblem",
+    "DesignSpace",
+    "FamilySpace",
+    "RollingBearing",
+    "SearchSettings",
+    "Workspace",
+    "ask_and_tell",
+    "bearing_life",
+    "by_cases",
+    "column",
+    "derivative_measures",
+    "effects",
+    "feasible",
+    "from_samples",
+    "front",
+    "hypervolume",
+    "layers",
+    "morris",
+    "morris_designs",
+    "objective",
+    "of_saltelli_store",
+    "optimise",
+    "rank",
+    "refine",
+    "saltelli",
+    "search",
+    "search_families",
+    "sobol",
+    "tolerance_effect",
+    "value_of",
+    "workspace",
+]
+
+_HOMES = {
+    "DesignProblem": "applications.studies.problem",
+    "DesignSpace": "applications.studies.space",
+    "FamilySpace": "applications.studies.populations.space",
+    "RollingBearing": "applications.studies.bearings",
+    "SearchSettings": "applications.studies.populations.methods",
+    "Workspace": "applications.studies.workspaces.workspace",
+    "ask_and_tell": "applications.studies.populations.methods",
+    "bearing_life": "applications.studies.bearings",
+    "by_cases": "applications.studies.cases",
+    "column": "applications.studies.columns",
+    "derivative_measures": "applications.studies.screening",
+    "effects": "applications.studies.screening",
+    "feasible": "applications.studies.columns",
+    "from_samples": "applications.studies.sensitivity",
+    "front": "applications.studies.pareto",
+    "hypervolume": "applications.studies.populations.methods",
+    "layers": "applications.studies.pareto",
+    "morris": "applications.studies.screening",
+    "morris_designs": "applications.studies.screening",
+    "objective": "applications.studies.columns",
+    "of_saltelli_store": "applications.studies.sensitivity",
+    "optimise": "applications.studies.optimisation",
+    "rank": "applications.studies.ranking",
+    "refine": "applications.studies.refinement",
+    "saltelli": "applications.studies.sensitivity",
+    "search": "applications.studies.populations.search",
+    "search_families": "applications.studies.populations.search",
+    "sobol": "applications.studies.sensitivity",
+    "tolerance_effect": "applications.studies.screening",
+    "value_of": "applications.studies.columns",
+    "workspace": "applications.studies.workspaces.workspace",
+}
+
+if not TYPE_CHECKING:  # for which there are no other names
+    __getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -1,0 +1,55 @@
+"""The designs of a dataset: with gains and initial states of simulations, or as the grid that they were swept on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from applications.studies.columns import Array, refuse
+from applications.studies.space import ALONG, DesignSpace, Factor
+from robots.quantities import GAINS, STATE
+
+
+def by_design(ds: xr.Dataset) -> xr.Dataset:
+    """A dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
+
+    One without these dims as it is.
+    """
+    inner = [dim for dim in (GAINS, STATE) if dim in ds.dims]
+    if not inner:
+        return ds
+    along = {name: values.dims[0] for name, values in ds.coords.items() if values.dims[:1] and values.dims[0] in inner}
+    whole = ds.drop_vars("design", errors="ignore").stack(run=("design", *inner), create_index=False)
+    whole = whole.rename(run="design").transpose("design", ...)
+    for name, dim in along.items():
+        whole[name].attrs[ALONG] = str(dim)
+    return whole.assign_coords(design=np.arange(whole.sizes["design"]))
+
+
+def unstacked(ds: xr.Dataset) -> xr.Dataset:
+    """A dataset with a dim for each swept parameter in place of `design`; parameters that follow stay coordinates.
+
+    Raises InputError where the designs are not all combinations of the values of some parameters.
+    """
+    if "design" not in ds.dims:
+        raise refuse("grid", "no dim design", "a dataset of several designs", "Select none before.")
+    space, size = DesignSpace.of_dataset(ds), ds.sizes["design"]
+    columns, factors = space.columns_of(ds), space.varied()
+    levels = [np.unique(columns[factor.name]) for factor in factors]
+    rows = np.stack([columns[factor.name] for factor in factors], axis=1) if factors else np.zeros((size, 0))
+    if not factors or math.prod(map(len, levels)) != size or len(np.unique(rows, axis=0)) != size:
+        known = ", ".join(factor.name for factor in factors) or "no parameter"
+        raise refuse("grid", f"{size} designs over {known}", "all combinations of values", "Select designs by isel.")
+    names = [_index_of(ds, factor, columns[factor.name]) for factor in factors]
+    return ds.drop_vars("design", errors="ignore").set_index(design=names).unstack("design")
+
+
+def _index_of(ds: xr.Dataset, factor: Factor, rows: Array) -> str:
+    """Return the column that numbers the values of a factor: of a table the one that differs in all its rows."""
+    for name in factor.members:
+        if len(np.unique(ds[name].values)) == len(np.unique(rows)):
+            return name
+    hint = "Add a label to the table, such as the name of a motor."
+    raise refuse("grid", f"rows of a table of {factor.name}", "a column that differs in all of them", hint)

@@ -1,0 +1,289 @@
+"""Parameters and metrics of a dataset as columns, one number for each design; objectives and conditions on them.
+
+A metric has further dims: friction sets, trajectories, actuators. Its name alone means the worst over all of them: the
+largest, or the least where large is good. `NAME_mean`, `NAME_sum`, `NAME_min`, `NAME_max` say otherwise. Objectives and
+conditions are expressions over these names, in the language of the `where` key of sweep files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.documents.report import sentence
+from pipeline.errors import InputError, Problem
+from pipeline.sweep.axes.columns import CASE
+from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
+from robots.expressions.expression import Expression, ExpressionError, Kind, parse
+from robots.loads.wrapped import SUFFIX
+from robots.parameters import nearest
+from robots.quantities import QUANTITIES, SIMULATED, Quantity
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Direction = Literal["min", "max"]
+
+LARGE_IS_GOOD = frozenset(
+    (
+        *("dexterity", "manipulability", "least_effective_mass"),
+        *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
+        *("limit_margin", "velocity_margin", "actuator_margin"),
+        *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
+        *("least_regularity", "least_constraint_regularity"),
+        *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
+        "speed_factor",
+        "supply_margin",
+    )
+)
+"""Metrics whose worst value is the least."""
+
+JOINTS = ("limb", "joint")
+
+KNOWN: Mapping[str, Quantity] = {**SIMULATED, **QUANTITIES}
+"""All quantities; one of a simulation that other sweeps have is of the same kind."""
+
+REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
+    "max": lambda x: x.max(axis=1),
+    "min": lambda x: x.min(axis=1),
+    "mean": lambda x: x.mean(axis=1),
+    "sum": lambda x: x.sum(axis=1),
+}
+"""How the other dims of a metric are reduced, from (design, others) to (design,). NaN stays."""
+
+
+def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
+    """The error for a name or an expression of a study that cannot be used."""
+    return InputError([Problem("study", 0, 0, field, got, expected, hint)])
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is to be small (`min`) or large (`max`): an expression over columns."""
+
+    text: str
+    direction: Direction
+    expression: Expression
+    over: str = "worst"
+    """What counts over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
+    """
+    tolerances: str = ""
+    """What counts over deviations within tolerances, such as `worst` or `mean`; empty: they are cases as others."""
+
+    @property
+    def sign(self) -> float:
+        """1 where small is good, -1 where large is."""
+        return -1.0 if self.direction == "max" else 1.0
+
+    def over_cases(self, values: Array, cases: Mapping[str, Array]) -> Array:
+        """Values (design, case) as one number for each design (design,); `cases` are their parameters (case,).
+
+        Raises InputError for weights that are none of these cases.
+        """
+        if not self.tolerances:
+            return self._reduced(values, self.over, cases)
+        samples = cases_of_deviations(cases)
+        parts = [
+            self._reduced(values[:, chosen], self.over, {name: column[chosen] for name, column in cases.items()})
+            for chosen in samples
+        ]
+        return self._reduced(np.stack(parts, axis=1), self.tolerances, {})
+
+    def _reduced(self, values: Array, over: str, cases: Mapping[str, Array]) -> Array:
+        how, _, weights = over.partition(WEIGHTED)
+        kind, _, share = how.partition(" ")
+        if kind == "quantile":
+            return np.asarray(np.quantile(values, float(share), axis=1))
+        if weights:
+            shares = np.broadcast_to(_weights(weights, cases), values.shape[1:])
+            return np.asarray(values @ (shares / shares.sum() if kind == "mean" else shares), dtype=float)
+        if kind == "deviation":
+            return np.asarray(values.std(axis=1), dtype=float)
+        worst = "max" if self.direction == "min" else "min"
+        return np.asarray(REDUCTIONS[worst if kind == "worst" else kind](values), dtype=float)
+
+
+def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
+    """Numbers of the cases that have each of the deviations within tolerances. Raises InputError without any."""
+    drawn = [column for name, column in cases.items() if name.endswith(SUFFIX)]
+    if not drawn:
+        raise refuse("objective", "what counts over tolerances", "a sweep with a section tolerances")
+    _, number = np.unique(np.stack(drawn, axis=1), axis=0, return_inverse=True)
+    return [np.flatnonzero(number.ravel() == k) for k in range(number.max() + 1)]
+
+
+def _weights(text: str, cases: Mapping[str, Array]) -> Array:
+    """The weights of cases (case,), or one of all. Raises InputError where they are none."""
+    expression = _parsed(text, "number", "objective")
+    if strange := [name for name in expression.names if name not in cases]:
+        rule = f"one of {', '.join(cases)}" if cases else "operating cases"
+        raise refuse("objective", f"weights by {strange[0]}, which is no case", rule, "Name it under cases.")
+    values = np.asarray(expression(cases), dtype=float)
+    if not np.isfinite(values).all() or (values < 0.0).any() or not (values > 0.0).any():
+        raise refuse("objective", f"weights {text} of {np.min(values):g} to {np.max(values):g}", "weights above 0")
+    return values
+
+
+def objective(text: str) -> Objective:
+    """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
+
+    Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
+    cases stands at the end, such as `, mean over cases`, `, quantile 0.9 over cases` or `, sum weighted by
+    1 / (1 + payload_mass) over cases`. Raises InputError.
+
+        >>> ls.study.objective("max dexterity").direction
+        'max'
+    """
+    text, tolerances = split_tolerances(text)
+    named, text, over = split_objective(text)
+    expression = _parsed(text, "number", "objective")
+    for how in (over, tolerances):
+        if how.startswith("quantile") and not 0.0 <= float(how.split()[1]) <= 1.0:
+            raise refuse("objective", how, "a quantile from 0 to 1")
+    natural: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
+    direction: Direction = natural if not named else "max" if named == "max" else "min"
+    return Objective(expression.text, direction, expression, over, tolerances)
+
+
+def column(ds: xr.Dataset, name: str) -> Array:
+    """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError.
+
+    >>> ls.study.column(ls.open("out.zarr"), "peak_force").shape  # (design,)
+    (33,)
+    """
+    if name in ds.coords and ds[name].dims == (CASE,):
+        raise refuse(name, "an operating case", "a parameter of designs, or a metric", "Take it out of the cases.")
+    values = by_case(ds, name)
+    if values.shape[1] == 1:
+        return values[:, 0]
+    return np.asarray(values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1))
+
+
+def by_case(ds: xr.Dataset, name: str) -> Array:
+    """A column under each case, (design, case); one of them is 1 where it does not depend on it. Raises InputError."""
+    if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
+        parameter = np.asarray(ds[name].values, dtype=float)
+        return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
+    base, how = base_of(name, {*KNOWN, *ds.data_vars})
+    if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
+        known = names(ds)
+        raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
+    values = ds[base].transpose("design", CASE, ..., missing_dims="ignore")
+    joints = values.dims[-2:] == JOINTS
+    if CASE not in values.dims:
+        return reduced(values.values, how, joints=joints)[:, None]
+    shape = values.shape[:2]
+    return reduced(values.values.reshape(-1, *values.shape[2:]), how, joints=joints).reshape(shape)
+
+
+def reduced(values: Array, how: str, *, joints: bool) -> Array:
+    """A metric (design, ...) as one number for each design (design,); with `joints` its last dims are (limb, joint)."""
+    flat = values.reshape(len(values), -1)
+    if joints:
+        flat = values[..., joints_there(values)].reshape(len(values), -1)
+    return np.asarray(REDUCTIONS[how](flat), dtype=float)
+
+
+def joints_there(values: Array) -> Mask:
+    """Which of (limb, joint), the last dims, are there: a limb with fewer joints than another has NaN for all cases.
+
+    All of them where nothing else is there either.
+    """
+    there = ~np.asarray(np.isnan(values).all(axis=tuple(range(values.ndim - 2))))
+    return there if there.any() else ~there
+
+
+def names(ds: xr.Dataset) -> list[str]:
+    """Names of all columns, reductions other than the worst left out."""
+    alone = (("design",), (CASE,))
+    swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
+    metrics = [str(name) for name in ds.data_vars if name not in KNOWN or KNOWN[str(name)].kind == "metric"]
+    return swept + metrics
+
+
+def base_of(name: str, known: Container[Any] = KNOWN) -> tuple[str, str]:
+    """A metric and its reduction from the name of a column; `known` are names that there are."""
+    if name not in known:
+        base, _, how = name.rpartition("_")
+        if how in REDUCTIONS and base in known:
+            return base, how
+    return name, "min" if name in LARGE_IS_GOOD else "max"
+
+
+def unit(ds: xr.Dataset, name: str) -> str:
+    """The unit of a column, empty where it has none."""
+    source = name if name in ds.coords else base_of(name, {*KNOWN, *ds.data_vars})[0]
+    return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
+
+
+def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
+    """The value of an objective, or of the text of one, for each design (design,), over cases as it says.
+
+    >>> ls.study.value_of(ls.open("out.zarr"), "peak_force / upper_arm").shape  # (design,)
+    (33,)
+    """
+    asked = objective(wanted) if isinstance(wanted, str) else wanted
+    values = _evaluated(ds, asked.expression)
+    return asked.over_cases(values, _cases(ds)) if CASE in ds.dims or asked.tolerances else values[:, 0]
+
+
+def _cases(ds: xr.Dataset) -> dict[str, Array]:
+    """The parameters that depend on the case (case,)."""
+    numbers = {name: x for name, x in ds.coords.items() if x.dims == (CASE,) and x.dtype.kind in "fiu"}
+    return {str(name): np.asarray(x.values, dtype=float) for name, x in numbers.items()}
+
+
+def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
+    """The value of an objective for each design under each case, (design, case)."""
+    return np.asarray(_evaluated(ds, wanted.expression), dtype=float)
+
+
+def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
+    """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
+    wanted = [objective(entry) if isinstance(entry, str) else entry for entry in objectives]
+    values = [value_of(ds, entry) for entry in wanted]
+    signs = [-1.0 if entry.direction == "max" else 1.0 for entry in wanted]
+    return np.stack(values, axis=1) * signs
+
+
+def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
+    """Whether each design meets all conditions in every case and none of its samples failed, (design,) of booleans.
+
+    A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
+
+        >>> int(ls.study.feasible(ls.open("out.zarr"), ["upper_arm < 0.25"]).sum())
+        15
+    """
+    result = np.ones(ds.sizes["design"], dtype=bool)
+    if "failed_samples" in ds and not any(map(judges_failures, conditions)):
+        result &= column(ds, "failed_samples") == 0
+    for text in conditions:
+        result &= np.asarray(_evaluated(ds, condition(text)), dtype=bool).all(axis=1)
+    return result
+
+
+def judges_failures(text: str) -> bool:
+    """Whether a condition says itself which designs with failed samples count."""
+    return "usable_share" in text or "failed_samples" in text
+
+
+def condition(text: str) -> Expression:
+    """Parse a condition on columns. Raises InputError."""
+    return _parsed(text, "condition", "where")
+
+
+def _evaluated(ds: xr.Dataset, expression: Expression) -> Array:
+    """Values (design, case), one case where there are none."""
+    values = expression({name: by_case(ds, name) for name in expression.names})
+    return np.broadcast_to(values, (ds.sizes["design"], ds.sizes.get(CASE, 1)))
+
+
+def _parsed(text: str, kind: Kind, field: str) -> Expression:
+    try:
+        return parse(text, kind)
+    except ExpressionError as error:
+        raise refuse(field, error.got, error.expected, error.hint) from None

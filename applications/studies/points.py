@@ -1,0 +1,83 @@
+"""Points of a space of designs: what methods of search and of sampling ask, a coordinate for each variable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from applications.studies.columns import Array
+from pipeline.sweep.axes.samples import between
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """A parameter between two bounds; as a coordinate of a point from 0 to 1, with `log` evenly by its logarithm."""
+
+    name: str
+    low: float
+    high: float
+    log: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Parameters that it sets."""
+        return (self.name,)
+
+    def values(self, coordinate: Array) -> dict[str, Array]:
+        """The parameter at coordinates (n,)."""
+        return {self.name: np.clip(between(self.low, self.high, coordinate, log=self.log), self.low, self.high)}
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Rows of a table (row, parameter), one of which a design has; a coordinate of a point is the number of the row.
+
+    `ordered`: neighbouring rows are alike, as of a grid; else rows are categories.
+    """
+
+    names: tuple[str, ...]
+    rows: Array
+    ordered: bool
+
+    def values(self, coordinate: Array) -> dict[str, Array]:
+        """The parameters at numbers of rows (n,)."""
+        chosen = self.rows[np.asarray(coordinate, dtype=int)]
+        return {name: chosen[:, k] for k, name in enumerate(self.names)}
+
+
+Variable = Continuous | Choice
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpace:
+    """What a method asks points of: a point has a coordinate for each variable."""
+
+    variables: tuple[Variable, ...]
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no variable is a choice."""
+        return all(isinstance(variable, Continuous) for variable in self.variables)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether some variables count under values of others alone."""
+        return False
+
+    def active(self, points: Array) -> NDArray[np.bool_]:
+        """Which coordinates of points (n, variable) say something of the design that they stand for: here all."""
+        return np.ones(np.shape(points), dtype=bool)
+
+    def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
+        """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
+        return ((np.arange(len(points)), np.asarray(points, dtype=float)),)
+
+    def random(self, generator: np.random.Generator, count: int) -> Array:
+        """Points (n, variable), evenly over the space."""
+        unit = generator.random((count, len(self.variables)))
+        for k, variable in enumerate(self.variables):
+            if isinstance(variable, Choice):
+                unit[:, k] = np.minimum(np.floor(unit[:, k] * len(variable.rows)), len(variable.rows) - 1)
+        return unit

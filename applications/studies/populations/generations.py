@@ -1,0 +1,151 @@
+"""Generations of a search in a store: each is computed as blocks of a sweep and appended to those before it.
+
+The sweep is the user's, with a table of designs in place of its own. So a store of a search is one as any other, at
+every moment: it is reported, ranked, exported, verified.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from applications.studies.cases import dims_of, with_cases, with_dims
+from applications.studies.columns import Array
+from applications.studies.space import DesignSpace
+from pipeline.cluster.arguments import ClusterLike, Connectable, UserCluster, as_cluster
+from pipeline.cluster.connection import connect
+from pipeline.cluster.file import ClusterConfig
+from pipeline.errors import InputError
+from pipeline.execution.run import near, run
+from pipeline.monitor.log import Listener
+from pipeline.plan.plan import plan
+from pipeline.stores.append import append
+from pipeline.sweep.choices import only_chosen
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
+from pipeline.sweep.rewriting import flowing, rewritten
+from pipeline.sweep.side_files import Folder, MemoryFiles
+from storage.errors import StoreError
+from storage.manifest import Manifest
+from storage.places.access import locate
+from storage.places.location import Location, LocationLike
+from storage.store import open_results
+
+TABLE = "search_designs.csv"
+"""The file of the designs, as the sweeps of generations name it."""
+
+REPLACED = ("grid", "list", "file", "columns", "sample", "where")
+"""Keys of the design section in whose place the table stands; conditions are left to the search."""
+
+
+@dataclass(frozen=True, eq=False)
+class GenerationStore:
+    """The store of a search: the user's sweep, its space, and the question that is asked of it."""
+
+    sweep: Sweep
+    space: DesignSpace
+    question: StudyQuestion
+    place: Location
+
+    @classmethod
+    def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
+        """The one at a place, whether or not there is a store yet."""
+        return cls(sweep, space, question, locate(store))
+
+    @functools.cached_property
+    def _text(self) -> str:
+        """The text of the sweeps of all generations."""
+        return rewritten(self.sweep.text, self._replace, "Designs of a search; each generation is appended to them.")
+
+    def _replace(self, data: dict[str, Any]) -> None:
+        only_chosen(data)
+        old = data.get("design") or {}
+        kept = {key: value for key, value in old.items() if key not in REPLACED}
+        data["design"] = {"file": TABLE, **kept}
+        if data.get("tolerances"):
+            data["tolerances"]["count"] = 0  # the table has the deviations of all designs
+        data.pop("subset", None)
+        data.pop("subsets", None)
+        asked = self.question
+        parts = {"objectives": list(asked.objectives), "where": list(asked.where), "cases": list(asked.cases)}
+        title = {"title": asked.title} if asked.title else {}
+        data["study"] = flowing(title | {key: texts for key, texts in parts.items() if texts})
+
+    def sweep_of(self, points: Array) -> Sweep:
+        """The sweep of some points (n, variable) under all cases. Raises InputError."""
+        columns = self.space.table(points)
+        stream = io.StringIO()
+        units = self.sweep.design.units
+        stream.write(",".join(f"{name} [{units[name]}]" if name in units else name for name in columns) + "\n")
+        for row in zip(*(self.space.labels(name, values) for name, values in columns.items()), strict=True):
+            stream.write(",".join(map(_cell, row)) + "\n")
+        files = MemoryFiles(
+            {**self.sweep.sources, TABLE: stream.getvalue().encode()}, Folder(Path(self.sweep.name).parent)
+        )
+        try:
+            sweep = Sweep.from_text(self._text, self.sweep.name, files)
+        except InputError as error:  # the user has not seen the text: its lines say nothing
+            raise InputError(replace(problem, line=0, column=0) for problem in error.problems) from None
+        return replace(sweep, user_metrics=self.sweep.user_metrics)
+
+    @property
+    def count(self) -> int:
+        """Designs that the store has, without their cases; 0 before the first generation is finished."""
+        if not self.place.exists() or Manifest.load(self.place).state != "finished":
+            return 0
+        return Manifest.load(self.place).layout.sizes["design"] // self.space.case_count
+
+    def results(self) -> xr.Dataset:
+        """What the store has, in memory, by design and case; without series."""
+        rows = np.arange(self.count * self.space.case_count).reshape(self.count, -1)
+        ds = with_cases(open_results(self.place), rows, tuple(self.space.cases))
+        return with_dims(ds, dims_of(ds, self.question.cases)).load(scheduler="synchronous")
+
+    def require_points(self, ds: xr.Dataset, points: Array, first: int) -> None:
+        """See that the designs from `first` on are those of some points, bit for bit. Raises StoreError."""
+        for name, values in self.space.designs(points).items():
+            expected = self.space.labels(name, values)
+            if name not in ds.coords or ds[name].values[first : first + len(points)].tolist() != expected:
+                raise self._other(f"design {first:,} and those after it are others in {name}")
+
+    def require_sweep(self, points: Array) -> None:
+        """See that the store is of the sweep of some points. Raises StoreError."""
+        expected = self.sweep_of(points)
+        if Manifest.load(self.place).fingerprint != expected.fingerprint:
+            raise self._other("its sweep is another one")
+
+    def _other(self, what: str) -> StoreError:
+        return StoreError(
+            f"{self.place}: is not of this search: {what}; expected the same sweep, method, population and seed as "
+            "the search that began it, or the name of a new store"
+        )
+
+    def compute(self, points: Array, cluster: Connectable, listeners: Sequence[Listener] = ()) -> None:
+        """Compute the last of all points so far; what was interrupted is gone on with."""
+        sweep = self.sweep_of(points)
+        if self.count:
+            append(self.place, sweep, cluster, listeners)
+        else:
+            run(sweep, self.place, cluster, listeners, progress=False)
+
+    @contextmanager
+    def cluster(self, cluster: ClusterLike, points: Array) -> Iterator[Connectable]:
+        """One cluster for all generations; without a name threads of this process where a generation is small."""
+        chosen = as_cluster(cluster)
+        if chosen == ClusterConfig():
+            chosen = near(plan(self.sweep_of(points)))
+        with connect(chosen) as client:
+            yield chosen if client is None or isinstance(chosen, UserCluster) else UserCluster(client, "the client")
+
+
+def _cell(value: float | str) -> str:
+    """A number with all its bits, or a text, as a cell that is read back."""
+    return repr(value) if isinstance(value, float) else '"' + value.replace('"', '""') + '"'

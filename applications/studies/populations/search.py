@@ -1,0 +1,422 @@
+"""Search a space of designs: ask a method, compute a generation on the cluster, append it to a store, tell, again.
+
+Nothing of a method is stored. A search is gone on with by asking it again and telling it what the store holds, so that
+one that was killed ends with the front that it would have had.
+
+Search the designs of several robots at once: the robot is a category, each has a store of its own in a folder.
+
+The loop of a search: ask a method, compute what its stores lack, tell, again.
+
+A search has a store for each of its robots, most often one. Nothing of a method is stored: a search is gone on with by
+asking it again and telling it what the stores hold, so that one that was killed ends with the front that it would have
+had. Where it was killed between the stores of one generation, those that have it are not computed again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy import bool_, intp
+from numpy.typing import NDArray
+
+from applications.studies.columns import Array, Objective, objective, refuse
+from applications.studies.pareto import front
+from applications.studies.points import PointSpace
+from applications.studies.populations.generations import GenerationStore
+from applications.studies.populations.methods import AskTell, SearchSettings, ask_and_tell, hypervolume
+from applications.studies.populations.space import ROBOT, FamilySpace, costs_and_violations
+from applications.studies.space import DesignSpace, varied_numbers
+from pipeline.cluster.arguments import ClusterLike, Connectable
+from pipeline.monitor.log import Listener
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
+from storage.places.location import LocationLike
+
+MAX_GENERATIONS = 100_000
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How far a search is: its number from 1, designs so far, how many are feasible, how many on the front.
+
+    The hypervolume is in units of the box of the first feasible generation, from its best to its worst costs; it does
+    not become less. `seconds` are those of this generation, 0 where it was stored already.
+    """
+
+    number: int
+    designs: int
+    feasible: int
+    front: int
+    hypervolume: float
+    seconds: float
+
+    def __str__(self) -> str:
+        """One line for people."""
+        counts = (
+            f"generation {self.number}: {self.designs:,} designs, {self.feasible:,} feasible, {self.front:,} on the"
+        )
+        spent = f"{self.seconds:.2g} s" if self.seconds else "stored already"
+        return f"{counts} front, hypervolume {self.hypervolume:.4f}, {spent}"
+
+
+class SearchOptions(NamedTuple):
+    """A method by name, how many generations there are to be, of how many designs, and its seed."""
+
+    method: str
+    generations: int
+    population: int
+    seed: int
+
+
+def asked_question(
+    sweep: Sweep, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
+) -> StudyQuestion:
+    """The question of a search: that of the sweep with what is given instead. Raises InputError without objectives."""
+    question = sweep.question.with_options(objectives, where, cases)
+    if not question.objectives:
+        hint = "Give --objective, or add a section study with objectives to the sweep."
+        raise refuse("objective", "none", "one or more, such as peak_force", hint)
+    return question
+
+
+@dataclass
+class _StoreOnTheWay:
+    """A store of a search, and how much of it has been told: its points, and its results as they were read last."""
+
+    store: GenerationStore
+    points: list[Array] = field(default_factory=list)
+    stored: int = 0
+    results: xr.Dataset | None = None
+
+    def __post_init__(self) -> None:
+        self._read()
+
+    def _read(self) -> None:
+        self.stored = self.store.count
+        self.results = self.store.results() if self.stored else None
+
+    @property
+    def told(self) -> int:
+        """Designs that have been told."""
+        return sum(map(len, self.points))
+
+    def lacks_next(self) -> bool:
+        """Whether the next designs have to be computed."""
+        return self.told >= self.stored
+
+    def require_same(self, points: Array) -> None:
+        """See that the designs that come next are those of some points. Raises StoreError."""
+        assert self.results is not None
+        self.store.require_points(self.results, points, self.told)
+        if self.told + len(points) == self.stored:
+            self.store.require_sweep(np.concatenate([*self.points, points]))
+
+    def compute(self, points: Array, workers: Connectable, listeners: Sequence[Listener]) -> None:
+        """Compute the designs of some points, which come next."""
+        self.store.compute(np.concatenate([*self.points, points]), workers, listeners)
+        self._read()
+
+    def values(self, points: Array, objectives: Sequence[Objective]) -> tuple[Array, Array]:
+        """Costs and violations of the designs that come next, which count as told from now on."""
+        assert self.results is not None
+        first = self.told
+        self.points.append(points)
+        ds = self.results.isel(design=slice(first, first + len(points)))
+        return costs_and_violations(ds, objectives, self.store.question.where)
+
+
+@dataclass
+class SearchState:
+    """A search on its way: costs (design, objective) and violations (design, condition) in the order of asking."""
+
+    space: PointSpace
+    stores: tuple[_StoreOnTheWay, ...]
+    asker: AskTell
+    objectives: Sequence[Objective]
+    generations: int
+    on_generation: Callable[[Generation], None]
+    costs: list[Array] = field(default_factory=list)
+    violations: list[Array] = field(default_factory=list)
+    places: list[tuple[NDArray[np.intp], ...]] = field(default_factory=list)
+    """Of each generation the places of the designs of each store."""
+    progress: tuple[Generation, ...] = ()
+    box: tuple[Array, Array] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        space: PointSpace,
+        stores: Sequence[GenerationStore],
+        options: SearchOptions,
+        on_generation: Callable[[Generation], None],
+    ) -> SearchState:
+        """The state before the first generation. Raises InputError."""
+        if not 1 <= options.generations <= MAX_GENERATIONS:
+            raise refuse("generations", str(options.generations), f"1 to {MAX_GENERATIONS:,}")
+        objectives = [objective(text) for text in stores[0].question.objectives]
+        conditions = 1 + max(len(store.question.where) for store in stores)
+        asker = ask_and_tell(
+            options.method, SearchSettings(space, len(objectives), conditions, options.population, options.seed)
+        )
+        parts = tuple(_StoreOnTheWay(store) for store in stores)
+        return cls(space, parts, asker, objectives, options.generations, on_generation)
+
+    def run(self, cluster: ClusterLike, listeners: Sequence[Listener]) -> None:
+        """Go on until there are enough generations, or the method finds no other designs. Raises StoreError."""
+        with ExitStack() as stack:
+            workers: Connectable | None = None
+            while len(self.progress) < self.generations and len(points := self.asker.ask()):
+                clock, parts = time.perf_counter(), self.space.parts(points)
+                parted = [(part, rows) for part, (_, rows) in zip(self.stores, parts, strict=True) if len(rows)]
+                lacking = [part.lacks_next() for part, _ in parted]
+                for (part, rows), lacks in zip(parted, lacking, strict=True):
+                    if not lacks:
+                        part.require_same(rows)
+                for (part, rows), lacks in zip(parted, lacking, strict=True):
+                    if lacks:
+                        workers = workers or stack.enter_context(part.store.cluster(cluster, rows))
+                        part.compute(rows, workers, listeners)
+                self._tell(parts, time.perf_counter() - clock if any(lacking) else 0.0)
+
+    def _tell(self, parts: Sequence[tuple[NDArray[np.intp], Array]], seconds: float) -> None:
+        count = sum(len(places) for places, _ in parts)
+        conditions = 1 + max(len(part.store.question.where) for part in self.stores)
+        costs, violations = np.empty((count, len(self.objectives))), np.zeros((count, conditions))
+        for part, (places, rows) in zip(self.stores, parts, strict=True):
+            if len(rows):
+                costs[places], broken = part.values(rows, self.objectives)
+                violations[places, : broken.shape[1]] = broken
+        self.asker.tell(costs, violations)
+        self.costs.append(costs)
+        self.violations.append(violations)
+        self.places.append(tuple(places for places, _ in parts))
+        self._report(seconds)
+
+    def _report(self, seconds: float) -> None:
+        costs, feasible, chosen = self.front()
+        if self.box is None and feasible.any():
+            best, worst = costs[feasible].min(axis=0), costs[feasible].max(axis=0)
+            self.box = worst, np.where(worst > best, worst - best, np.maximum(np.abs(worst), 1.0))
+        volume = 0.0
+        if self.box is not None and len(chosen):
+            reference, size = self.box
+            volume = hypervolume((costs[chosen] - reference) / size, np.zeros(costs.shape[1]))
+        counts = len(costs), int(feasible.sum()), len(chosen)
+        self.progress += (Generation(len(self.progress) + 1, *counts, volume, seconds),)
+        self.on_generation(self.progress[-1])
+
+    def front(self) -> tuple[Array, NDArray[np.bool_], NDArray[np.intp]]:
+        """Costs of all designs, which are feasible, and the numbers of those that no other beats."""
+        costs, violations = np.concatenate(self.costs), np.concatenate(self.violations)
+        feasible = np.asarray((violations <= 0.0).all(axis=1))
+        chosen = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
+        return costs, feasible, chosen[np.argsort(costs[chosen, 0], kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchOutcome:
+    """What a search has found: all designs with their metrics by case, which are on the front, its generations.
+
+    costs (design, objective) are to be small; `front` (n,) are numbers of designs, the best by the first objective
+    first.
+    """
+
+    designs: xr.Dataset
+    costs: Array
+    feasible: NDArray[bool_]
+    front: NDArray[intp]
+    generations: tuple[Generation, ...]
+
+
+def search(
+    sweep: Sweep,
+    store: LocationLike,
+    *,
+    method: str = "nsga2",
+    generations: int = 20,
+    population: int = 64,
+    seed: int = 0,
+    objectives: Sequence[str] = (),
+    where: Sequence[str] = (),
+    cases: Sequence[str] = (),
+    cluster: ClusterLike = None,
+    listeners: Sequence[Listener] = (),
+    on_generation: Callable[[Generation], None] = lambda generation: None,
+) -> SearchOutcome:
+    """Search the designs of a sweep for the best by its objectives; a store of the same search is gone on with.
+
+    The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
+    operating cases, unless they are given. Methods are `nsga2`, `nsga3`, `tpe` and `random`. Each generation is
+    computed on the cluster as a run would be, and appended to the store. Raises InputError, and StoreError for a store
+    of something else; see `run` for the cluster and what else is raised.
+
+        >>> text = '''
+        ... limbsweep: 1
+        ... robot: five_bar
+        ... design:
+        ...   sample: {method: sobol, count: 1, seed: 1, parameters: {proximal_length: {low: 0.5, high: 0.56}}}
+        ... trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+        ... time: {stop: 1, step: 0.1}
+        ... metrics: [peak_force]
+        ... '''
+        >>> found = ls.study.search(
+        ...     ls.Sweep.from_text(text), "found.zarr", objectives=["peak_force"], generations=2, population=4
+        ... )
+        >>> found.generations[-1].designs
+        8
+    """
+    sweep = Sweep.checked(sweep)
+    question = asked_question(sweep, objectives, where, cases)
+    space = DesignSpace.to_search(sweep, question.cases)
+    place = GenerationStore.at(sweep, space, question, store)
+    state = SearchState.of(space, (place,), SearchOptions(method, generations, population, seed), on_generation)
+    state.run(cluster, listeners)
+    costs, feasible, chosen = state.front()
+    return SearchOutcome(place.results().isel(design=slice(0, len(costs))), costs, feasible, chosen, state.progress)
+
+
+@dataclass(frozen=True)
+class FamilyShare:
+    """How a robot did in a search: designs, how many of them are feasible and how many on the front; what they break.
+
+    broken: designs that break a condition, by its text, those with failed samples first, and
+    apart.
+    """
+
+    robot: str
+    designs: int
+    feasible: int
+    front: int
+    broken: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """One line for people; of a robot that cannot do the task why."""
+        if not self.designs:
+            return f"{self.robot}: no design was asked for"
+        if self.feasible:
+            return (
+                f"{self.robot}: {self.feasible:,} of {self.designs:,} designs are feasible, {self.front:,} on the front"
+            )
+        counts = [f"{text} by {count:,}" for text, count in self.broken.items() if count]
+        return f"{self.robot}: none of {self.designs:,} designs can do the task: {', '.join(counts)}"
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyOutcome:
+    """What a search over several robots has found, design by design in the order in which they were asked for.
+
+    designs: for each robot its designs with their metrics by case; robots (n,) and numbers (n,): the robot of a design
+    and its place among those of this robot. costs (n, objective) are to be small; `front` are numbers of designs, the
+    best by the first objective first.
+    """
+
+    designs: Mapping[str, xr.Dataset]
+    robots: tuple[str, ...]
+    numbers: NDArray[np.intp]
+    costs: Array
+    feasible: NDArray[np.bool_]
+    front: NDArray[np.intp]
+    generations: tuple[Generation, ...]
+    shares: tuple[FamilyShare, ...]
+
+    def design(self, number: int) -> dict[str, float | str]:
+        """The robot of a design, and the parameters that vary among the designs of that robot."""
+        robot, place = self.robots[number], int(self.numbers[number])
+        ds = self.designs[robot]
+        return {ROBOT: robot, **{name: float(ds[name].values[place]) for name in varied_numbers(ds)}}
+
+
+def search_families(
+    sweeps: Sequence[Sweep],
+    folder: str | os.PathLike[str],
+    *,
+    method: str = "nsga2",
+    generations: int = 20,
+    population: int = 64,
+    seed: int = 0,
+    objectives: Sequence[str] = (),
+    where: Sequence[str] = (),
+    cases: Sequence[str] = (),
+    cluster: ClusterLike = None,
+    listeners: Sequence[Listener] = (),
+    on_generation: Callable[[Generation], None] = lambda generation: None,
+) -> FamilyOutcome:
+    """Search the designs of several robots for the best of all; stores of the same search are gone on with.
+
+    The robot is a category of the search, the parameters of each are those of its own section `design`; see
+    `FamilySpace`. `sweeps` are those of a file with `robots`, which `read_sweeps` reads. The folder gets a store for
+    each robot, as one of a search of this robot alone. Other options are those of `search`. Raises InputError where
+    robots have other cases, or numbers of the question other units, and StoreError for stores of something else.
+
+        >>> sample = "{sample: {method: sobol, count: 1, seed: 1, parameters: {rod_length: {low: 0.3, high: 0.6}}}}"
+        >>> text = f'''
+        ... limbsweep: 1
+        ... robots: {{linear_delta: {{design: {sample}}}, orthoglide: {{design: {sample}}}}}
+        ... trajectories: {{c: {{kind: circle, radius: 0.02}}}}
+        ... time: {{stop: 1, step: 0.2}}
+        ... metrics: [peak_power]
+        ... study: {{objectives: peak_power}}
+        ... '''
+        >>> sweeps = [ls.Sweep.from_text(text + f"robot: {robot}") for robot in ("linear_delta", "orthoglide")]
+        >>> found = ls.study.search_families(sweeps, "families", generations=1, population=8)
+        >>> len(found.robots), found.design(int(found.front[0]))["robot"] in found.robots
+        (8, True)
+    """
+    checked = [Sweep.checked(sweep) for sweep in sweeps]
+    question = asked_question(checked[0], objectives, where, cases) if checked else None
+    space = FamilySpace.of(checked, question)
+    assert question is not None  # without sweeps there is no space
+    stores = [
+        GenerationStore.at(
+            sweep,
+            space_of,
+            replace(question, where=(*space_of.where, *question.where)),
+            f"{os.fspath(folder)}/{sweep.robot}.zarr",
+        )
+        for sweep, space_of in zip(checked, space.spaces.values(), strict=True)
+    ]
+    state = SearchState.of(space, stores, SearchOptions(method, generations, population, seed), on_generation)
+    state.run(cluster, listeners)
+    costs, feasible, chosen = state.front()
+    robots, numbers = _places(state)
+    violations = np.concatenate(state.violations)
+    shares = tuple(
+        _share(store, violations[robots == k], int((robots[chosen] == k).sum())) for k, store in enumerate(stores)
+    )
+    designs = {
+        store.sweep.robot: store.results().isel(design=slice(0, int((robots == k).sum())))
+        for k, store in enumerate(stores)
+        if (robots == k).any()
+    }
+    names = tuple(stores[k].sweep.robot for k in robots)
+    return FamilyOutcome(designs, names, numbers, costs, feasible, chosen, state.progress, shares)
+
+
+def _places(state: SearchState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The number of the robot of each design, and its place among the designs of this robot."""
+    robots, numbers = [], []
+    begun = [0] * len(state.stores)
+    for places in state.places:
+        robot, number = (np.zeros(sum(map(len, places)), dtype=np.intp) for _ in range(2))
+        for k, chosen in enumerate(places):
+            robot[chosen], number[chosen] = k, begun[k] + np.arange(len(chosen))
+            begun[k] += len(chosen)
+        robots.append(robot)
+        numbers.append(number)
+    return np.concatenate(robots), np.concatenate(numbers)
+
+
+def _share(store: GenerationStore, violations: Array, on_front: int) -> FamilyShare:
+    names = ("failed samples", *(f"'{text}' is broken" for text in store.question.where))
+    broken = violations[:, : len(names)] > 0.0
+    broken[broken[:, 0], 1:] = False  # of a design whose samples fail the conditions say nothing
+    counts = broken.sum(axis=0).tolist()
+    feasible = int((violations <= 0.0).all(axis=1).sum())
+    return FamilyShare(store.sweep.robot, len(violations), feasible, on_front, dict(zip(names, counts, strict=True)))

@@ -1,0 +1,219 @@
+"""Variance-based sensitivity after Sobol: the shares of a metric's variance that parameters explain.
+
+First: the share that a parameter explains by itself. Total: the share that is lost when it is known last, so with all
+its interactions. Interaction of two: what they explain together beyond what each does alone. Inputs are taken to be
+independent of each other; a `where` that cuts off a corner of the box breaks this.
+
+Three ways: `sobol` calls a function, `of_saltelli_store` reads a sweep that `saltelli_sweep` has written, both with
+scipy's estimators; `from_samples` takes the designs of any sweep, and gives first shares and interactions of pairs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy import stats
+
+from applications.studies.columns import Array, Objective, refuse, value_of
+
+BINS = 24
+"""Parts of a parameter's range for its first share, at most."""
+
+PAIR_BINS = 12
+"""The same for each of two parameters."""
+
+PER_BIN = 6
+"""Samples that a bin should hold at least."""
+
+
+@dataclass(frozen=True)
+class SobolIndices:
+    """Shares of variance by name; `low` and `high` of each are bounds of a 95 % interval, equal where unknown."""
+
+    names: tuple[str, ...]
+    first: Array
+    total: Array
+    first_bounds: Array
+    total_bounds: Array
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Shares of variance from stored samples: `first` (parameter,), `interaction` (parameter, parameter), symmetric."""
+
+    names: tuple[str, ...]
+    first: Array
+    interaction: Array
+    samples: int
+
+
+def sobol(
+    function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int
+) -> SobolIndices:
+    """Indices of a function of designs (designs, parameters) -> (designs,), by n (parameters + 2) calls of it.
+
+    n is a power of two. Raises InputError where the function is NaN somewhere in the box.
+
+        >>> indices = ls.study.sobol(lambda x: x[:, 0] + 2 * x[:, 1], {"a": (0, 1), "b": (0, 1)}, n=256, seed=1)
+        >>> indices.first.round(1)
+        array([0.2, 0.8])
+    """
+    designs = saltelli(bounds, n, seed)
+    return _indices(tuple(bounds), np.asarray(function(designs), dtype=float), n, seed)
+
+
+def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Array:
+    """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another.
+
+    >>> ls.study.saltelli({"upper_arm": (0.2, 0.3), "base_radius": (0.12, 0.18)}, n=8, seed=1).shape
+    (32, 2)
+    """
+    if n < 2 or n & (n - 1):
+        raise refuse("n", str(n), "a power of two", "256 gives indices to about 0.05, 4096 to about 0.01.")
+    k = len(bounds)
+    low, high = (np.array([pair[side] for pair in bounds.values()]) for side in (0, 1))
+    unit = stats.qmc.Sobol(2 * k, rng=np.random.default_rng(seed)).random(n)
+    a, b = low + (high - low) * unit[:, :k], low + (high - low) * unit[:, k:]
+    mixed = np.repeat(a[None], k, axis=0)
+    for i in range(k):
+        mixed[i, :, i] = b[:, i]
+    return np.concatenate([a, b, *mixed])
+
+
+def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> SobolIndices:
+    """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs.
+
+    >>> bounds = {"distal_length": (0.5, 0.56), "proximal_length": (0.5, 0.56)}
+    >>> designs = ls.study.saltelli(bounds, n=64, seed=1)
+    >>> sweep = ls.sweep("five_bar", design=dict(zip(bounds, designs.T)), time=(1, 0.1), metrics="peak_force",
+    ...                  trajectories={"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}})
+    >>> indices = ls.study.of_saltelli_store(ls.compute(sweep), ls.study.objective("peak_force"))
+    >>> indices.names
+    ('distal_length', 'proximal_length')
+    """
+    names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
+    designs = np.stack([ds[name].values for name in names], axis=1)
+    n = len(designs) // (len(names) + 2)
+    parts = designs[: n * (len(names) + 2)].reshape(len(names) + 2, n, len(names))
+    rows = np.arange(len(names))
+    same = all((parts[2 + i] == np.where(rows == i, parts[1], parts[0])).all() for i in rows)
+    if not n or n & (n - 1) or len(designs) != n * (len(names) + 2) or not same:
+        raise refuse(
+            "designs", f"{len(designs)} designs in {len(names)} parameters", "the designs of a Saltelli sample"
+        )
+    return _indices(names, value_of(ds, wanted), n, seed)
+
+
+def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolIndices:
+    if bad := int(np.count_nonzero(~np.isfinite(values))):
+        hint = "Make the box smaller, or take the shares that stored samples explain."
+        raise refuse("values", f"{bad} of {len(values)} designs without a value", "a value for every design", hint)
+    parts = values.reshape(len(names) + 2, 1, n)
+    if not np.ptp(values):
+        zero = np.zeros(len(names))
+        return SobolIndices(names, zero, zero, np.zeros((len(names), 2)), np.zeros((len(names), 2)))
+    values_of = {"f_A": parts[0], "f_B": parts[1], "f_AB": parts[2:]}
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        # a parameter without effect has no interval; NaN says so
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        indices = stats.sobol_indices(func=values_of, n=n, rng=np.random.default_rng(seed))
+        spread = indices.bootstrap(n_resamples=200)
+        intervals = [
+            np.stack([np.ravel(order.confidence_interval.low), np.ravel(order.confidence_interval.high)], axis=1)
+            for order in (spread.first_order, spread.total_order)
+        ]
+    return SobolIndices(names, np.ravel(indices.first_order), np.ravel(indices.total_order), *intervals)
+
+
+def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
+    """Shares that single parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
+
+    A parameter is cut into parts of equal counts, a swept list of numbers into its numbers; the share is one less the
+    variance within parts over that of all, both without bias. Raises InputError for fewer than 2 PER_BIN samples.
+
+        >>> x = np.random.default_rng(1).uniform(size=(2, 1000))
+        >>> ls.study.from_samples({"a": x[0], "b": x[1]}, x[0] + 0.1 * x[1]).first.round(1)
+        array([ 1., -0.])
+    """
+    names = tuple(designs)
+    good = np.isfinite(values)
+    y = np.asarray(values, dtype=float)[good]
+    if len(y) < 2 * PER_BIN:
+        raise refuse("designs", f"{len(y)} designs with a value", f"at least {2 * PER_BIN}", "Sweep more designs.")
+    columns = [np.asarray(designs[name], dtype=float)[good] for name in names]
+    single = [_parts(x, min(BINS, len(y) // PER_BIN)) for x in columns]
+    coarse = [_parts(x, min(PAIR_BINS, max(2, int(np.sqrt(len(y) / PER_BIN))))) for x in columns]
+    first = np.array([_explained(part, y) for part in single])
+    alone = np.array([_explained(part, y) for part in coarse])
+    interaction = np.zeros((len(names), len(names)))
+    for i in range(len(names)):
+        for j in range(i):
+            pair = _explained(coarse[i] * (coarse[j].max() + 1) + coarse[j], y)
+            interaction[i, j] = interaction[j, i] = pair - alone[i] - alone[j]
+    return Explained(names, first, interaction, len(y))
+
+
+def _parts(x: Array, most: int) -> NDArray[np.intp]:
+    """The number of the part that each sample is in: of its value where there are few, else of its quantile."""
+    numbers, which = np.unique(x, return_inverse=True)
+    if len(numbers) <= most:
+        return which.ravel()
+    rank = np.searchsorted(np.sort(x), x, side="left")
+    return rank * most // len(x)
+
+
+def _explained(part: NDArray[np.intp], y: Array) -> float:
+    """One less the unbiased variance within parts over that of all samples; 0 where nothing varies."""
+    counts = np.bincount(part)
+    sums, squares = np.bincount(part, y), np.bincount(part, y * y)
+    used = counts > 0
+    within = float(np.sum(squares[used] - sums[used] ** 2 / counts[used]))
+    freedoms, total = len(y) - int(used.sum()), float(np.var(y, ddof=1))
+    return 1.0 - within / freedoms / total if total > 0 and freedoms > 0 else 0.0
+
+
+def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Array]:
+    """The mean of a metric over parts of a parameter's range: means of the parameter (part,), of the metric (part,)."""
+    good = np.isfinite(values)
+    part = _parts(np.asarray(x)[good], parts)
+    counts = np.bincount(part)
+    used = counts > 0
+    sums = (np.bincount(part, np.asarray(column, dtype=float)[good]) for column in (x, values))
+    middle, mean = (total[used] / counts[used] for total in sums)
+    return middle, mean
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """An interaction plot: means of two parameters in their parts, and of a metric (part, part), NaN without designs.
+
+    `effect` is what is left of the means when those of each parameter alone, and that of all, are taken away: zero
+    everywhere where the two parameters add.
+    """
+
+    first: Array
+    second: Array
+    mean: Array
+    effect: Array
+
+
+def interaction(x: Array, y: Array, values: Array, parts: int = PAIR_BINS) -> Interaction:
+    """How a metric goes along with two parameters (n,), each cut as by `main_effect`; NaN among values is left out."""
+    good = np.isfinite(values)
+    z = np.asarray(values, dtype=float)[good]
+    pair = [np.asarray(parameter, dtype=float)[good] for parameter in (x, y)]
+    rows, columns = (np.unique(_parts(parameter, parts), return_inverse=True)[1].ravel() for parameter in pair)
+    shape = int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1
+    place = rows * shape[1] + columns
+    counts = np.bincount(place, minlength=shape[0] * shape[1])
+    with np.errstate(invalid="ignore"):
+        mean = (np.bincount(place, z, minlength=len(counts)) / counts).reshape(shape)
+    middles = [np.bincount(part, x) / np.bincount(part) for part, x in zip((rows, columns), pair, strict=True)]
+    alone = [np.bincount(part, z) / np.bincount(part) for part in (rows, columns)]
+    total = z.mean() if len(z) else np.nan
+    return Interaction(middles[0], middles[1], mean, mean - alone[0][:, None] - alone[1] + total)

@@ -1,0 +1,111 @@
+"""Where something holds in a box: cells that are cut in halves where their corners differ, and points of the boundary.
+
+All corners lie on one lattice of whole numbers; what has been asked of a corner is kept. What is smaller than a cell of
+the first grid, and meets no corner of it, is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from applications.studies.columns import Array, Mask
+
+States = Callable[[Array], tuple[Mask, Mask]]
+"""Of points (n, axis): whether all holds there, and whether they are reached at all."""
+Lattice = NDArray[np.intp]
+UNASKED = -1
+
+
+@dataclass(frozen=True)
+class CellTree:
+    """The lattice over a box from `low` on, `step` (axis,) apart: states of corners, and of cells of the finest size.
+
+    `holds` (point, ...) of corners is 1, 0, or UNASKED; `share` (cell, ...) is how much of a cell holds, `reached` how
+    much of it is reached: 1, 0, or the share of its corners where these differ.
+    """
+
+    low: Array
+    step: Array
+    holds: NDArray[np.int8]
+    share: Array
+    reached: Array
+    finest: Lattice
+    """Cells (n, axis) of the finest size, of which some corners hold and some do not."""
+
+    @property
+    def cell(self) -> float:
+        """Volume of a finest cell."""
+        return float(np.prod(self.step))
+
+    def place(self, lattice: Lattice | Array) -> Array:
+        """Coordinates (n, axis) of points of the lattice."""
+        return np.asarray(self.low + lattice * self.step)
+
+    def with_home(self, home: Array) -> Mask:
+        """Cells (cell, ...) that hang together with that of a point, where at least a part of each holds."""
+        numbers, _ = ndimage.label(self.share > 0.0)
+        cell = np.clip(((home - self.low) / self.step).astype(int), 0, np.array(self.share.shape) - 1)
+        number = numbers[tuple(cell)]
+        return np.asarray((numbers == number) & (number > 0))
+
+
+def refined(states: States, low: Array, high: Array, first: int, levels: int) -> CellTree:
+    """Cut a box into `first` cells along each axis, and those of the boundary in halves `levels` times."""
+    axes, size = len(low), first << levels
+    step = (high - low) / size
+    holds, reached = (np.full((size + 1,) * axes, UNASKED, np.int8) for _ in range(2))
+    share, reach = np.zeros((size,) * axes), np.zeros((size,) * axes)
+    corners = np.stack(np.meshgrid(*[[0, 1]] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
+    grid = np.stack(np.meshgrid(*[np.arange(first)] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
+    cells, mixed = grid << levels, np.zeros(0, bool)
+    for level in range(levels, -1, -1):
+        width = 1 << level
+        points = cells[:, None] + width * corners
+        asked = np.unique(points.reshape(-1, axes), axis=0)
+        asked = asked[holds[tuple(asked.T)] == UNASKED]
+        if len(asked):
+            holds[tuple(asked.T)], reached[tuple(asked.T)] = states(low + asked * step)
+        shares = [of[tuple(np.moveaxis(points, -1, 0))].mean(axis=1) for of in (holds, reached)]
+        mixed = (shares[0] % 1.0 != 0.0) | (shares[1] % 1.0 != 0.0)
+        for array, value in zip((share, reach), shares, strict=True):
+            for offset in np.ndindex(*(width,) * axes):  # cells of one size side by side
+                array[tuple((cells + offset).T)] = value
+        if level:
+            cells = (cells[mixed][:, None] + (width >> 1) * corners).reshape(-1, axes)
+    edge = (shares[0] % 1.0) != 0.0
+    return CellTree(low, step, holds, share, reach, cells[edge])
+
+
+def boundary(states: States, tree: CellTree, cells: Lattice, halvings: int) -> tuple[Array, Array]:
+    """Pairs of points (n, axis) on edges of some cells, an edge over 2^halvings apart: it holds at the first."""
+    axes = len(tree.low)
+    inside, outside = [], []
+    for axis in range(axes):
+        for offset in np.ndindex(*(2,) * axes):
+            if offset[axis]:
+                continue
+            start = cells + offset
+            end = start.copy()
+            end[:, axis] += 1
+            a, b = (tree.holds[tuple(x.T)] for x in (start, end))
+            for good, bad, rows in ((start, end, (a == 1) & (b == 0)), (end, start, (a == 0) & (b == 1))):
+                inside.append(good[rows])
+                outside.append(bad[rows])
+    pairs = np.unique(np.concatenate([np.concatenate(inside), np.concatenate(outside)], axis=1), axis=0)
+    return halved(states, tree.place(pairs[:, :axes]), tree.place(pairs[:, axes:]), halvings)
+
+
+def halved(states: States, inside: Array, outside: Array, halvings: int) -> tuple[Array, Array]:
+    """Pairs (n, axis) that are closer, by bisection between points where it holds and points where it does not."""
+    for _ in range(halvings):
+        if not len(inside):
+            break
+        middle = (inside + outside) / 2.0
+        good = states(middle)[0][:, None]
+        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+    return inside, outside

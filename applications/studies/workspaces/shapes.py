@@ -1,0 +1,101 @@
+"""Regular shapes as gauges: the size at which a shape about the origin touches a point, and points of its surface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from applications.studies.columns import Array
+
+
+@dataclass(frozen=True)
+class RegularShape:
+    """A convex shape that is symmetric about its centre, in coordinates along the free axes.
+
+    `gauge` gives of points (n, axis) the size at which the shape reaches them (n,), `slope` the gradients (n, axis),
+    `support` of directions (n, axis) how far the shape of size 1 goes along them (n,);
+    `reaches` is how far the shape of size 1 goes along each axis, `volume` the volume that it has.
+    """
+
+    kind: str
+    gauge: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+    support: Callable[[Array], Array]
+    reaches: Array
+    volume: float
+    edges: bool = True
+    """Whether it has edges, at which the gauge has no gradient."""
+
+    def surface(self, count: int) -> Array:
+        """Points (n, axis) all over the surface of the shape of size 1, corners of its box included."""
+        axes = len(self.reaches)
+        if axes == 1:
+            return np.array([[-1.0], [1.0]]) * self.reaches
+        if axes == 2:
+            angle = 2.0 * np.pi * np.arange(count) / count
+            ways = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        else:
+            ways = stats.norm.ppf(stats.qmc.Sobol(axes, scramble=True, rng=np.random.default_rng(0)).random(count))
+        signs = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * axes), axis=-1).reshape(-1, axes)
+        ways = np.concatenate([ways, signs[np.abs(signs).any(axis=1)]]) * self.reaches
+        return np.asarray(ways / self.gauge(ways)[:, None])
+
+
+def ball(axes: int) -> RegularShape:
+    """A sphere of radius 1, in a plane a circle."""
+
+    def slope(points: Array) -> Array:
+        return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1), 1e-300)[:, None])
+
+    def lengths(points: Array) -> Array:
+        return np.asarray(np.linalg.norm(points, axis=1))
+
+    volume = (2.0, np.pi, 4.0 / 3.0 * np.pi)[axes - 1]
+    return RegularShape("ball", lengths, slope, lengths, np.ones(axes), float(volume), edges=False)
+
+
+def box(halves: Array) -> RegularShape:
+    """A box with these half edges."""
+
+    def slope(points: Array) -> Array:
+        result, along = np.zeros_like(points), np.abs(points / halves).argmax(axis=1)
+        rows = np.arange(len(points))
+        result[rows, along] = np.sign(points[rows, along]) / halves[along]
+        return result
+
+    return RegularShape(
+        "box",
+        lambda points: np.abs(points / halves).max(axis=1),
+        slope,
+        lambda ways: np.abs(ways) @ halves,
+        halves,
+        float(np.prod(2.0 * halves)),
+    )
+
+
+def cylinder(axis: int, radius: float, half: float) -> RegularShape:
+    """A cylinder about one of three axes."""
+    across = np.array([k for k in range(3) if k != axis])
+
+    def parts(points: Array) -> tuple[Array, Array]:
+        return np.linalg.norm(points[:, across], axis=1) / radius, np.abs(points[:, axis]) / half
+
+    def slope(points: Array) -> Array:
+        result, (round_, flat) = np.zeros_like(points), parts(points)
+        side = round_ >= flat
+        rows = np.ix_(np.flatnonzero(side), across)
+        result[rows] = points[rows] / np.maximum(round_[side] * radius * radius, 1e-300)[:, None]
+        result[~side, axis] = np.sign(points[~side, axis]) / half
+        return result
+
+    reaches = np.full(3, radius)
+    reaches[axis] = half
+    volume = 2.0 * np.pi * radius * radius * half
+
+    def support(ways: Array) -> Array:
+        return np.asarray(radius * np.linalg.norm(ways[:, across], axis=1) + half * np.abs(ways[:, axis]))
+
+    return RegularShape("cylinder", lambda points: np.maximum(*parts(points)), slope, support, reaches, float(volume))

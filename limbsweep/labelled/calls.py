@@ -1,0 +1,339 @@
+"""Call a function on arrays with DataArrays, chunked or not, and with designs as arrays of parameters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from limbsweep.labelled.table import Dims, FunctionResult
+from robots.model import Robot
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[Any]
+
+
+def call(
+    function: Callable[..., Any],
+    row: FunctionResult,
+    robot: Robot,
+    /,
+    *places: object,
+    parameters: Mapping[str, Any] | None = None,
+    **arguments: object,
+) -> Any:
+    """Call a function; DataArrays among arguments or `parameters` make the result a DataArray or a Dataset.
+
+    `places` are what it takes by position. Without DataArrays `parameters` are arrays that are broadcast with the batch
+    of the others, and the result is that of the function. Raises ValueError for what takes no
+    DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
+    """
+    if not isinstance(robot, Robot):
+        got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
+        raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
+    parameters = _designs(function.__name__, parameters)
+    labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
+    if not labelled and not parameters:
+        return function(robot, *places, **arguments)
+    plain = PlainFunction(function, row, robot, places)
+    moving = {key: value for key, value in arguments.items() if key in row.arguments and value is not None}
+    if row.single:  # one number for all actuators is no array
+        moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(np.asarray(value))}
+    rest = {key: value for key, value in arguments.items() if key not in moving}
+    if unknown := [key for key in labelled if key in rest]:
+        raise ValueError(
+            f"{plain.name}: {unknown[0]} is a DataArray; expected numbers or an array, DataArrays for the motion"
+        )
+    if not labelled and not any(map(is_labelled, (parameters or {}).values())):
+        return plain.designs(parameters or {}, moving, rest)
+    results = row.full if rest.get("full") else row.dims
+    if results is None:
+        raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
+    return labelled_results(plain, dict(parameters or {}), moving, rest, results)
+
+
+def _designs(name: str, parameters: object) -> Mapping[str, Any]:
+    """Parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
+    if parameters is None or isinstance(parameters, Mapping):
+        return parameters or {}
+    columns = getattr(parameters, "columns", None)
+    if columns is None or not hasattr(parameters, "to_numpy"):
+        got = f"an object of type {type(parameters).__name__}"
+        raise ValueError(f"{name}: parameters: got {got}; expected a dict, a DataFrame or a Dataset of parameters")
+    if twice := [column for number, column in enumerate(columns) if column in list(columns)[:number]]:
+        raise ValueError(f"{name}: parameters: got the column {twice[0]!r} twice; expected every column once")
+    return {str(column): values for column, values in zip(columns, parameters.to_numpy().T, strict=True)}
+
+
+def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
+    """Whether a value is a DataArray."""
+    return hasattr(value, "dims") and hasattr(value, "coords")
+
+
+class PlainFunction:
+    """A function for a robot whose parameters may be arrays: once for each design, arrays in and out."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        row: FunctionResult,
+        robot: Robot,
+        places: tuple[object, ...] = (),
+        name: str = "",
+    ) -> None:
+        self.function, self.row, self.robot, self.places = function, row, robot, places
+        self.name = name or function.__name__
+        self.result_type: type[Any] = np.ndarray
+        self.labels: dict[str, tuple[object, ...]] = {}
+        """Fields of the last result that are labels of a dim, or its keys along one."""
+
+    def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
+        """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
+        arrays = [self._numbers(key, value) for key, value in (*parameters.items(), *moving.items())]
+        results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
+        if hasattr(self.result_type, "_fields"):
+            return self._refilled(results)
+        return results if self.result_type is tuple else results[0]
+
+    def _numbers(self, key: str, value: object) -> Array:
+        try:
+            return np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.name}: {key}: got {value!r}; expected numbers") from None
+
+    def cases(
+        self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
+    ) -> tuple[Array, ...]:
+        """The results for all designs; `arrays` are the values of the parameters and then those of the names."""
+        motion = arrays[len(parameters) :]
+        if not parameters:
+            return self._call({}, dict(zip(names, motion, strict=True)), rest)
+        cores = [len(self.row.arguments[name]) for name in names]
+        batches = [array.shape[: array.ndim - core] for array, core in zip(motion, cores, strict=True)]
+        shapes = [array.shape for array in arrays[: len(parameters)]]
+        try:
+            shape = np.broadcast_shapes(*shapes)
+            batch = np.broadcast_shapes(shape, *batches)
+        except ValueError:
+            raise ValueError(
+                f"{self.name}: parameters: got arrays of shapes {shapes} beside batches of shapes {batches}; "
+                "expected shapes that broadcast, such as (design, 1) beside (time,)"
+            ) from None
+        designs = (1,) * (len(batch) - len(shape)) + shape
+        values = [np.broadcast_to(array, designs) for array in arrays[: len(parameters)]]
+        outputs: tuple[Array, ...] | None = None
+        for place in np.ndindex(*designs):
+            chosen = {name: float(value[place]) for name, value in zip(parameters, values, strict=True)}
+            part = tuple(
+                slice(at, at + 1) if size > 1 else slice(None) for at, size in zip(place, designs, strict=True)
+            )
+            moving = {name: _part(array, core, part) for name, array, core in zip(names, motion, cores, strict=True)}
+            results = self._call(chosen, moving, rest)
+            if outputs is None:
+                outputs = tuple(np.empty((*batch, *result.shape[len(batch) :]), result.dtype) for result in results)
+            for output, result in zip(outputs, results, strict=True):
+                output[part] = result
+        if outputs is None:
+            raise ValueError(f"{self.name}: parameters: got no design; expected at least one")
+        return outputs
+
+    def _call(
+        self, chosen: Mapping[str, float], moving: Mapping[str, Array], rest: Mapping[str, Any]
+    ) -> tuple[Array, ...]:
+        robot = Robot.of(self.robot.family, {**self.robot.values, **chosen}) if chosen else self.robot
+        if not self.row.single:
+            return self._arrays(self.function(robot, *self.places, **moving, **rest))
+        sizes = {name: array.ndim - len(self.row.arguments[name]) for name, array in moving.items()}
+        batch = np.broadcast_shapes(*(moving[name].shape[:size] for name, size in sizes.items()))
+        wide = {name: np.broadcast_to(moving[name], batch + moving[name].shape[size:]) for name, size in sizes.items()}
+        results = [
+            self._arrays(
+                self.function(robot, *self.places, **{name: array[at] for name, array in wide.items()}, **rest)
+            )
+            for at in np.ndindex(*batch)
+        ]
+        if not results:
+            raise ValueError(f"{self.name}: got no case; expected at least one")
+        return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
+
+    def _arrays(self, result: object) -> tuple[Array, ...]:
+        """The arrays of a result, in the order of its fields; what else it has is kept as labels."""
+        self.result_type = type(result)
+        parts: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+        arrays: list[Array] = []
+        for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
+            if name in self.row.labels:
+                self.labels[name] = tuple(part)
+                if isinstance(part, Mapping):
+                    arrays.append(np.stack([*part.values()], axis=-1))
+            elif isinstance(part, np.ndarray | np.generic | float):
+                arrays.append(np.asarray(part))
+            else:
+                raise ValueError(f"{self.name}: full=True with parameters; expected it to be left out")
+        return tuple(arrays)
+
+    def _refilled(self, arrays: tuple[Array, ...]) -> Any:
+        """A result as the function gives it, with these arrays and the labels of the last one."""
+        remaining, parts = iter(arrays), list[object]()
+        for name in self.result_type._fields:
+            if name not in self.row.labels:
+                parts.append(next(remaining))
+            elif name in self.row.dims:
+                parts.append(dict(zip(self.labels[name], np.moveaxis(next(remaining), -1, 0), strict=True)))
+            else:
+                parts.append(self.labels[name])
+        return self.result_type(*parts)
+
+
+def _part(array: Array, core: int, part: tuple[slice, ...]) -> Array:
+    """The part of an array along all batch dims; whole along those where it has length one, or which it lacks."""
+    own = array.shape[: array.ndim - core]
+    whole = (1,) * (len(part) - len(own)) + own
+    places = tuple(slice(None) if size == 1 else at for at, size in zip(part, whole, strict=True))
+    return array.reshape(whole + array.shape[array.ndim - core :])[places]
+
+
+def labelled_results(
+    plain: PlainFunction,
+    parameters: Mapping[str, Any],
+    moving: Mapping[str, Any],
+    rest: Mapping[str, Any],
+    results: Mapping[str, Dims],
+    probing: Mapping[str, Any] | None = None,
+    lengths: Mapping[str, int] | None = None,
+) -> xr.DataArray | xr.Dataset:
+    """The results as one DataArray or as a Dataset.
+
+    One sample is computed first to see how large results are: with the options `probing` in place of those in `rest`;
+    `lengths` are of dims that depend on these.
+    """
+    import xarray as xr
+
+    function = functools.partial(plain.cases, tuple(parameters), tuple(moving), rest)
+    probe = functools.partial(plain.cases, tuple(parameters), tuple(moving), {**rest, **(probing or {})})
+    arrays = [_design_values(plain.name, name, value) for name, value in parameters.items()]
+    cores: list[Dims] = [()] * len(parameters)
+    probes = [np.asarray(plain.robot.values.get(name, 0.0)) for name in parameters]
+    for name, value in moving.items():
+        wanted = plain.row.arguments[name]
+        if is_labelled(value):
+            value = _ordered(name, value, wanted, plain.robot)
+        array, core = _with_core(name, value, wanted)
+        arrays.append(array)
+        cores.append(core)
+        probes.append(_probe(name, tuple(array.sizes[dim] for dim in core), plain.row))
+    # one sample says how large results are: the number of columns of a regressor is known to nobody else
+    sizes: dict[str, int] = {}
+    with np.errstate(all="ignore"):
+        parts = probe(*probes)
+    for dims, part in zip(results.values(), parts, strict=True):
+        sizes |= zip(dims, part.shape, strict=True)
+    sizes |= lengths or {}
+    computed = xr.apply_ufunc(
+        function if len(results) > 1 else lambda *parts: function(*parts)[0],
+        *arrays,
+        input_core_dims=cores,
+        output_core_dims=list(results.values()),
+        keep_attrs=False,
+        dask="parallelized",
+        output_dtypes=[part.dtype for part in parts],
+        dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
+    )
+    if len(results) > 1:
+        computed = xr.Dataset(dict(zip(results, computed, strict=True)))
+    else:
+        computed.name = None  # and not that of an argument
+    labels = _labels(plain.robot, sizes)
+    for field, dim in plain.row.labels.items():
+        texts = [" - ".join(part) if isinstance(part, tuple) else str(part) for part in plain.labels[field]]
+        if dim:
+            labels[dim] = texts
+        else:
+            computed.attrs[field] = " ".join(texts)
+    named: xr.DataArray | xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
+    return named
+
+
+def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
+    """Values of one case that a function takes without complaint, whatever comes of them."""
+    if name.endswith("rotation"):
+        return np.broadcast_to(np.eye(3), shape)
+    if row.single:
+        return np.linspace(0.0, 1e-3, shape[0])[:, None] * np.ones(shape) if len(shape) > 1 else np.ones(shape)
+    return np.zeros(shape)
+
+
+def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) -> xr.DataArray:
+    """Values of a parameter with names of their dims. Raises ValueError for an array without."""
+    import xarray as xr
+
+    if not is_labelled(value) and np.ndim(value):
+        raise ValueError(
+            f"{function}: parameters: {name}: got an array of shape {np.shape(value)} beside DataArrays; "
+            "expected a number, or a DataArray with names of its dims"
+        )
+    return xr.DataArray(value)
+
+
+def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tuple[xr.DataArray, Dims]:
+    """An array with names of its own for the dims of one sample, so that they meet those of no other array."""
+    import xarray as xr
+
+    core = tuple(f"{name}_{dim}" for dim in wanted)
+    if not is_labelled(value):
+        if np.ndim(value) != len(wanted):
+            raise ValueError(
+                f"{name}: got an array of shape {np.shape(value)} beside DataArrays; expected one sample "
+                f"({', '.join(wanted)}), or a DataArray with names of its dims"
+            )
+        return xr.DataArray(np.asarray(value, dtype=float), dims=core), core
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+    if len(dims) < len(wanted):
+        raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")
+    bare = value.drop_vars([key for key in value.coords if {*value.coords[key].dims} & {*dims}])
+    return bare.rename(dict(zip(dims, core, strict=True))), core
+
+
+def _ordered(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
+    """An array whose vector is in the order of the robot, where it says by names in which order it is."""
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+    labels = _labels(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
+    for own, dim in zip(wanted, dims, strict=False):
+        if own in labels:
+            value = in_order(name, value, dim, labels[own])
+    return value
+
+
+def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
+    """An array with these labels along a dim, which it may have in another order. Raises ValueError for some of them.
+
+    Without labels, and with none of these, it is taken as it stands.
+    """
+    found = value[dim].values.tolist() if dim in value.coords else []
+    if found == [*labels] or not {*found} & {*labels}:
+        return value
+    if sorted(map(str, found)) != sorted(labels):
+        raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")
+    return value.sel({dim: list(labels)})
+
+
+def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
+    """Names along the dims of results, where they fit."""
+    mechanism = robot.mechanism
+    freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
+    wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]
+    names = {"actuator": list(mechanism.actuators), "limb": [instance.name for instance in mechanism.instances]}
+    names |= {"freedom": freedoms, "wrench": wrench, "wrench_column": wrench, "axis": ["x", "y", "z"]}
+    if sizes.get("freedom") == len(wrench) and not mechanism.is_chain:
+        names["freedom"] = wrench
+    names |= {
+        "freedom_column": names["freedom"],
+        "freedom_last": names["freedom"],
+        "actuator_column": names["actuator"],
+    }
+    return {dim: labels for dim, labels in names.items() if sizes.get(dim) == len(labels)}

@@ -1,0 +1,179 @@
+"""What the functions on arrays take and give, as names of dims: one row for each function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Dims = tuple[str, ...]
+
+AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
+JOINTS = ("limb", "joint")
+RUBBING = ("friction_joint",)
+WRENCHES, MODE, POINT = ("wrench", "wrench_column"), ("mode",), ("point",)
+FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")
+
+ARGUMENTS: Mapping[str, Dims] = {
+    "position": AXIS,
+    "rotation": MATRIX,
+    "twist": WRENCH,
+    "acceleration": WRENCH,
+    "q": FREEDOM,
+    "qd": FREEDOM,
+    "qdd": FREEDOM,
+    "load": WRENCH,
+    "memory": RUBBING,
+    "force": ACTUATOR,
+    "actuator_position": ACTUATOR,
+    "base_rotation": MATRIX,
+    "base_twist": WRENCH,
+    "base_acceleration": WRENCH,
+    "time": (),
+}
+"""Arguments that may be DataArrays, and the dims of one sample of each."""
+
+PATH: Mapping[str, Dims] = {
+    "position": ("waypoint", *AXIS),
+    "rotation": ("waypoint", *MATRIX),
+    "q": ("waypoint", *FREEDOM),
+    "force": ACTUATOR,
+    "velocity": ACTUATOR,
+    "acceleration": ACTUATOR,
+    "power": ACTUATOR,
+    "jerk": ACTUATOR,
+}
+"""The same for a function of a whole path."""
+
+
+@dataclass(frozen=True)
+class FunctionResult:
+    """What a function gives: its home, the dims of one sample by name of result, and what it gives with `full`.
+
+    A single result without a name is a DataArray, several are a Dataset. `labels` are fields that are no arrays, with
+    the dim that they name: texts, or a dict of arrays, which becomes one array along this dim; without a dim they are
+    an attribute. A function of a `single` case is called for each.
+    """
+
+    home: str
+    dims: Mapping[str, Dims]
+    full: Mapping[str, Dims] | None = None
+    arguments: Mapping[str, Dims] = field(default_factory=lambda: ARGUMENTS)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    single: bool = False
+
+
+STATUS: Mapping[str, Dims] = {"status": ()}
+RESULTS: Mapping[str, FunctionResult] = {
+    "inverse_dynamics": FunctionResult(
+        "tasks.dynamics.inverse",
+        {"": ACTUATOR},
+        {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS},
+    ),
+    "joint_reactions": FunctionResult(
+        "tasks.dynamics.inverse", {"": (*JOINTS, *WRENCH)}, {"reaction": (*JOINTS, *WRENCH), **STATUS}
+    ),
+    "inverse_kinematics": FunctionResult(
+        "tasks.dynamics.inverse", {"position": JOINTS, "velocity": JOINTS, "acceleration": JOINTS, **STATUS}
+    ),
+    "actuator_positions": FunctionResult("tasks.dynamics.inverse", {"": ACTUATOR}),
+    "forward_kinematics": FunctionResult(
+        "tasks.dynamics.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}
+    ),
+    "forward_dynamics": FunctionResult("tasks.dynamics.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
+    "accelerate": FunctionResult(
+        "tasks.dynamics.forward",
+        {"acceleration": FREEDOM, "friction": RUBBING, "stuck": RUBBING, **STATUS, "unique": ()},
+    ),
+    "equations_of_motion": FunctionResult(
+        "tasks.dynamics.equations",
+        {
+            "mass": FREEDOMS,
+            "coriolis": FREEDOMS,
+            "gravity": FREEDOM,
+            "jacobian": (*ACTUATOR, *FREEDOM),
+            "jacobian_rate": (*ACTUATOR, *FREEDOM),
+            "actuator_mass": ACTUATORS,
+            "actuator_coriolis": ACTUATORS,
+            "actuator_gravity": ACTUATOR,
+            "forward": (*FREEDOM, *ACTUATOR),
+            "forward_rate": (*FREEDOM, *ACTUATOR),
+            "kinetic_energy": (),
+            "potential_energy": (),
+            **STATUS,
+        },
+    ),
+    "inertia_matrix": FunctionResult("tasks.dynamics.equations", {"": MATRIX}),
+    "inertia_element": FunctionResult("tasks.dynamics.equations", {"": ()}),
+    "constraint_forces": FunctionResult(
+        "tasks.dynamics.bearings",
+        {"moment_across": JOINTS, "force_across": JOINTS, "along": JOINTS, "normal": JOINTS, **STATUS},
+    ),
+    "bias_vector": FunctionResult("tasks.dynamics.equations", {"": FREEDOM}),
+    "lagrange_coefficients": FunctionResult(
+        "tasks.checks.lagrange",
+        {
+            "inertia": FREEDOMS,
+            "velocity": (*FREEDOMS, "freedom_last"),
+            "gravity": FREEDOM,
+            "transmission": (*ACTUATOR, *FREEDOM),
+            "actuator_inertia": ACTUATORS,
+            "effective_inertia": ACTUATOR,
+            **STATUS,
+        },
+    ),
+    "regressor": FunctionResult("tasks.dynamics.regressor", {"": (*ACTUATOR, "parameter")}),
+    "cartesian_stiffness": FunctionResult(
+        "tasks.dynamics.criteria",
+        {"compliance": WRENCHES, "stiffness": WRENCHES, "least": (), "largest": (), **STATUS},
+        labels={"directions": ""},
+    ),
+    "natural_frequencies": FunctionResult(
+        "tasks.dynamics.criteria", {"frequencies": MODE, "modes": (*FREEDOM, *MODE), **STATUS}
+    ),
+    "pose_error": FunctionResult(
+        "tasks.dynamics.criteria",
+        {"covariance": WRENCHES, "position": (), "direction": AXIS, "shares": ("part",), "shift": WRENCH, **STATUS},
+        labels={"shares": "part"},
+    ),
+    "clearance": FunctionResult(
+        "tasks.dynamics.criteria", {"distances": ("pair",), "least": (), **STATUS}, labels={"pairs": "pair"}
+    ),
+    "fastest_motion": FunctionResult(
+        "tasks.dynamics.fastest",
+        {
+            "duration": (),
+            "progress": POINT,
+            "time": POINT,
+            "rate": POINT,
+            "force": (*POINT, *ACTUATOR),
+            "velocity": (*POINT, *ACTUATOR),
+            "status": POINT,
+            "power": (*POINT, *ACTUATOR),
+            "jerk": (*POINT, *ACTUATOR),
+        },
+        arguments=PATH,
+        single=True,
+    ),
+}
+"""The functions that take DataArrays."""
+
+TIME = ("time",)
+WHERE: Mapping[str, Dims] = {
+    "friction": RUBBING,
+    "stuck": RUBBING,
+    "memory": RUBBING,
+    "loss": RUBBING,
+    "work": ACTUATOR,
+}
+CHAIN_MOTION: Mapping[str, Dims] = {"q": FREEDOM, "qd": FREEDOM, **WHERE, **STATUS}
+PLATFORM_MOTION: Mapping[str, Dims] = {
+    "position": AXIS,
+    "rotation": MATRIX,
+    "twist": WRENCH,
+    "drift": (),
+    "gap": (),
+    **WHERE,
+    "load_work": (),
+    **STATUS,
+}
+"""What `simulate` gives at each of the kept times, the dims of one sample by name of result; of a case its status."""

@@ -1,1 +1,0 @@
-"""The commands of `limbsweep`, a module for each field; `pipeline.cli` puts them together."""

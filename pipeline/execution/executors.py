@@ -1,0 +1,431 @@
+"""Blocks that one task computes: one after another, or together because their designs share limbs.
+
+Limbs do not depend on a payload, so designs that differ in it alone share what limbs compute. In a grid whose last key
+is the payload they follow each other in a block; where it is the first key they lie in different blocks. The order of
+designs in a store is that of the file, so it is the task that takes several blocks.
+
+Submit block graphs to a Dask cluster and receive their results as they are ready.
+
+Many graphs go in one message. Futures are released at once, so that neither the scheduler's memory nor the client's
+grows with the sweep.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.errors import ClusterLostError, TaskError
+from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
+from pipeline.execution.graph import (
+    MORE_TO_DO,
+    Granularity,
+    Writer,
+    block_of,
+    guarded_task,
+    job_graph,
+    whole_block,
+    written,
+)
+from pipeline.execution.policy import LIMB_THREADS, MemoryRestart, Window, batch, workers_of
+from pipeline.execution.processes.process import ReceiptWithWarnings
+from pipeline.plan.model import BLOCK_MEMORY, Plan
+from pipeline.sweep.axes.derived import Derived
+from pipeline.sweep.axes.kinds import Axis, Grid, Product
+from storage.errors import StoreError
+from storage.ledger import Receipt
+from tasks.blocks import compute
+from tasks.blocks.block import Arrays, Block
+from tasks.blocks.limb_results import shares_limbs
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+TRIED = 3
+"""Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
+
+SECONDS = 60.0
+"""What the blocks of a task are expected to take at most, on one core and each by itself: they have the time of one."""
+
+WORTH = 0.2
+"""Limbs that differ within a block, as a share of its designs, below which there is nothing to gain by other blocks."""
+
+
+@dataclass(frozen=True)
+class SharedBlocks:
+    """How many blocks a task computes, and after how many designs limbs come again (0: never)."""
+
+    plan: Plan
+    count: int = 1
+    period: int = 0
+
+    def order(self, blocks: Iterable[int]) -> Iterable[int]:
+        """Blocks in the order in which they are computed: those that share limbs follow each other."""
+        return sorted(blocks, key=self._place) if self.count > 1 else blocks
+
+    def _place(self, block: int) -> tuple[int, ...]:
+        design, *others = self.plan.layout.unravel(block)
+        start = design * self.plan.layout.block["design"]
+        return (*others, start % self.period, start)
+
+    def groups(self, blocks: Iterable[int]) -> Iterator[tuple[int, ...]]:
+        """The blocks of each task, in their order."""
+        waiting: list[int] = []
+        for block in self.order(blocks):
+            waiting.append(block)
+            if len(waiting) == self.count:
+                yield tuple(waiting)
+                waiting = []
+        if waiting:
+            yield tuple(waiting)
+
+
+def together(plan: Plan, threads: int = 1) -> SharedBlocks:
+    """Which blocks of a plan share limbs: those of the first keys of a grid on which limbs do not depend.
+
+    As many tasks as there are threads are left where there are so many blocks.
+    """
+    axis, size = plan.sweep.design, plan.layout.sizes["design"]
+    while isinstance(axis, Derived):
+        axis = axis.base
+    blocks = plan.layout.grid[plan.layout.split.index("design")]
+    if blocks < 2 or plan.sweep.simulation is not None or plan.sweep.measurement:
+        return SharedBlocks(plan)
+    period = size
+    for length in _lengths(axis):
+        stride = period // length
+        places = np.unique(np.linspace(0, length - 1, TRIED).astype(int)) * stride
+        if length > 1 and not _same_limbs(plan, places.tolist()):
+            break
+        period = stride
+    lasting = int(SECONDS * plan.blocks / max(plan.work.computing, SECONDS / blocks))
+    count = min(size // period, blocks, lasting, BLOCK_MEMORY // plan.task_memory, plan.blocks // max(1, threads))
+    is_worth_it = count > 1 and period > WORTH * plan.layout.block["design"]
+    return SharedBlocks(plan, count, period) if is_worth_it else SharedBlocks(plan)
+
+
+def _lengths(axis: Axis) -> Iterator[int]:
+    """Lengths of the keys of a grid and of what multiplies with it, the slowest first; none where sets are left out."""
+    if isinstance(axis, Grid):
+        yield from (column.size for column in axis.columns)
+    elif isinstance(axis, Product):
+        for part in axis.parts:
+            yield from _lengths(part) if isinstance(part, Grid) else (part.size,)
+
+
+def _same_limbs(plan: Plan, designs: list[int]) -> bool:
+    """Whether limbs are the same for some designs."""
+    parameters = np.concatenate([plan.designs(slice(k, k + 1)) for k in designs])
+    swept = [gravity for k in designs if (gravity := plan.sweep.gravities(k, k + 1)) is not None]
+    gravities = np.concatenate(swept) if swept else None
+    return shares_limbs(replace(block_of(plan, 0), parameters=parameters, gravities=gravities))
+
+
+def batch_graph(graphs: Sequence[KeyedGraph], together: int = 1) -> KeyedGraph:
+    """One task for graphs of one task each; its result is a list of their values, of errors where they raise.
+
+    So many that follow each other are computed `together`, where they are whole blocks that are alike.
+    """
+    name, index = graphs[0][1][0], graphs[0][1][1]
+    calls = tuple((graph[task].func, tuple(graph[task].args)) for graph, task in graphs)
+    return job_graph(BlockBatch(calls, together), f"blocks-{str(name).rpartition('-')[2]}", index)
+
+
+@dataclass(frozen=True)
+class BlockBatch:
+    """Functions with their arguments, which Dask does not look into; so many of them computed together."""
+
+    calls: tuple[tuple[Callable[..., object], tuple[object, ...]], ...]
+    together: int = 1
+
+    def run(self) -> list[object]:
+        """The values of calls, one after another; an error is a value, so that it takes no other block with it."""
+        values: list[object] = []
+        for number, (function, arguments) in enumerate(_sharing(self), 1):
+            more = MORE_TO_DO.set(number < len(self.calls))
+            try:
+                values.append(function(*arguments))
+            except (StoreError, TaskError) as error:
+                values.append(error)
+            finally:
+                MORE_TO_DO.reset(more)
+        return values
+
+
+def _sharing(batch: BlockBatch) -> Iterator[tuple[Callable[..., object], tuple[object, ...]]]:
+    """Calls of a batch; in place of those of blocks that are computed together calls that store them."""
+    for start in range(0, len(batch.calls), batch.together):
+        calls = batch.calls[start : start + batch.together]
+        blocks = [call[1][0] for call in calls if call[0] is whole_block]
+        computed = _computed_together([block for block in blocks if isinstance(block, Block)], len(calls))
+        if computed is None:
+            yield from calls
+            continue
+        for _, (block, writer) in calls:
+            yield _store, (block, writer, computed.pop(0))
+
+
+def _computed_together(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
+    """What blocks compute that differ in designs alone; None where others are among them, or where that fails."""
+    if not 1 < len(blocks) == count or any(not _alike(blocks[0], block) for block in blocks):
+        return None
+    try:
+        return compute.computed_together(blocks)
+    except Exception:  # of one of them: each says by itself what is wrong
+        return None
+
+
+def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
+    """All variables that blocks store, computed together where they are alike."""
+    computed = _computed_together(blocks, len(blocks))
+    if computed is None:
+        return [compute.whole(block) for block in blocks]
+    return [compute.completed(block, arrays)[0] for block, arrays in zip(blocks, computed, strict=True)]
+
+
+def _alike(one: Block, other: Block) -> bool:
+    """Whether two blocks of a plan differ in nothing but their designs."""
+    wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
+    return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)
+
+
+@guarded_task
+def _store(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
+    return written(block, writer, arrays)
+
+
+RESTART_SECONDS = 30.0
+HEARTBEAT_SECONDS = 15.0
+"""Since the last heartbeat of a worker, after which no backup is sent to it."""
+
+MEMORY_EVENTS = "worker-restart-memory"
+"""Topic of the scheduler under which nannies say that they end a worker for its memory."""
+
+
+class ClusterExecutor:
+    """Graphs on a cluster, as many at once as `window` says at the time; blocks of one task in a `batch` of so many."""
+
+    def __init__(self, client: Client, window: Callable[[], int], batch: Callable[[], int] = lambda: 1) -> None:
+        from distributed import as_completed
+
+        self.client, self.window, self.batch = client, window, batch
+        self.together = 1
+        """Blocks of a batch that are computed together."""
+        self._in_flight: dict[Key, tuple[Future, float]] = {}
+        self._batches: dict[Key, list[Key]] = {}
+        """Keys of the blocks of each batch in flight."""
+        self._tasks: set[Key] = set()
+        """Keys of the futures in flight: one for a block, or for a batch."""
+        self.submitted = 0
+        """Blocks that have been sent, each time that they have."""
+        self.futures = 0
+        """Futures for them: fewer where several blocks are one task."""
+        self._ready: deque[Result] = deque()
+        # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
+        self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._restarts_until: float | None = None
+        """When the last restart was that has been told, by the clock of the scheduler."""
+
+    @property
+    def room(self) -> int:
+        """How many fewer are in flight than the window has room for."""
+        with _translated_losses():
+            return max(0, self.window() - len(self._tasks)) * self.batch()
+
+    @property
+    def keys(self) -> list[Key]:
+        """Keys in flight."""
+        return list(self._in_flight)
+
+    def submit(self, *graphs: KeyedGraph) -> None:
+        """Send graphs in one message: each message costs the scheduler as much as several blocks."""
+        self.submitted += len(graphs)
+        with _translated_losses():
+            length = self.batch()
+        blocks = [
+            keyed for keyed in graphs if length > 1 and len(keyed[0]) == 1 and str(keyed[1][0]).startswith("store")
+        ]
+        sent = [keyed for keyed in graphs if keyed not in blocks]
+        for start in range(0, len(blocks), length):
+            part = blocks[start : start + length]
+            batch = batch_graph(part, self.together)
+            self._batches[batch[1]] = [key for _, key in part]
+            sent.append(batch)
+        if sent:
+            self._send(sent, None)
+
+    def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
+        """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
+        with _translated_losses():
+            processing = self.client.processing()
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        heartbeats = {address: float(worker["last_seen"]) for address, worker in workers.items()}
+        alive = {address for address, at in heartbeats.items() if max(heartbeats.values()) - at < HEARTBEAT_SECONDS}
+        idle = [address for address in alive if not _works_on(processing.get(address, ()), [key])]
+        if idle:
+            self._send((graph,), idle)
+        return bool(idle)
+
+    def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
+        merged = {name: task for graph, _ in graphs for name, task in graph.items()}
+        keys = [key for _, key in graphs]
+        with _translated_losses():
+            futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
+        now = time.perf_counter()
+        self._tasks |= set(keys)
+        self.futures += len(keys)
+        for key, future in zip(keys, futures, strict=True):
+            self._in_flight |= dict.fromkeys(self._batches.get(key, [key]), (future, now))
+        for future in futures:
+            self._pending.add(future)
+
+    def next(self, seconds: float) -> Result | None:
+        """The next result of a key that was not abandoned."""
+        deadline = time.perf_counter() + seconds
+        while not self._ready and self._wait(deadline):
+            future, value = next(self._pending)
+            key: Any = future.key
+            self._tasks.discard(key)
+            keys = [key for key in self._batches.pop(key, [key]) if self._in_flight.get(key, (None,))[0] is future]
+            if keys:
+                self._ready.extend(self._receive(keys, future, value))
+        return self._ready.popleft() if self._ready else None
+
+    def _wait(self, deadline: float) -> bool:
+        """Whether a result lies ready before the deadline [s, perf_counter]."""
+        while not self._pending.has_ready():
+            if self.client.status not in ("running", "connecting"):
+                raise ClusterLostError(LOST["CancelledError"])
+            if (left := deadline - time.perf_counter()) <= 0.0:
+                return False
+            with self._pending.thread_condition:
+                self._pending.thread_condition.wait(timeout=min(left, 0.1))
+        return True
+
+    def _receive(self, keys: Sequence[Key], future: Future, value: object) -> Iterator[Result]:
+        """The results of a task: one, or those of all blocks of a batch."""
+        starts = [self._in_flight.pop(key)[1] for key in keys]
+        if future.status in ("cancelled", "lost"):
+            raise ClusterLostError(LOST["CancelledError"])
+        # Of an error `as_completed` gives the kind, the exception and its traceback.
+        value = value[1] if future.status == "error" and isinstance(value, tuple) else value
+        future.release()
+        values = value if isinstance(value, list) else [value] * len(keys)
+        for key, start, own in zip(keys, starts, values, strict=True):
+            yield Result(key, own, time.perf_counter() - start)
+
+    def age(self, key: Key) -> float:
+        """Seconds since a key was submitted."""
+        return time.perf_counter() - self._in_flight[key][1]
+
+    def abandon(self, keys: Iterable[Key]) -> None:
+        """Restart the workers that work on these keys: nothing else ends a thread that does not return.
+
+        Workers without a nanny would end and not come back; they are left alone.
+        """
+        abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
+        self._tasks -= {future.key for future in abandoned.values()}
+        with _translated_losses():
+            known = self.client.scheduler_info(n_workers=-1)["workers"]
+            started = {address for address, worker in known.items() if worker.get("nanny")}
+            processing = self.client.processing().items()
+            busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
+            self.client.cancel(list(abandoned.values()), force=True)
+            if busy:
+                self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)
+
+    def describe(self) -> str:
+        """Workers, what they do, and how full they are."""
+        with _translated_losses():
+            information = self.client.scheduler_info(n_workers=-1)
+            tasks = sum(map(len, self.client.processing().values()))
+        workers = information["workers"]
+        paused = sum(worker.get("status") == "paused" for worker in workers.values())
+        full = max((worker.used / worker.limit for worker in workers_of(information) if worker.limit), default=0.0)
+        state = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
+        return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
+
+    def memory_restarts(self) -> list[MemoryRestart]:
+        """Workers whose nannies have ended them for their memory, by what these have told the scheduler."""
+        with _translated_losses():
+            events = self.client.get_events(MEMORY_EVENTS)
+        told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
+        if told is None:  # those of another run on this cluster
+            return []
+        return [MemoryRestart(str(event["worker"]), int(event["rss"])) for at, event in events if at > told]
+
+    def close(self) -> None:
+        """Cancel what is in flight."""
+        futures = [future for future, _ in self._in_flight.values()]
+        self._in_flight.clear()
+        self._tasks.clear()
+        if self.client.status == "running":
+            self.client.cancel(futures)
+
+
+def make_executor(
+    client: Client | None,
+    plan: Plan,
+    granularity: Granularity = "limb",
+    seconds: float | None = None,
+    blocks: int | None = None,
+    together: int = 1,
+) -> Executor:
+    """The executor of a plan's blocks: on a cluster, or in this process where there is none.
+
+    `seconds` is what a block takes on one core (absent: what the plan expects), `blocks` how many are to be computed
+    (absent: all), `together` how many a task computes at least.
+    """
+    if client is None:
+        return InProcessExecutor()
+    if granularity == "limb":
+        return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory))
+    window = Window(client, 1.0, together * plan.task_memory if together > 1 else plan.block_memory)
+    executor, length = ClusterExecutor(client, window), seconds or plan.work.computing / plan.blocks
+    count, executor.together = plan.blocks if blocks is None else blocks, together
+    executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
+    return executor
+
+
+def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
+    """Choose tasks for limbs, unless a cluster has so many threads that its scheduler could not keep them busy.
+
+    Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
+    long as one task does that has it in its cache.
+    """
+    if not plan.by_limb:
+        return "block"
+    if client is None:
+        return "limb"
+    if plan.memory.request.peaks_alone:
+        return "block"
+    return "limb" if threads_of(client) <= plan.work.limb_threads else "block"
+
+
+def threads_of(client: Client) -> int:
+    """Threads of all workers that a cluster has now."""
+    return sum(worker.threads for worker in workers_of(client.scheduler_info(n_workers=-1)))
+
+
+def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:
+    """Whether some task belongs to the block of some key; (name-run, block) is the form of both."""
+    wanted = {(str(key[0]).rpartition("-")[2], key[1]) for key in keys}
+    return any((str(task[0]).rpartition("-")[2], task[1]) in wanted for task in tasks if isinstance(task, tuple))
+
+
+@contextmanager
+def _translated_losses() -> Iterator[None]:
+    """Turns errors of a connection that has broken into ClusterLostError."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError | TimeoutError) or type(error).__name__ in (*LOST, "ClosedClientError"):
+            raise ClusterLostError(LOST["CancelledError"]) from error
+        raise

@@ -1,0 +1,352 @@
+"""Retry policy: what follows a failed attempt at a block. Decisions on plain data, without effects.
+
+A block that raises is tried again; one that raises twice, that keeps killing workers or that takes too long is
+isolated: computed in a process of its own and cut in halves there, until the single cases that fail are known
+(`pipeline.execution.processes.isolation`). Only what fails there too is given up. Other blocks never pay for it.
+
+When to stop a run whose workers are ended for their memory again and again. Decisions on plain data.
+
+Dask ends a worker at a share of its memory limit (`distributed.worker.memory.terminate`) and starts it anew. A block
+that needs more than a worker has would be tried on one after another, and the next block as well.
+
+Find stragglers: blocks in flight that take far longer than others.
+
+Their worker swaps, is throttled, or has been stopped. Another worker is then given the same block, a backup; whichever
+answers first counts, and the other has to agree. That costs a block computed twice; waiting would cost as long as the
+slowest machine takes. A block that no worker can end is not slow but overdue (`pipeline.execution.policy`).
+
+Watchdog: when to say that nothing comes back, and when to give up.
+
+Size of the window of blocks in flight: what the threads can work on and the memory of the workers can hold.
+
+The rule is a function of plain data. `Window` asks the cluster for the data now and then, because workers come and go.
+
+Decisions of a run as pure functions: how much is in flight, what is tried again, alone, or given up.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from pipeline.documents.files import size
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+AttemptStep = Literal["compute", "isolate"]
+FailureKind = Literal["raised", "died", "overdue"]
+"""How an attempt failed: with an exception, with its worker, or not within the time limit."""
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """How patient a run is.
+
+    compute, isolate: attempts of a block in each way before the next step; hopeless: blocks given up before any was
+    done, after which the run stops; block: time limit of an attempt [s]; part: of a part of a block that is isolated;
+    isolation: of all parts of a block together; quiet: time without news before the run says what it waits for;
+    patience: before it gives up.
+    """
+
+    compute: int = 2
+    isolate: int = 2
+    hopeless: int = 8
+    block: float = 900.0
+    part: float = 120.0
+    isolation: float = 3600.0
+    quiet: float = 60.0
+    patience: float = 5400.0
+
+    def seconds(self, step: AttemptStep) -> float:
+        """Time limit of an attempt."""
+        return self.block if step == "compute" else self.isolation + self.block
+
+
+DEFAULTS = Timeouts()
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try at a block; `number` counts from 1 within its step."""
+
+    block: int
+    step: AttemptStep = "compute"
+    number: int = 1
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an attempt failed: how, and the reason in words."""
+
+    kind: FailureKind
+    reason: str
+
+
+def following(attempt: Attempt, failure: Failure, timeouts: Timeouts) -> Attempt | None:
+    """The attempt after a failed one, or None where the block is given up."""
+    if attempt.step == "isolate":
+        return Attempt(attempt.block, "isolate", attempt.number + 1) if attempt.number < timeouts.isolate else None
+    # Dask has tried several workers before it says that one died, and nothing stops a loop that has no end.
+    if failure.kind == "raised" and attempt.number < timeouts.compute:
+        return Attempt(attempt.block, "compute", attempt.number + 1)
+    return Attempt(attempt.block, "isolate")
+
+
+class Agenda:
+    """Attempts that a run still has to make, in order: blocks that failed wait behind none that is new."""
+
+    def __init__(self, blocks: Iterator[int], timeouts: Timeouts) -> None:
+        self.timeouts = timeouts
+        self.done = 0
+        self.given_up = 0
+        self._blocks = blocks
+        self._again: deque[Attempt] = deque()
+
+    def next(self) -> Attempt | None:
+        """The attempt to make now; None where nothing is left but what is in flight."""
+        if self._again:
+            return self._again.popleft()
+        block = next(self._blocks, None)
+        return None if block is None else Attempt(block)
+
+    def succeeded(self) -> None:
+        """Counts a block that is done."""
+        self.done += 1
+
+    def failed(self, attempt: Attempt, failure: Failure) -> Attempt | None:
+        """What follows a failed attempt; None where the block is given up."""
+        again = following(attempt, failure, self.timeouts)
+        if again:
+            self._again.append(again)
+        else:
+            self.given_up += 1
+        return again
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether nothing but failures has come of the run."""
+        return not self.done and self.given_up >= self.timeouts.hopeless
+
+
+MOST_RESTARTS = 12
+"""Restarts without a block between: those of three blocks, each of which Dask tries on four workers."""
+
+LISTED = 4
+"""Blocks in flight that are named."""
+
+
+@dataclass(frozen=True)
+class MemoryRestart:
+    """A worker that was ended for its memory: its address, and the bytes that it had then."""
+
+    worker: str
+    memory: int
+
+
+class MemoryRestarts:
+    """Counts restarts since the last block that was computed on a worker."""
+
+    def __init__(self, most: int = MOST_RESTARTS) -> None:
+        self.most, self.count = most, 0
+        self._last: MemoryRestart | None = None
+
+    def add(self, restarts: Iterable[MemoryRestart]) -> None:
+        """Count restarts."""
+        for restart in restarts:
+            self.count, self._last = self.count + 1, restart
+
+    def succeeded(self) -> None:
+        """A block was computed: its worker has enough."""
+        self.count = 0
+
+    def stop(self, blocks: Sequence[int], planned: int) -> str:
+        """Why the run has to stop, in words: blocks in flight, bytes planned for one; "" where it can go on."""
+        if self._last is None or self.count < self.most:
+            return ""
+        names = ", ".join(map(str, sorted(blocks)[:LISTED])) + (", ..." if len(blocks) > LISTED else "")
+        return (
+            f"workers were ended {self.count} times because their memory was full, and no block was computed between; "
+            f"the last, {self._last.worker}, held {size(self._last.memory)} while blocks {names} were in flight, for "
+            f"each of which {size(planned)} are planned; give workers more memory (memory-limit) or fewer threads, or "
+            "ask for fewer outputs; what has been stored stays"
+        )
+
+
+FACTOR = 5.0
+LEAST_SECONDS = 30.0
+KNOWN = 10
+"""Blocks that have to be done before anything is known of how long one takes."""
+
+REMEMBERED = 100
+
+
+class Pace:
+    """How long blocks take from submission to result, recently."""
+
+    def __init__(self) -> None:
+        self._seconds: deque[float] = deque(maxlen=REMEMBERED)
+
+    def done(self, seconds: float) -> None:
+        """Takes note of a block."""
+        self._seconds.append(seconds)
+
+    @property
+    def slow(self) -> float:
+        """Seconds after which a block is slow: several times what is usual, and never a few seconds."""
+        if len(self._seconds) < KNOWN:
+            return float("inf")
+        return max(LEAST_SECONDS, FACTOR * median(self._seconds))
+
+
+Alarm = Literal["fine", "quiet", "hopeless"]
+
+
+class Watchdog:
+    """Looks at the time since the last news of a run. `quiet` comes once for each such span, `hopeless` at the end."""
+
+    def __init__(self, timeouts: Timeouts, clock: Callable[[], float] = time.monotonic) -> None:
+        self.timeouts = timeouts
+        self._clock = clock
+        self.news()
+
+    def news(self) -> None:
+        """Take note of a sign of life."""
+        self._last = self._said = self._clock()
+
+    @property
+    def silence(self) -> float:
+        """Seconds without news."""
+        return self._clock() - self._last
+
+    def look(self) -> Alarm:
+        """What the silence means now."""
+        now = self._clock()
+        if now - self._last >= self.timeouts.patience:
+            return "hopeless"
+        if now - self._said >= self.timeouts.quiet:
+            self._said = now
+            return "quiet"
+        return "fine"
+
+
+SPARE_BLOCKS = 1
+"""Blocks in flight beyond those that all threads can work on at once: one begins while another is stored."""
+
+SPARE_SHARE = 4
+"""One more spare block for so many workers: on a large cluster several end between two looks of the client."""
+
+LIMB_THREADS = 2.0
+"""Threads that a block of limb tasks keeps busy: its limbs run side by side, its first and its last task alone."""
+
+FULL = 0.75
+"""Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
+
+BASE_MEMORY = 256 << 20
+"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
+TASK_RATE = 200.0
+"""Tasks a second that scheduler and client do with half of their time."""
+
+LAST_ROUNDS = 3
+"""Tasks of full length for each thread from which on they are cut shorter: while the last of them end, threads wait."""
+
+SHORTEST = 4
+"""Into how many parts a task of full length is cut at most."""
+
+SPARE_TASKS = 4
+"""One more task of whole blocks in flight for so many threads: a worker begins it without waiting for the client."""
+
+REFRESH_SECONDS = 2.0
+MOST = 20_000
+"""Blocks in flight on the largest cluster: what the client can keep track of."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What a worker has: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks."""
+
+    threads: int
+    limit: int = 0
+    used: int = 0
+    running: bool = True
+
+    def holds(self, memory: int) -> float:
+        """Blocks that fit into its memory, when each takes so many bytes."""
+        if not self.running or (self.limit and self.used > FULL * self.limit):
+            return 0.0
+        return max(0.0, FULL * self.limit - BASE_MEMORY) / memory if self.limit and memory else float("inf")
+
+
+def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> int:
+    """Blocks in flight: each keeps `parallel` threads of one worker busy and takes `memory` bytes. At least one.
+
+    A worker has at least one block, however few threads it has: its limb tasks then run one after another.
+    """
+    workers = list(workers)
+    wanted = math.ceil(sum(min(max(1.0, worker.threads / parallel), worker.holds(memory)) for worker in workers))
+    # a task of a whole block that waits on a worker takes no memory yet; tasks of limbs would begin
+    waits = parallel <= 1.0 and all(worker.holds(memory) >= worker.threads for worker in workers)
+    share = max(len(workers) // SPARE_SHARE, wanted // SPARE_TASKS if waits else 0)
+    spare = SPARE_BLOCKS + share if wanted and all(worker.running for worker in workers) else 0
+    room = min(MOST, sum(worker.holds(memory) for worker in workers))
+    return max(1, min(wanted + spare, int(room)))
+
+
+def batch(threads: int, seconds: float, left: int) -> int:
+    """Blocks of one task each that are sent as one, where each takes so many `seconds` and so many are `left`.
+
+    One on clusters of usual size. On large ones so many that the scheduler keeps up with their ends, and fewer for the
+    last of them, so that all threads end at nearly the same time.
+    """
+    full = math.ceil(threads / (TASK_RATE * max(seconds, 1e-3)))
+    return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
+
+
+def workers_of(information: Mapping[str, Any]) -> list[Worker]:
+    """The workers in what a scheduler says of itself."""
+    return [
+        Worker(
+            worker["nthreads"],
+            int(worker.get("memory_limit") or 0),
+            int(worker.get("metrics", {}).get("memory") or 0),
+            worker.get("status", "running") == "running",
+        )
+        for worker in information["workers"].values()
+    ]
+
+
+class Window:
+    """The number of blocks in flight for the workers that a cluster has now."""
+
+    def __init__(
+        self, client: Client, parallel: float = 1.0, memory: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.client, self.parallel, self.memory = client, parallel, memory
+        self._clock = clock
+        self._asked = float("-inf")
+        self._size = 1
+        self._threads = 0
+
+    def __call__(self) -> int:
+        """The size as of a moment ago."""
+        self._refresh()
+        return self._size
+
+    @property
+    def threads(self) -> int:
+        """Threads of all workers, as of a moment ago."""
+        self._refresh()
+        return self._threads
+
+    def _refresh(self) -> None:
+        if self._clock() - self._asked >= REFRESH_SECONDS:
+            workers = workers_of(self.client.scheduler_info(n_workers=-1))
+            self._size = window_size(workers, self.parallel, self.memory)
+            self._threads = sum(worker.threads for worker in workers)
+            self._asked = self._clock()

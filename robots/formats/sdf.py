@@ -1,0 +1,534 @@
+"""SDF files as they stand: links, joints and frames of one model, with the conventions of its version.
+
+Links stand where their poses put them, in the model or in the frames that they name; so do joints, in the frame of
+their child where nothing else is said. Source: sdformat.org, specification 1.4 to 1.11.
+
+SDF files as trees: joints from the base outwards, and loops by what is left of them.
+
+A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer to the base than
+its parent is turned round. A link `world`, or a joint to it, is the base; without one the first link is, or what a
+model that is `static` has.
+
+SDF files: `file` reads them as they stand, `tree` makes a tree of bodies and loops of them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from robots.formats.ratings import Rating
+from robots.formats.tree import (
+    HERE,
+    Base,
+    GrowingTree,
+    ImportedError,
+    Inertias,
+    Loop,
+    Place,
+    Pose,
+    Tree,
+    compose,
+    finished,
+    frame_of,
+    plain_name,
+    rows,
+    vector,
+)
+from robots.formats.urdf_file import UNLIMITED
+from robots.formats.xml_tree import Element, FormatError, parse
+from robots.geometry import point
+from robots.model import Inertia
+from robots.parameters import nearest
+from robots.types import BASE, JointKind
+
+KINDS: Mapping[str, JointKind] = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "screw": "screw",
+}
+FIXED, BALL = "fixed", "ball"
+TWO_AXES = ("universal", "revolute2")
+ALL_KINDS = (*KINDS, FIXED, BALL, *TWO_AXES)
+
+WORLD = "world"
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_MODEL = {"link", "joint", "frame", "pose", "static", "model", "include"}
+_PASSED_OVER = {
+    "plugin", "self_collide", "allow_auto_disable", "enable_wind", "gripper", "light", "sensor", "gravity", "visual",
+    "collision", "velocity_decay", "kinematic", "must_be_base_link", "audio_source", "audio_sink", "battery",
+    "projector", "particle_emitter", "material",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A joint: what it joins, where it is in the model, its axes there, what is known of it."""
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    at: Pose
+    axes: tuple[np.ndarray, ...]
+    ratings: tuple[Rating, ...]
+    pitch: float | None = None
+
+
+@dataclass
+class Frames:
+    """Named frames of a model, resolved when they are asked for: a pose in another frame."""
+
+    model: Pose = HERE
+    stated: dict[str, tuple[str, Pose, int]] = field(default_factory=dict)
+
+    def pose(self, name: str, seen: tuple[str, ...] = ()) -> Pose:
+        """Pose in the model. Raises KeyError for a frame that is not there, ValueError for one that needs itself."""
+        if name == "__model__":
+            return self.model
+        if name == WORLD and name not in self.stated:
+            return HERE
+        if name in seen:
+            raise ValueError(name)
+        outer, inner, _ = self.stated[name]
+        return compose(self.pose(outer, (*seen, name)), inner)
+
+
+@dataclass
+class SdfModel:
+    """A model and what has been found in it."""
+
+    version: tuple[int, ...]
+    frames: Frames = field(default_factory=Frames)
+    links: dict[str, Element] = field(default_factory=dict)
+    elements: list[tuple[str, Element]] = field(default_factory=list)
+    joints: list[SdfJoint] = field(default_factory=list)
+    problems: list[FormatError] = field(default_factory=list)
+    warnings: list[FormatError] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+
+    def refuse(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a problem at the line of an element."""
+        self.problems.append(FormatError(at.line, place, got, expected, hint))
+
+    def warn(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a warning there."""
+        self.warnings.append(FormatError(at.line, place, got, expected, hint))
+
+    def numbers(self, at: Element | None, place: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:
+        """The numbers in the text of an element."""
+        if at is None or not at.text.strip():
+            return default
+        parts = at.text.split()
+        if len(parts) != count or not all(_NUMBER.fullmatch(part) for part in parts):
+            hint = "Use a decimal point, not a comma." if "," in at.text else ""
+            self.refuse(at, place, f"{at.tag} {at.text[:60]!a}", f"{count} finite numbers", hint)
+            return default
+        return tuple(map(float, parts))
+
+    def number(self, parent: Element | None, tag: str, place: str, default: float = 0.0) -> float:
+        """The number in a child; an infinite one where it says so."""
+        at = parent.first(tag) if parent is not None else None
+        if at is not None and re.fullmatch(r"[-+]?inf(inity)?", at.text.strip(), re.IGNORECASE):
+            return -math.inf if at.text.strip().startswith("-") else math.inf
+        return self.numbers(at, place, 1, (default,))[0]
+
+    def pose(self, parent: Element, place: str, frame: str) -> tuple[str, Pose]:
+        """The frame that a pose is in, `frame` where it names none, and the pose there."""
+        at = parent.first("pose")
+        if at is None:
+            return frame, HERE
+        outer = at.attributes.get("relative_to", at.attributes.get("frame", "")) or frame
+        if at.attributes.get("rotation_format", "euler_rpy") != "euler_rpy":
+            self.refuse(at, place, "a pose by a quaternion", "x y z roll pitch yaw")
+            return outer, HERE
+        values = np.array(self.numbers(at, place, 6, (0.0,) * 6))
+        if at.attributes.get("degrees", "") in ("true", "1"):
+            values[3:] = np.deg2rad(values[3:])
+        return outer, (_turned(values[3:]), values[:3])
+
+
+def read(data: bytes | Element) -> tuple[SdfModel, Element]:
+    """The model in the bytes or the root of an SDF file, and its element. Raises ImportedError with all problems."""
+    try:
+        root = data if isinstance(data, Element) else parse(data)
+    except FormatError as error:
+        raise ImportedError([error]) from None
+    version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
+    reading = SdfModel(version)
+    model = _only_model(reading, root)
+    if model is not None:
+        reading.frames.model = reading.pose(model, "model", WORLD)[1]
+        _collect(reading, model, "")
+        reading.joints = [joint for scope, at in reading.elements if (joint := _joint(reading, at, scope)) is not None]
+    if reading.problems or model is None:
+        raise ImportedError(reading.problems)
+    return reading, model
+
+
+def _only_model(reading: SdfModel, root: Element) -> Element | None:
+    """The model of the file: of several, the only one whose links move."""
+    models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
+    moving = [model for model in models if _has_joint(model)]
+    if not models:
+        hint = "What it includes has to be a file of its own." if _includes(root) else ""
+        reading.refuse(root, "", "no model", "one model with links and joints", hint)
+        return None
+    if len(moving) > 1:
+        names = ", ".join(model.attributes.get("name", "?") for model in moving)
+        reading.refuse(moving[1], "", f"several models with joints ({names[:120]})", "one", "Make a file of each.")
+        return None
+    chosen = moving[0] if moving else models[0]
+    for model in models:
+        if model is not chosen:
+            name = model.attributes.get("name", "?")
+            reading.warn(model, f"model {name}", "a model without joints", "one model", "It is left out.")
+    return chosen
+
+
+def _has_joint(model: Element) -> bool:
+    return any(True for _ in model.all("joint")) or any(_has_joint(inner) for inner in model.all("model"))
+
+
+def _includes(root: Element) -> bool:
+    return any(child.tag == "include" for world in (root, *root.all("world")) for child in world.children)
+
+
+def _collect(reading: SdfModel, model: Element, scope: str) -> None:
+    """Links, joints and frames of a model and of those inside it, by names with `::` between."""
+    inner = "__model__" if not scope else scope.removesuffix("::")
+    for child in model.children:
+        name = scope + child.attributes.get("name", "")
+        place = f"{child.tag} {name}"
+        if child.tag in ("link", "joint", "frame", "model") and not child.attributes.get("name"):
+            reading.refuse(child, place.strip(), "no name", "a name", "Add it.")
+        elif child.tag == "link":
+            if name in reading.links:
+                reading.refuse(child, place, f"{name} again", "a name for each link", "Rename one.")
+            reading.links.setdefault(name, child)
+            frame, pose = reading.pose(child, place, inner)
+            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+        elif child.tag == "joint":
+            reading.elements.append((scope, child))
+            end = child.first("child")
+            frame, pose = reading.pose(child, place, "")
+            outer = _scoped(reading, scope, frame or (end.text.strip() if end is not None else ""))
+            reading.frames.stated[name] = outer, pose, child.line
+        elif child.tag == "frame":
+            attached = child.attributes.get("attached_to", "") or inner
+            frame, pose = reading.pose(child, place, attached)
+            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+        elif child.tag == "model":
+            frame, pose = reading.pose(child, place, inner)
+            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+            _collect(reading, child, f"{name}::")
+        elif child.tag == "include":
+            reading.refuse(child, "", "an <include>", "a file that has all of the model", "Expand it first.")
+        elif child.tag not in _MODEL | _PASSED_OVER and child.tag not in reading.unread:
+            reading.unread.add(child.tag)
+            reading.warn(child, "", f"<{child.tag}>", "links, joints and frames", "It is left out.")
+
+
+def _scoped(reading: SdfModel, scope: str, name: str) -> str:
+    """The whole name of a frame that is named inside a model."""
+    if name == "__model__":
+        return scope.removesuffix("::") or name
+    return name if name in (WORLD, scope.removesuffix("::")) else scope + name
+
+
+def _joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
+    name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
+    place = f"joint {name}"
+    if kind not in ALL_KINDS:
+        hint = "Write it as a coupling, in a robot file." if kind == "gearbox" else ""
+        reading.refuse(at, place, f"type {kind[:60]!a}", f"one of {', '.join(ALL_KINDS)}", hint)
+        return None
+    ends = []
+    for tag in ("parent", "child"):
+        end = at.first(tag)
+        body = "" if end is None else end.text.strip()
+        whole = body if body == WORLD and WORLD not in reading.links else scope + body
+        if not body:
+            reading.refuse(end or at, place, f"no {tag}", f"<{tag}>, the name of a link", "Add it.")
+        elif whole != WORLD and whole not in reading.links:
+            hint = nearest(body, reading.links)
+            reading.refuse(
+                end or at, place, f"{tag} {body!a}", "a link of this model", f"{hint[:1].upper()}{hint[1:]}."
+            )
+        ends.append(whole)
+    parent, child = ends
+    try:
+        where = reading.frames.pose(name)
+    except (KeyError, ValueError) as error:
+        if not reading.problems:
+            reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")
+        return None
+    axes = [_axis(reading, at, tag, place, where) for tag in ("axis", "axis2")]
+    moving = [axis for axis in axes if axis is not None]
+    needed = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
+    if len(moving) < needed:
+        reading.refuse(at, place, f"{len(moving)} axes", f"{needed} of a {kind} joint", "Add <axis><xyz>.")
+        return None
+    ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
+    return SdfJoint(name, at.line, kind, parent, child, where, tuple(moving), ratings, _pitch(reading, at, place))
+
+
+def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
+    """Way per angle of a screw [m/rad]."""
+    if at.attributes.get("type") != "screw":
+        return None
+    if at.first("screw_thread_pitch") is not None:
+        return reading.number(at, "screw_thread_pitch", place) / (2.0 * math.pi)
+    angle = reading.number(at, "thread_pitch", place, 1.0)  # rad/m, below zero where it is right-handed
+    if not angle:
+        reading.refuse(at, place, "thread_pitch 0", "radians per metre", "Write screw_thread_pitch [m].")
+    return -1.0 / angle if angle else 0.0
+
+
+def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
+    """The direction of an axis in the model."""
+    at = joint.first(tag)
+    if at is None:
+        return None
+    xyz = at.first("xyz")
+    values = np.array(reading.numbers(xyz, place, 3, (0.0, 0.0, 1.0)))
+    size = float(np.linalg.norm(values))
+    if not size > 0:
+        reading.refuse(xyz or at, place, "axis 0 0 0", "a direction", "Give it a length of 1.")
+        return None
+    frame = xyz.attributes.get("expressed_in", "") if xyz is not None else ""
+    old = at.first("use_parent_model_frame")
+    of_model = reading.version < (1, 5) if old is None else old.text.strip() in ("1", "true")
+    if frame:
+        try:
+            turn = reading.frames.pose(frame)[0]
+        except (KeyError, ValueError):
+            reading.refuse(xyz or at, place, f"an axis in frame {frame!a}", "a frame of this model")
+            return None
+    else:
+        turn = np.eye(3) if of_model else where[0]
+    return turn @ (values / size)
+
+
+def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
+    """Range, speed, force and friction of an axis, under the name of the joint."""
+    at, known = joint.first(tag), dict[str, float]()
+    limit = at.first("limit") if at is not None else None
+    dynamics = at.first("dynamics") if at is not None else None
+    if limit is not None:
+        low, high = (reading.number(limit, key, place, d) for key, d in (("lower", -math.inf), ("upper", math.inf)))
+        if low < high and max(abs(low), abs(high)) < UNLIMITED and joint.attributes.get("type") != "continuous":
+            known |= {"low": low, "high": high}
+        for key, name in (("force", "effort"), ("velocity", "velocity")):
+            value = reading.number(limit, name, place, -1.0)
+            known |= {key: value} if 0.0 < value < UNLIMITED else {}
+    for key, name in (("viscous", "damping"), ("coulomb", "friction")):
+        value = reading.number(dynamics, name, place)
+        known |= {key: value} if 0.0 < value < UNLIMITED else {}
+    if dynamics is not None and reading.number(dynamics, "spring_stiffness", place) and "spring" not in reading.unread:
+        reading.unread.add("spring")
+        reading.warn(dynamics, place, "a spring", "none", "Springs are left out.")
+    return Rating(joint.attributes["name"], **known)
+
+
+def _turned(angles: np.ndarray) -> np.ndarray:
+    """Roll, pitch and yaw about fixed axes."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
+    roll = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
+    pitch = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
+    yaw = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
+    return yaw @ pitch @ roll
+
+
+FLOATING = "base"
+
+CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **dict.fromkeys(TWO_AXES, "universal")}
+"""Kinds of joints that close loops."""
+
+
+def read_tree(data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+    """The tree of the model in the bytes of an SDF file, or in its root. Raises ImportedError with all problems."""
+    return _Growth(*read(data), base).tree(inertias)
+
+
+class _Growth:
+    """The tree that joints make of the links, from the base outwards."""
+
+    def __init__(self, reading: SdfModel, model: Element, base: Base) -> None:
+        self.reading, self.model, self.base = reading, model, base
+        self.growing = GrowingTree()
+        self.poses: dict[str, Pose] = {}
+        for name, at in reading.links.items():
+            try:
+                self.poses[name] = reading.frames.pose(name)
+            except (KeyError, ValueError) as error:
+                reading.refuse(at, f"link {name}", f"a pose in frame {error.args[0]!a}", "a frame of this model")
+        if reading.problems:
+            raise ImportedError(reading.problems)
+        self.growing.lines = {name: (at.line, f"link {name}") for name, at in reading.links.items()}
+        self.growing.lines |= {joint.name: (joint.line, f"joint {joint.name}") for joint in reading.joints}
+        self.loops: list[Loop] = []
+
+    def tree(self, inertias: Inertias) -> Tree:
+        """The tree, its loops closed by what is left of the joints. Raises ImportedError."""
+        waiting = self._start()
+        while waiting:
+            reached = [joint for joint in waiting if {joint.parent, joint.child} & self.growing.bodies.keys()]
+            if not reached:
+                self._island(waiting)
+                continue
+            # joints in the direction of the file first: only what hangs on no other one is turned round
+            joint = next((entry for entry in reached if entry.parent in self.growing.bodies), reached[0])
+            waiting.remove(joint)
+            if {joint.parent, joint.child} <= self.growing.bodies.keys():
+                self._close(joint)
+            else:
+                self._join(joint)
+        for name, at in self.reading.links.items():
+            if name not in self.growing.bodies:
+                self.reading.warn(at, f"link {name}", "a link that no joint leads to", "one body", "It is left out.")
+        if not self.growing.links:
+            hint = "--base floating lets the whole move."
+            self.reading.refuse(self.model, "", "no joint that moves", "at least one", hint)
+        name = plain_name(self.model.attributes.get("name", "robot"))
+        tree = Tree(name, (), {}, (), "imported from SDF", loops=tuple(self.loops))
+        return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
+
+    def _start(self) -> list[SdfJoint]:
+        """Put the root in its place; the joints that wait for theirs."""
+        joints, links = list(self.reading.joints), self.reading.links
+        world = WORLD in links or any(WORLD in (joint.parent, joint.child) for joint in joints)
+        children = {joint.child for joint in joints}
+        roots = [name for name in links if name not in children] or list(links)
+        self.growing.bodies[WORLD] = (BASE, HERE)
+        if WORLD in links:
+            self.growing.bodies[WORLD] = (BASE, self.poses[WORLD])
+        if roots and not world:
+            self._root(roots[0], self.reading.links[roots[0]])
+        return joints
+
+    def _root(self, name: str, at: Element) -> None:
+        place = (BASE, self.poses[name])
+        if self.base == "floating":
+            place = self.growing.joints((BASE, self.poses[name]), FLOATING, "floating", np.eye(3), name)
+        elif self._inertia(name, HERE).mass > 0:
+            hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
+            self.reading.warn(at, f"link {name}", "a root with mass", "a base that stands still", hint)
+        self.growing.bodies[name] = place
+        self.growing.load(place, self._inertia(name, place[1]))
+
+    def _island(self, waiting: list[SdfJoint]) -> None:
+        """Links that hang together, but not with the base: they stand where they are."""
+        joint = waiting[0]
+        at = self.reading.links[joint.parent]
+        hint = "Join it to the others: its first link stands still."
+        self.reading.warn(at, f"link {joint.parent}", "a part that nothing joins to the base", "one part", hint)
+        place = (BASE, self.poses[joint.parent])
+        self.growing.bodies[joint.parent] = place
+        self.growing.load(place, self._inertia(joint.parent, place[1]))
+
+    def _join(self, joint: SdfJoint) -> None:
+        """Join the body that is not in the tree yet."""
+        turned = joint.parent not in self.growing.bodies
+        near, far = (joint.child, joint.parent) if turned else (joint.parent, joint.child)
+        body, pose = self.growing.bodies[near]
+        outer = self.poses.get(near, HERE)
+        at = body, compose(pose, compose(_inverse(outer), joint.at))
+        sign = -1.0 if turned else 1.0
+        axes = [sign * (joint.at[0].T @ axis) for axis in joint.axes]
+        place = self._moved(joint, at, axes[::-1] if turned else axes, far, turned)
+        place = place[0], compose(place[1], compose(_inverse(joint.at), self.poses[far]))
+        self.growing.bodies[far] = place
+        self.growing.load(place, self._inertia(far, place[1]))
+
+    def _moved(self, joint: SdfJoint, at: Place, axes: list[np.ndarray], body: str, turned: bool) -> Place:
+        """The frame of a joint on the body beyond it."""
+        growing, name = self.growing, _plain(joint.name)
+        growing.lines[name] = (joint.line, f"joint {joint.name}")
+        if joint.kind == FIXED:
+            return at
+        if joint.kind == BALL:
+            self._tell(joint, "three joints", f"{name}_yaw and so on")
+            return growing.joints(at, name, "spherical", np.eye(3), _plain(body))
+        if joint.kind in TWO_AXES:
+            self._tell(joint, "two joints", f"{name}_1 and {name}_2")
+            order = (2, 1) if turned else (1, 2)
+            for number, axis in zip(order, axes, strict=True):
+                growing.ratings.append(replace(joint.ratings[number - 1], joint=f"{name}_{number}"))
+                growing.lines[f"{name}_{number}"] = growing.lines[name]
+                on = _plain(body) if number == order[-1] else f"{_plain(body)}_{name}_cross"
+                place = growing.joint(at, f"{name}_{number}", "revolute", axis.tolist(), on)
+                at = place[0], place[1]
+            return at
+        growing.ratings.append(replace(joint.ratings[0], joint=name))
+        return growing.joint(at, name, KINDS[joint.kind], axes[0].tolist(), _plain(body), pitch=joint.pitch)
+
+    def _tell(self, joint: SdfJoint, what: str, names: str) -> None:
+        hint = f"It became {what}, {names}."
+        place = f"joint {joint.name}"
+        self.reading.warnings.append(FormatError(joint.line, place, f"a {joint.kind} joint", "one variable", hint))
+
+    def _close(self, joint: SdfJoint) -> None:
+        """Cut a joint between two bodies of the tree."""
+        kind = CUTS[joint.kind]
+        turn = _along(kind, [*joint.axes], joint.at[0])
+        frames = []
+        for name in (joint.parent, joint.child):
+            pose = _inverse(self.poses.get(name, HERE))
+            frames.append(frame_of(compose(pose, (turn, joint.at[1]))))
+        name = _plain(joint.name)
+        self.loops.append(Loop(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
+
+    def _inertia(self, name: str, at: Pose) -> Inertia:
+        """The inertia of a link whose frame is at a pose in its body."""
+        link = self.reading.links.get(name)
+        inertial = link.first("inertial") if link is not None else None
+        if link is None:
+            return point(0.0)
+        place = f"link {name}"
+        if inertial is None:
+            hint = "The specification gives it 1 kg, and 1 kg m^2 about each axis."
+            self.reading.warn(link, place, "no <inertial>", "<inertial>", hint)
+            inertial = Element("inertial", link.line, link.column, {})
+        _, pose = self.reading.pose(inertial, place, name)
+        mass = self.reading.number(inertial, "mass", place, 1.0)
+        matrix = inertial.first("inertia")
+        keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        xx, yy, zz, xy, xz, yz = (
+            self.reading.number(matrix, key, place, 1.0 if len({*key[1:]}) == 1 else 0.0) for key in keys
+        )
+        if mass < 0:
+            self.reading.refuse(inertial, place, f"mass {mass:g}", "a mass of at least 0 kg")
+        rotation, centre = compose(at, pose)
+        tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
+        return Inertia(mass, vector(centre), rows(0.5 * (tensor + tensor.T)))
+
+
+def _plain(name: str) -> str:
+    """A name without the marks of nested models."""
+    return name.replace("::", "_")
+
+
+def _inverse(pose: Pose) -> Pose:
+    return pose[0].T, -(pose[0].T @ pose[1])
+
+
+def _along(kind: JointKind, axes: list[np.ndarray], turn: np.ndarray) -> np.ndarray:
+    """Axes (3, 3) of the frame of a cut joint: z along its axis, of a universal one x and y along its two."""
+    if kind == "universal":
+        x = axes[0]
+        y = axes[1] - x * (x @ axes[1])
+        y = y / np.linalg.norm(y)
+        return np.stack([x, y, np.cross(x, y)], axis=1)
+    if kind in ("spherical", "fixed") or not axes:
+        return turn
+    z = axes[0]
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = x / np.linalg.norm(x)
+    return np.stack([x, np.cross(z, x), z], axis=1)

@@ -1,0 +1,365 @@
+"""What limbs and the platform give to the assembly: kept from their tasks, or computed strip by strip in one task.
+
+The root of a block's graph: the motion of its trajectories, the same for all designs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.loads.family import signal_values
+from robots.model import Family
+from robots.trajectories.kinds import is_grid
+from robots.trajectories.trajectory import Trajectory
+from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.dynamics.inputs import Moving
+from tasks.kernels.expression import CASE
+from tasks.kernels.kernel import empty_rows, padded
+from tasks.kernels.keys import Key, Values
+from tasks.kernels.program import Program
+from tasks.mechanics.structure import structure_of
+from tasks.sources import prescribed
+from tasks.sources.prescribed import base_field
+from tasks.stages import stages
+from tasks.stages.stages import Rows, Runner, Stage
+
+
+@dataclass(frozen=True)
+class Motions:
+    """The root of a block's graph: motion inputs (trajectory, component, padded time), the same for all designs.
+
+    `load` (trajectory, 6, padded time) is what acts on the platform, in world axes; None without loads. `signals`
+    (signal, padded time) are those of the family and `field` (9, padded time) what bodies feel of a base that moves,
+    the same for all trajectories; None without them.
+    """
+
+    motion: np.ndarray
+    load: np.ndarray | None = None
+    signals: np.ndarray | None = None
+    field: np.ndarray | None = None
+    shared: Mapping[str, np.ndarray] | None = None
+    """How actuators share forces, see `Block.switched_values`."""
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def values(self, trajectory: int) -> Values:
+        """Sample inputs of the stages on a trajectory, (1, component, padded time)."""
+        load = None if self.load is None else self.load[trajectory]
+        others = {"load": load, "signals": self.signals, "gravity": self.field}
+        known: Values = {name: values[None] for name, values in others.items() if values is not None}
+        known |= {name: values[None] for name, values in (self.shared or {}).items()}
+        return {"motion": self.motion[trajectory][None], **known}
+
+
+def motions(block: Block) -> Motions:
+    """Evaluate the trajectories of a block."""
+    motion = np.stack(
+        [commanded(block.family, trajectory, block.times, block.origin) for trajectory in block.trajectories]
+    )
+    signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
+    felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
+    shared = block.switched_values(prescribed.padded_times(block.times))
+    if not block.request.loaded:
+        return Motions(motion, signals=signals, field=felt, shared=shared)
+    acting = [
+        prescribed.along(trajectory.load, _rotation(block.family, rows), block.times)
+        for trajectory, rows in zip(block.trajectories, motion, strict=True)
+    ]
+    return Motions(motion, np.ascontiguousarray(np.stack(acting)), signals, felt, shared)
+
+
+def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
+    """Rotation of the platform, row by row (9, padded time or 1), from a motion input."""
+    if structure_of(family).motion_size == 9:
+        return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
+    return motion[3:12]
+
+
+def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
+    """The motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
+    structure = structure_of(family)
+    joints = len(structure.mechanism.given) if structure.mechanism.is_chain else 0
+    home = family.reference.platform.home.rotation
+    moved = prescribed.motion(trajectory.kind, trajectory.values, times, trajectory.points, joints)
+    if joints:
+        return moved
+    moved[:3] += np.reshape(origin, (3, 1))
+    turned = prescribed.turning(trajectory.turn, home, times) if structure.motion_size != 9 else None
+    return prescribed.motion_vector(moved, structure.motion_size, turned)
+
+
+def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
+    """The same as functions of `tasks` take it, (time, ...) each."""
+    return moving_of(family, commanded(family, trajectory, times, origin)[:, : len(times)].T)
+
+
+def moving_of(family: Family, flat: np.ndarray) -> Moving:
+    """Motion inputs of kernels (time, component) as functions of `tasks` take them."""
+    if family.reference.is_chain:
+        q, qd, qdd = np.split(flat, 3, axis=1)
+        return {"q": q, "qd": qd, "qdd": qdd}
+    if flat.shape[1] == 9:
+        still = np.zeros((len(flat), 3))
+        position, velocity, acceleration = np.split(flat, 3, axis=1)
+        twist, change = (np.concatenate([still, each], axis=1) for each in (velocity, acceleration))
+        return {"position": position, "twist": twist, "acceleration": change}
+    position, rotation, twist, change = np.split(flat, (3, 12, 18), axis=1)
+    return {"position": position, "rotation": rotation.reshape(-1, 3, 3), "twist": twist, "acceleration": change}
+
+
+def volume_of(trajectory: Trajectory) -> float:
+    """Product of the edges along which a workspace has several points [m^3, or m^2 in a plane]; NaN for a motion."""
+    if not is_grid(trajectory.kind):
+        return math.nan
+    edges = zip(trajectory.values["size"], trajectory.values["counts"], strict=True)
+    return math.prod(float(length) for length, count in edges if count > 1)
+
+
+def platform_series(block: Block, root: Motions) -> Arrays:
+    """The platform's motion in the dims of the dataset, for those of `block.series` that are of the platform."""
+    t, motion = len(block.times), root.motion
+    out: Arrays = {}
+    small = motion.shape[1] == 9
+    if "platform_position" in block.series:
+        out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
+    if "platform_rotation" in block.series:
+        home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
+        rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
+        out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
+    for name, rows, full in (
+        ("platform_twist", slice(3, 6), slice(12, 18)),
+        ("platform_acceleration", slice(6, 9), slice(18, 24)),
+    ):
+        if name in block.series:
+            out[name] = np.zeros((len(motion), t, 6))
+            if small:
+                out[name][..., 3:] = time_first(motion[:, rows], t)
+            else:
+                out[name][...] = time_first(motion[:, full], t)
+    return out
+
+
+Kernels = Callable[[Program], Runner]
+"""What runs a program, in the precision of a block."""
+
+TIMED = 3
+"""Dims of values that change with time: case, component, time."""
+
+PASSING = frozenset({"joint_state"})
+"""Outputs of limbs that nothing but their reactions needs: hundreds of numbers of a sample."""
+
+
+def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
+    """What limb `index` gives for all designs and trajectories, by output: (trajectory, design, component, time)."""
+    stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
+    shapes = block.kernel(stage.program).shapes(block.designs, samples)
+    out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
+    once = OncePerInput(stage, values, block.designs)
+    for j in range(len(root)):
+        rows = {name: array[j] for name, array in out.items()}
+        once.run(block.kernel, {**values, **root.values(j)}, samples, rows)
+    return out
+
+
+class OncePerInput:
+    """Runs a stage once for all designs that differ in nothing that it uses, such as in a payload alone.
+
+    Kernels compute case by case, so results have the same bits as without.
+    """
+
+    def __init__(self, stage: Stage, known: Values, designs: int) -> None:
+        """`known`: values of so many designs that are constant in time."""
+        self._stage, self._used = stage, used_entries(stage)
+        different = len(distinct(_columns(stage, known), designs)[0])
+        self.apart, self.alike = different == designs, different == 1
+
+    def run(
+        self,
+        kernel: Kernels,
+        values: Values,
+        samples: int,
+        out: Values,
+        *,
+        filled: bool = False,
+    ) -> Values:
+        """What the stage gives, in `out` by the program's own names; `filled`: constants are in their places there."""
+        if self.apart:
+            return self._stage.run(kernel, values, samples, out, filled=filled)
+        inputs, program = self._stage.inputs(values), self._stage.program
+        first, place = self._different(inputs)
+        if len(first) == len(place):
+            return self._stage.run(kernel, values, samples, out, filled=filled)
+        chosen = {name: array[first] if len(array) > 1 else array for name, array in inputs.items()}
+        for name, computed in kernel(program)(chosen, samples).items():
+            np.take(computed, place, axis=0, out=out[name], mode="clip")  # clip: without a buffer between
+        return {self._stage.gives(name): array for name, array in out.items()}
+
+    def _different(self, inputs: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Cases of which each differs from all before it, and for each case the place of its equal among these."""
+        program = self._stage.program
+        count = max((len(array) for array in inputs.values()), default=1)
+        everyone = np.arange(count)
+        if count == 1 or any(len(inputs[name]) > 1 for name in program.sample):
+            return everyone, everyone
+        return distinct([inputs[name][:, places] for name, places in self._used.items()], count)
+
+
+def used_entries(stage: Stage) -> dict[Key, list[int]]:
+    """Which entries of its inputs that are constant in time a stage uses, by input."""
+    entries: dict[Key, set[int]] = {}
+    for node in stage.program.nodes:
+        if node.op == CASE:
+            entries.setdefault(node.data[0], set()).add(node.data[1])
+    return {key: sorted(places) for key, places in entries.items()}
+
+
+def distinct(columns: Sequence[NDArray[np.float64]], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of cases with columns (case or 1, entry) those that differ from all before, and of each the place among these."""
+    everyone = np.arange(count)
+    varying = [column for column in columns if len(column) > 1]
+    if not varying:
+        return everyone[:1], np.zeros_like(everyone)
+    table = np.ascontiguousarray(np.concatenate(varying, axis=1))
+    if any(len(np.unique(column)) == count for column in table.T if column[0] != column[1]):  # as of a sample
+        return everyone, everyone
+    rows = table.view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()  # bits: NaN equals itself
+    _, first, place = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[place.ravel()]
+
+
+def sharing(block: Block) -> NDArray[np.intp]:
+    """The order of the designs of a block in which those follow each other whose limbs are equal, then platforms."""
+    values = block.case_values()
+    first, place = _limbs(block, values)
+    if len(first) == block.designs:
+        return first
+    keys = [place]
+    if not block.family.reference.is_chain:
+        keys.append(distinct(_columns(stages.platform(block.request), values), block.designs)[1])
+    return np.lexsort(keys[::-1])
+
+
+def shares_limbs(block: Block) -> bool:
+    """Whether limbs are the same for all designs of a block."""
+    return len(_limbs(block, block.case_values())[0]) == 1
+
+
+def _limbs(block: Block, values: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Designs with limbs that differ from those of all before, and for each design the place of its equal there."""
+    steps = (stages.limb(block.request, k) for k in range(len(block.family.reference.instances)))
+    return distinct([column for stage in steps for column in _columns(stage, values)], block.designs)
+
+
+def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
+    """What a stage uses of values that are constant in time (design or 1, entry), without those of motions."""
+    columns = []
+    for key, places in used_entries(stage).items():
+        source = stage.takes.get(key, key)
+        if (source.of if isinstance(source, Rows) else source) in values:
+            array = source.taken(values) if isinstance(source, Rows) else values[source]
+            columns.append(array[:, places])
+    return columns
+
+
+class Part(NamedTuple):
+    """A part of a trajectory, in whole groups of lanes: where it begins, how wide it lies, how many samples it has."""
+
+    start: int
+    width: int
+    samples: int
+
+    def of(self, values: Values) -> Values:
+        """The same values for this part alone: of what has an axis of time, its samples."""
+        columns = slice(self.start, self.start + self.width)
+        return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
+
+
+def parts(samples: int, most: int) -> list[Part]:
+    """The parts of a trajectory, none of more samples than `most`."""
+    bounds = [(start, min(start + most, samples)) for start in range(0, samples, most)]
+    return [Part(start, padded(end - start), end - start) for start, end in bounds]
+
+
+class Share(Protocol):
+    """What a stage gives to those after it, a strip of designs on one trajectory at a time."""
+
+    @property
+    def kernels_alone(self) -> bool:
+        """Whether nothing but kernels is at work, whatever the values."""
+
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
+        """What it gives for a strip whose inputs are `values`, valid until the next strip is asked for."""
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """What `limb_arrays` gave, in a task of its own."""
+
+    stage: Stage
+    arrays: Mapping[str, NDArray[np.float64]]
+    kernels_alone: bool = True
+
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
+        """Views of what there is."""
+        return {self.stage.gives(name): array[trajectory, designs] for name, array in self.arrays.items()}
+
+
+class OnDemand:
+    """What a stage computes when it is asked, into the same memory for every strip; none is longer than the first."""
+
+    def __init__(self, stage: Stage, block: Block, known: Values) -> None:
+        """`known`: values of the block that are constant in time."""
+        self._once = OncePerInput(stage, known, block.designs)
+        self._program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
+        self._gives = stage.gives
+        self._buffers: Values = {}
+        self._trajectory: int | None = None
+        self._given: Values = {}
+
+    @property
+    def kernels_alone(self) -> bool:
+        """Whether all designs differ, or none."""
+        return self._once.apart or self._once.alike
+
+    def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
+        """Compute a strip; once for a trajectory where designs are alike: what varies in time is the same for all."""
+        count = designs.stop - designs.start
+        if not self._once.alike:
+            return self._once.run(kernel, values, self._samples, self._rows(count), filled=True)
+        if self._trajectory != trajectory:
+            first = {key: array[:1] for key, array in values.items()}
+            self._given = self._once.run(self._kernel, first, self._samples, self._rows(1), filled=True)
+            self._trajectory = trajectory
+        return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
+
+    def part(self, kernel: Kernels, trajectory: int, designs: slice, values: Values, part: Part) -> Values:
+        """Compute a part of a strip; what is PASSING goes where it went for the part before."""
+        if self._once.alike:
+            return part.of(self.strip(kernel, trajectory, designs, values))
+        rows = self._rows(designs.stop - designs.start)
+        first = part._replace(start=0)
+        passing, others = ({name: rows[name] for name in rows if (name in PASSING) == which} for which in (True, False))
+        return self._once.run(kernel, part.of(values), part.samples, first.of(passing) | part.of(others), filled=True)
+
+    def kept(self, designs: slice) -> Values:
+        """What the parts of a strip have left: all but what is PASSING, for the whole trajectory."""
+        count = designs.stop - designs.start
+        if self._once.alike:
+            return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
+        return {self._gives(name): array for name, array in self._rows(count).items() if name not in PASSING}
+
+    def _rows(self, count: int) -> Values:
+        """Memory for the results of so many designs; the first strip is the longest."""
+        if not self._buffers:
+            self._buffers = self._kernel(self._program).allocate(count, self._samples)
+        return {name: array[:count] for name, array in self._buffers.items()}

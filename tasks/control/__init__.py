@@ -1,1 +1,0 @@
-"""Controllers: their laws, what they compute from the robot itself, and the loop of samples, limits and delays."""

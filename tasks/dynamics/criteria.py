@@ -1,0 +1,513 @@
+"""Criteria of design of one robot for a batch: stiffness at the platform, natural frequencies, distances of links.
+
+Functions take keyword arguments with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world
+axes.
+
+What clearances of joints and backlash of drives do to the pose of a platform: bounded offsets, to first order.
+
+An offset e of a part moves the platform by A e, see `tasks.dynamics.criteria.pose_error`. Where e may be anywhere in a
+ball of radius c, the platform moves along n by at most c |A^T n|: an interval is a ball of one component, a radial
+clearance one of two. Offsets of parts are independent, so that their bounds add up; that is the optimum of the linear
+programme of all intervals, and exact for balls too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.parts import Capsules, Clearances, CriteriaParameters, Errors
+from robots.model import Mechanism, Robot
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.equations import equations_of_motion
+from tasks.dynamics.inputs import Moving, check_kind
+from tasks.dynamics.inverse import Dynamics
+from tasks.features.compliance import errors_of_limb
+from tasks.kernels.kernel import checked, kernel
+from tasks.kernels.keys import Indexed
+from tasks.mechanics.structure import arms
+from tasks.stages import criteria
+from tasks.stages.criteria import GROUND, PLATFORM, Owned
+from tasks.stages.stages import assembly, limb, platform
+
+SINGULAR = 1e-10
+"""Least eigenvalue of a stiffness with ones on its diagonal, up to which its inverse is not told."""
+
+
+class Stiffness(NamedTuple):
+    """Compliance (*batch, 6, 6), (turn, shift) of the platform by (moment, force) on it at its reference point.
+
+    stiffness: its inverse (*batch, 6, 6), infinite nowhere: zero along what was left out, see `directions`. least and
+    largest (*batch): of the reference point under forces at it, over all directions [N/m]; status (*batch), see
+    `cartesian_stiffness`.
+    `directions` are the components of the twist along which the robot gives way; the compliance of others is zero.
+    """
+
+    compliance: np.ndarray
+    stiffness: np.ndarray
+    least: np.ndarray
+    largest: np.ndarray
+    status: np.ndarray
+    directions: tuple[str, ...]
+
+
+def cartesian_stiffness(
+    robot: Robot,
+    elasticity: Elasticity,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> Stiffness:
+    """Stiffness of a parallel robot at its platform, its actuators held in their positions.
+
+    elasticity: what actuators, joints and links give way by; where actuators alone do, compliance counts along the
+    freedoms, otherwise along all that limbs hold, overconstrained directions included. Pose as in `inverse_dynamics`.
+    Deflections are small, loads do not stiffen, bodies have no weight. NaN where the robot cannot be solved, and where
+    it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
+    samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.features.compliance`.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
+        >>> bool(ls.cartesian_stiffness(robot, drives, position=[0.0, 0.1, -0.9]).least > 1e4)  # [N/m]
+        True
+    """
+    check_kind("elasticity", elasticity, Elasticity)
+    pose = Moving(position=position, rotation=rotation)
+    solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
+    shifts = [place for place in solved.places if place >= 3]
+    softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
+    with np.errstate(divide="ignore"):
+        least, largest = 1.0 / softness[:, -1], 1.0 / softness[:, 0]
+    dynamics, along = solved.dynamics, tuple(TWIST[place] for place in solved.places)
+    return Stiffness(
+        compliance=solved.shaped(solved.compliance),
+        stiffness=solved.shaped(solved.in_full(solved.total)),
+        least=solved.shaped(least),
+        largest=solved.shaped(largest),
+        status=dynamics.statuses(solved.status),
+        directions=along,
+    )
+
+
+class SolvedPose:
+    """Limbs solved for criteria, and the compliance (samples, 6, 6) that their stiffnesses have together."""
+
+    def __init__(self, robot: Robot, parameters: CriteriaParameters, metric: str, pose: Moving):
+        if robot.mechanism.is_chain:
+            raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
+        self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
+        request = self.dynamics.request
+        bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
+        self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
+        self.places = [TWIST.index(name) for name in criteria.directions(robot.family, request.criteria.spatial)]
+        self.total, count = self.sum("stiffness"), len(self.places)
+        status, total = self.dynamics.status, self.total
+        good = (status == Status.OK) & np.isfinite(total).all(axis=(1, 2))
+        good &= (np.diagonal(total, axis1=1, axis2=2) > 0.0).all(axis=1)
+        sound = np.where(good[:, None, None], total, np.eye(count))
+        scale = 1.0 / np.sqrt(np.diagonal(sound, axis1=1, axis2=2))
+        scaled = sound * scale[:, :, None] * scale[:, None, :]
+        good &= np.linalg.eigvalsh(scaled)[:, 0] > SINGULAR
+        inverse = np.linalg.inv(np.where(good[:, None, None], scaled, np.eye(count)))
+        self.status = np.where(~good & (status == Status.OK), float(Status.CONSTRAINT_SINGULAR), status)
+        self.compliance, self.good = self.in_full(inverse * scale[:, :, None] * scale[:, None, :]), good
+
+    def sum(self, name: str, limbs: Iterable[int] | None = None) -> np.ndarray:
+        """What limbs add up to (samples, direction, direction), or (samples, direction)."""
+        rows = np.sum([self.dynamics.sample_rows(Indexed(name, k)) for k in limbs or self.limbs], axis=0)
+        count, samples = len(self.places), self.dynamics.samples
+        return np.ascontiguousarray(rows.T).reshape(samples, *(count,) * (2 if len(rows) > count else 1))
+
+    def in_full(self, values: np.ndarray) -> np.ndarray:
+        """A matrix over directions as one over all components of a twist (samples, 6, 6), zero beside them."""
+        result = np.zeros((len(values), len(TWIST), len(TWIST)))
+        result[:, np.array(self.places)[:, None], self.places] = values
+        return result
+
+    def shaped(self, values: np.ndarray) -> np.ndarray:
+        """Values (samples, ...) as callers get them, (*batch, ...), NaN where there is no compliance."""
+        values[~self.good] = np.nan
+        return values.reshape((*self.dynamics.batch, *values.shape[1:]))
+
+
+class PoseError(NamedTuple):
+    """How errors of parts move the platform, actuators held where their encoders say they should be.
+
+    covariance (*batch, 6, 6) of (turn, shift); position (*batch) [m]: standard deviation of the reference point along
+    `direction` (*batch, 3), the worst; shares: of each part in that variance (*batch), by name; shift (*batch, 6):
+    (turn, shift) by growth with temperature; status (*batch).
+    """
+
+    covariance: np.ndarray
+    position: np.ndarray
+    direction: np.ndarray
+    shares: dict[str, np.ndarray]
+    shift: np.ndarray
+    status: np.ndarray
+
+
+def pose_error(
+    robot: Robot,
+    errors: Errors,
+    elasticity: Elasticity | None = None,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> PoseError:
+    """Error of a platform's pose by errors of actuators, joints and links, to first order exactly.
+
+    By virtual work an error of a part moves the platform by the wrench in that part for a unit load there. Errors of an
+    overconstrained robot share themselves by elasticity, which has to be given for links or joints; that of others does
+    not matter. Pose, errors and status as in `cartesian_stiffness`. Raises ValueError also for an overconstrained robot
+    whose links are rigid.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> play = ls.robots.Errors.of(robot.mechanism, backlash={"all": 1e-4})
+        >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)
+        >>> soft = ls.robots.Elasticity.of(robot.mechanism, links={"all": tube})
+        >>> round(1e3 * float(ls.pose_error(robot, play, soft, position=[0.05, 0.0, -0.6]).position), 3)  # [mm]
+        0.056
+    """
+    check_kind("errors", errors, Errors)
+    if elasticity is not None:
+        check_kind("elasticity", elasticity, Elasticity)
+    check_sharing(robot, elasticity)
+    solved = SolvedPose(
+        robot,
+        CriteriaParameters(elasticity, errors=errors),
+        "position_deviation",
+        Moving(position=position, rotation=rotation),
+    )
+    soft, places = solved.compliance, np.array(solved.places)
+
+    def covariance(limbs: Iterable[int]) -> np.ndarray:
+        return np.asarray(soft @ solved.in_full(solved.sum("spread", limbs)) @ soft)
+
+    whole = covariance(solved.limbs)
+    values, vectors = np.linalg.eigh(np.where(solved.good[:, None, None], whole[:, 3:, 3:], np.eye(3)))
+    direction, variance = vectors[:, :, -1].copy(), values[:, -1]
+    growth = np.einsum("nij,nj->ni", soft[:, :, places], solved.sum("growth"))
+    shares: dict[str, np.ndarray] = {}
+    stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
+    for name, k, single in _sources(robot, errors):
+        solved.dynamics.values[Indexed("errors", k)] = alone_in_limb(errors, single, robot.mechanism, k)
+        solved.dynamics.run([stages[k]])
+        part = covariance([k])[:, 3:, 3:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares[name] = solved.shaped(np.einsum("ni,nij,nj->n", direction, part, direction) / variance)
+    return PoseError(
+        covariance=solved.shaped(whole),
+        position=solved.shaped(np.sqrt(np.maximum(variance, 0.0))),
+        direction=solved.shaped(direction),
+        shares=shares,
+        shift=solved.shaped(growth),
+        status=solved.dynamics.statuses(solved.status),
+    )
+
+
+def check_sharing(robot: Robot, elasticity: Elasticity | None) -> None:
+    """Raise ValueError for an overconstrained robot, by whose rigid parts errors cannot share themselves."""
+    rigid = elasticity is None or elasticity.actuators_alone
+    if rigid and not robot.mechanism.is_chain and criteria.overconstrained(robot.family):
+        raise ValueError(
+            f"elasticity: {robot.name} is overconstrained; expected elasticity of links or joints, by which errors "
+            "share themselves"
+        )
+
+
+def alone_in_limb(errors: Errors, single: Errors, mechanism: Mechanism, k: int) -> np.ndarray:
+    """The case input of all errors with the values of a single one."""
+    tables = {
+        kind: {key: _zero(value) for key, value in getattr(errors, kind).items()} | getattr(single, kind)
+        for kind in ("actuators", "joints", "links", "lengths")
+    }
+    return errors_of_limb(Errors(**tables, growth=errors.growth), mechanism, k)[1]
+
+
+def _zero(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    return tuple(0.0 for _ in value) if isinstance(value, tuple) else 0.0
+
+
+def _sources(robot: Robot, errors: Errors) -> Iterator[tuple[str, int, Errors]]:
+    """Every part with an error: its name, the number of its limb, and its error alone."""
+    mechanism, first = robot.mechanism, 0
+    for k, instance in enumerate(mechanism.instances):
+        parts = mechanism.limbs[instance.limb]
+        for number, actuator in enumerate(parts.actuators, start=first):
+            if number in errors.actuators:
+                yield f"{instance.name}.{actuator} actuator", k, errors.alone("actuators", number)
+        first += len(parts.actuators)
+        bodies = [link.body for link in parts.links]
+        for kind, names, what in (
+            ("joints", parts.joints, "joint"),
+            ("links", bodies, "link"),
+            ("lengths", bodies, "length"),
+        ):
+            for place in sorted(getattr(errors, kind)):
+                if place[0] == k:
+                    yield f"{instance.name}.{names[place[1]]} {what}", k, errors.alone(kind, place)
+
+
+class NaturalFrequencies(NamedTuple):
+    """Frequencies (*batch, freedom) [Hz], lowest first; modes (*batch, freedom, mode) of unit mass; status (*batch)."""
+
+    frequencies: np.ndarray
+    modes: np.ndarray
+    status: np.ndarray
+
+
+def natural_frequencies(
+    robot: Robot,
+    elasticity: Elasticity,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> NaturalFrequencies:
+    """Natural frequencies and modes of a parallel robot at a pose, its actuators held in their positions.
+
+    M d'' + K d = 0 of the freedoms: M is the mass matrix of `equations_of_motion`, drives included; K is the inverse of
+    the compliance along the freedoms under forces along them, so that links give way as they do at rest, and their
+    masses move as those of rigid links. Arguments and errors as in `cartesian_stiffness`.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> drives = ls.robots.Elasticity.of(robot.mechanism, actuators={"all": 2e4})
+        >>> ls.natural_frequencies(robot, drives, position=[0.0, 0.1, -0.9]).frequencies.shape  # (freedom,) [Hz]
+        (3,)
+    """
+    stiffness = cartesian_stiffness(robot, elasticity, position=position, rotation=rotation)
+    mass = equations_of_motion(robot, position=position, rotation=rotation).mass
+    places = [TWIST.index(name) for name in robot.mechanism.freedoms]
+    softness = stiffness.compliance[..., np.array(places)[:, None], places]
+    good = stiffness.status == Status.OK
+    identity = np.eye(len(places))
+    root = np.linalg.cholesky(np.where(good[..., None, None], mass, identity))
+    product = np.swapaxes(root, -1, -2) @ np.where(good[..., None, None], softness, identity) @ root
+    squares, vectors = np.linalg.eigh(product)  # 1 / omega^2, so that the lowest frequency comes last
+    frequencies = 1.0 / (2.0 * np.pi * np.sqrt(squares[..., ::-1]))
+    modes = np.linalg.solve(np.swapaxes(root, -1, -2), vectors[..., ::-1])
+    frequencies[~good], modes[~good] = np.nan, np.nan
+    return NaturalFrequencies(frequencies, modes, stiffness.status)
+
+
+class Clearance(NamedTuple):
+    """Distances (*batch, pair) [m] of capsules, below zero where they overlap; `pairs` says of what; status (*batch).
+
+    least (*batch) is that of the nearest pair. Names are those of links, `platform 1`, `base 1` and so on.
+    """
+
+    distances: np.ndarray
+    pairs: tuple[tuple[str, str], ...]
+    least: np.ndarray
+    status: np.ndarray
+
+
+def clearance(
+    robot: Robot,
+    capsules: Capsules,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> Clearance:
+    """Distances between links of different limbs, and of links to platform and base, as capsules around their arms.
+
+    A link's arms are the straight lines between its joints, see `tasks.mechanics.structure`. Not compared are links of
+    one limb, arms of two limbs that end in one point at the reference pose, and arms that end in the limb's joint at
+    the platform, or at the base, with that. Pose as in `inverse_dynamics`. Samples whose limbs cannot be solved hold
+    NaN; the status is that of limbs alone.
+    Raises ValueError for a chain, and where no two capsules are left to compare.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> rods = ls.robots.Capsules.of(robot.mechanism, {"all": 0.01})
+        >>> bool(ls.clearance(robot, rods, position=[0.0, 0.1, -0.9]).least > 0.0)
+        True
+    """
+    check_kind("capsules", capsules, Capsules)
+    if robot.mechanism.is_chain:
+        raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
+    known, family = CriteriaParameters(capsules=capsules), robot.family
+    asked = criteria.structural(family.reference, known).wanted(("clearance",))
+    if not (pairs := criteria.pairs(family, asked)):
+        raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
+    dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("clearance",), criteria=known)
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
+    gaps = kernel(criteria.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
+    distances = np.ascontiguousarray(gaps[:, : dynamics.samples].T)
+    status = np.zeros(dynamics.samples)
+    for k in reversed(limbs):
+        status = np.where(dynamics.status_of(k) != Status.OK, dynamics.status_of(k), status)
+    distances[status != Status.OK] = np.nan
+    names = tuple((_name(robot, a, asked), _name(robot, b, asked)) for a, b in pairs)
+    shaped = distances.reshape(*dynamics.batch, len(pairs))
+    return Clearance(shaped, names, shaped.min(axis=-1), dynamics.statuses(status))
+
+
+def _name(robot: Robot, owned: Owned, asked: criteria.RobotCriteria) -> str:
+    (owner, number), mechanism = owned, robot.mechanism
+    if owner in (PLATFORM, GROUND):
+        return f"{'platform' if owner == PLATFORM else 'base'} {number + 1}"
+    instance = mechanism.instances[owner]
+    line = asked.of_limb(owner).capsules.arms(arms(robot.family, instance.limb))[number]
+    return f"{instance.name}.{mechanism.limbs[instance.limb].links[line.link].body}"
+
+
+def deflection(stiffness: Stiffness, load: ArrayLike) -> np.ndarray:
+    """How the platform gives way (*batch, 6), (turn [rad], shift [m]), to a load (*batch, 6), (moment, force) on it.
+
+    World axes, at the reference point. A load along what the robot does not hold is not seen. Raises ValueError.
+    """
+    return np.einsum("...ij,...j->...i", stiffness.compliance, checked("load", load, (6,)))
+
+
+DIRECTIONS = 200
+"""Directions over all of space from which the farthest place is looked for."""
+
+ASCENTS = 60
+"""Steps of an ascent, each of which goes no less far than the last."""
+
+
+class ClearanceError(NamedTuple):
+    """Where a platform can be by clearances, actuators held.
+
+    worst (*batch, 6): largest turn about [rad] and shift along [m] each axis of the world. position (*batch): how far
+    its reference point can be off [m], along `direction` (*batch, 3); shares: of each part in that distance (*batch),
+    by name. draws (draw, *batch, 6): (turn, shift) for offsets drawn evenly from their bounds. status (*batch).
+    """
+
+    worst: np.ndarray
+    position: np.ndarray
+    direction: np.ndarray
+    shares: dict[str, np.ndarray]
+    draws: np.ndarray
+    status: np.ndarray
+
+
+class _Source(NamedTuple):
+    """A part with an offset: its name, limb, what it is alone, size, and how many components its ball has."""
+
+    name: str
+    limb: int
+    alone: Errors
+    bound: float
+    size: int
+
+
+def clearance_error(
+    robot: Robot,
+    clearances: Clearances,
+    elasticity: Elasticity | None = None,
+    *,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+    draws: int = 0,
+    seed: int = 0,
+) -> ClearanceError:
+    """Largest errors of a platform's pose by clearances of joints and backlash, and some drawn at random.
+
+    Exact to first order along each axis, and along `direction`; the farthest of all directions is looked for from
+    DIRECTIONS of them. Whether loads keep bearings at one side is not asked. Offsets in an overconstrained robot share
+    themselves by elasticity, which has to be given for links or joints. Pose, status and errors as in
+    `tasks.dynamics.criteria.pose_error`.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> loose = ls.robots.Clearances.of(robot.mechanism, {"all": ls.robots.JointClearance(radial=1e-5)})
+        >>> tube = ls.robots.Beam.tube(0.03, 70e9, inner=0.026)
+        >>> soft = ls.robots.Elasticity.of(robot.mechanism, links={"all": tube})
+        >>> off = ls.clearance_error(robot, loose, soft, position=[0.05, 0.0, -0.6], draws=1000)
+        >>> round(1e3 * float(off.position), 3), bool(np.abs(off.draws).max() < off.position)  # [mm]
+        (0.092, True)
+    """
+    check_kind("clearances", clearances, Clearances)
+    if elasticity is not None:
+        check_kind("elasticity", elasticity, Elasticity)
+    check_sharing(robot, elasticity)
+    whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
+    pose = Moving(position=position, rotation=rotation)
+    solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=whole), "position_deviation", pose)
+    sources, soft = list(_play_sources(robot, clearances)), solved.compliance
+    stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}
+    maps = []
+    for source in sources:
+        part = alone_in_limb(whole, source.alone, robot.mechanism, source.limb)
+        solved.dynamics.values[Indexed("errors", source.limb)] = part
+        solved.dynamics.run([stages[source.limb]])
+        spread = solved.in_full(solved.sum("spread", [source.limb]))
+        product = np.where(solved.good[:, None, None], soft @ spread @ soft, 0.0)
+        values, vectors = np.linalg.eigh(product * source.bound**2)
+        maps.append(vectors[..., -source.size :] * np.sqrt(np.maximum(values[:, None, -source.size :], 0.0)))
+    worst = np.sum([np.linalg.norm(rows, axis=-1) for rows in maps], axis=0)
+    direction = _farthest([rows[:, 3:] for rows in maps])
+    parts = [np.linalg.norm(np.einsum("ni,nij->nj", direction, rows[:, 3:]), axis=-1) for rows in maps]
+    distance = np.sum(parts, axis=0)
+    shares: dict[str, np.ndarray] = {}
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for source, size in zip(sources, parts, strict=True):
+            shares[source.name] = shares.get(source.name, 0.0) + size / distance
+    drawn = _drawn(maps, [source.size for source in sources], draws, seed)
+    drawn[:, ~solved.good] = np.nan
+    return ClearanceError(
+        worst=solved.shaped(worst),
+        position=solved.shaped(distance.copy()),
+        direction=solved.shaped(direction),
+        shares={name: solved.shaped(share) for name, share in shares.items()},
+        draws=drawn.reshape(draws, *solved.dynamics.batch, 6),
+        status=solved.dynamics.statuses(solved.status),
+    )
+
+
+def _play_sources(robot: Robot, clearances: Clearances) -> Iterator[_Source]:
+    """All that is loose: of each joint one source for each of its balls."""
+    mechanism, first = robot.mechanism, 0
+    for k, instance in enumerate(mechanism.instances):
+        parts = mechanism.limbs[instance.limb]
+        for number, actuator in enumerate(parts.actuators, start=first):
+            if number in clearances.actuators:
+                name = f"{instance.name}.{actuator} actuator"
+                yield _Source(name, k, Errors({number: 1.0}), clearances.actuators[number], 1)
+        first += len(parts.actuators)
+        for place in sorted(clearances.joints):
+            for entry in clearances.joints[place] if place[0] == k else ():
+                six = tuple(1.0 if component in entry.components else 0.0 for component in range(6))
+                name = f"{instance.name}.{parts.joints[place[1]]} joint"
+                yield _Source(name, k, Errors(joints={place: six}), entry.bound, len(entry.components))
+
+
+def _farthest(maps: list[np.ndarray]) -> np.ndarray:
+    """Directions (samples, 3) along which balls (samples, 3, size) reach farthest together.
+
+    The place that is farthest along n, made a direction, is one along which they reach no less far.
+    """
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(DIRECTIONS)
+    height = 1.0 - (2.0 * np.arange(DIRECTIONS) + 1.0) / DIRECTIONS
+    ring = np.sqrt(1.0 - height * height)
+    start = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=-1)
+    n = np.repeat(start[None], len(maps[0]), axis=0)
+    place = np.zeros_like(n)
+    for _ in range(ASCENTS):
+        place = np.zeros_like(n)
+        for rows in maps:
+            along = np.einsum("nki,nij->nkj", n, rows)
+            length = np.linalg.norm(along, axis=-1, keepdims=True)
+            place += np.einsum(
+                "nij,nkj->nki", rows, np.divide(along, length, out=np.zeros_like(along), where=length > 0)
+            )
+        far = np.linalg.norm(place, axis=-1, keepdims=True)
+        n = np.divide(place, far, out=n, where=far > 0.0)
+    best = np.linalg.norm(place, axis=-1).argmax(axis=1)
+    return np.ascontiguousarray(n[np.arange(len(n)), best])
+
+
+def _drawn(maps: list[np.ndarray], sizes: list[int], draws: int, seed: int) -> np.ndarray:
+    """Poses (draw, samples, 6) of offsets that are drawn evenly from their balls, the same for all samples."""
+    rng, result = np.random.default_rng(seed), np.zeros((draws, len(maps[0]), 6))
+    for rows, size in zip(maps, sizes, strict=True):
+        offset = rng.normal(size=(draws, size))
+        offset *= (rng.uniform(size=draws) ** (1.0 / size) / np.linalg.norm(offset, axis=1))[:, None]
+        result += np.einsum("nij,dj->dni", rows, offset)
+    return result

@@ -1,0 +1,156 @@
+"""The inverse model of a robot for a batch whose samples are cases of their own: what controllers and sensors need."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Set
+
+import numpy as np
+
+from robots.loads.family import signal_values
+from robots.model import Family
+from robots.status import Status
+from tasks.kernels.kernel import has_compiler
+from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
+from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, empty
+from tasks.mechanics.structure import mount_values, structure_of
+from tasks.stages.assembly import VELOCITY, even_weights
+from tasks.stages.stages import Request, Rows, Stage, assembly, limb, platform
+
+
+def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
+    """Inputs that depend on the design, (sample, size), from `parameters` (sample, parameter)."""
+    named = {p.name: parameters[:, i] for i, p in enumerate(family.parameters)}
+    values: Values = {"parameters": parameters, "gravity": np.array([gravity], dtype=float), **even_weights(family)}
+    for k, mount in enumerate(mount_values(family, named)):
+        values |= indexed(k, {"mount": mount})
+    return {key: np.broadcast_to(value, (len(parameters), value.shape[1])) for key, value in values.items()}
+
+
+def signal_columns(family: Family, time: float, width: int) -> np.ndarray:
+    """Signals of loads at a time [s], the same for all samples (signal, samples)."""
+    return np.repeat(signal_values(family, time)[:, None], width, axis=1)
+
+
+class InverseModel:
+    """Positions and rates of actuators, J_IK and the forces of a motion, without friction and load.
+
+    `constants` are those of `case_rows`, `series` further ones of limbs. Arrays are (size, padded samples). Of loads
+    that change with time, which forces alone depend on, `run` takes the signals (signal, samples).
+    """
+
+    def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):
+        self.family, self.constants, self.series = family, constants, series
+        request = Request(family, ("actuator_position", *series), at_states=family.reference.underactuated)
+        limbs = range(len(family.reference.instances))
+        self._limbs = [self._bound(limb(request, k)) for k in limbs]
+        self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]
+        self._rest.append(self._bound(assembly(request)))
+        self.structure = structure_of(family)
+        self.freedoms = self.structure.positions
+
+    @functools.cached_property
+    def _whole(self) -> WholeModel | None:
+        """All stages in one call, where every sample is a case of its own."""
+        stages = (*self._limbs, *self._rest)
+        if not has_compiler() or not all(run.in_lanes for _, run in stages):
+            return None
+        kept: set[Key] = {VELOCITY, "force", "status"}
+        for k in range(len(self._limbs)):
+            kept |= {Indexed(name, k) for name in ("actuator_position", "jacobian", "status", *self.series)}
+        return WholeModel(stages, self.structure.motion_size, len(self.family.signals), kept)
+
+    def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
+        """A stage with what it needs of the cases."""
+        case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
+        return stage, BoundKernel(stage.program, case)
+
+    def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
+        """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
+        width = motion.shape[1]
+        changing = np.zeros((len(self.family.signals), width)) if signals is None else signals
+        if forces and self._whole is not None:
+            return Inverse(self._whole(motion, changing), len(self._limbs), forces, changing)
+        values: Values = {"motion": np.ascontiguousarray(motion)[None], "held": np.zeros((1, 0, width))}
+        values |= {"signals": changing[None]} if len(changing) else {}
+        for stage, run in (*self._limbs, *(self._rest if forces else ())):
+            results = run({name: values[_source(stage, name)] for name in stage.program.sample}, width)
+            values |= {stage.gives(name): array for name, array in results.items()}
+        return Inverse(values, len(self._limbs), forces, changing)
+
+
+class WholeModel:
+    """The stages of an inverse model as one sequence; gives those of their results that are `kept`."""
+
+    def __init__(self, stages: Iterable[tuple[Stage, BoundKernel]], size: int, signals: int, kept: Set[Key]):
+        self._sequence = sequence = ProgramSequence()
+        self._motion = sequence.wide(size)
+        slots: dict[Key, Slot] = {"motion": self._motion, "held": sequence.local(0)}
+        self._signals = sequence.wide(signals) if signals else None
+        slots |= {} if self._signals is None else {"signals": self._signals}
+        self._kept: dict[Key, Slot] = {}
+        for stage, run in stages:
+            rows = {name: len(nodes) for name, (_, nodes) in run.program.outputs.items()}
+            wide = {name: sequence.wide(count) for name, count in rows.items() if stage.gives(name) in kept}
+            self._kept |= {stage.gives(name): slot for name, slot in wide.items()}
+            results = run.add_to(sequence, {name: slots[_source(stage, name)] for name in run.program.sample}, wide)
+            slots |= {stage.gives(name): slot for name, slot in results.items()}
+
+    def __call__(self, motion: np.ndarray, signals: np.ndarray) -> Values:
+        """Results for motion inputs (size, samples) and signals (signal, samples), each (1, rows, samples)."""
+        results = empty(self._kept, motion.shape[1])
+        arrays = {self._motion: motion} | {slot: results[key] for key, slot in self._kept.items()}
+        arrays |= {} if self._signals is None else {self._signals: signals}
+        self._sequence(arrays, motion.shape[1])
+        return {key: array[None] for key, array in results.items()}
+
+
+def _source(stage: Stage, name: Key) -> Key:
+    """Under which key an input of a stage is among the values; none of these stages takes a part of one."""
+    source = stage.takes.get(name, name)
+    assert not isinstance(source, Rows)
+    return source
+
+
+class Inverse:
+    """What `InverseModel.run` has found, with the `signals` (signal, samples) of loads."""
+
+    def __init__(self, values: Values, limbs: int, forces: bool, signals: np.ndarray):
+        self.values, self._limbs, self._forces, self.signals = values, range(limbs), forces, signals
+
+    @property
+    def position(self) -> np.ndarray:
+        """Positions of the actuators (actuator, samples)."""
+        return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
+
+    def of_limbs(self, name: str) -> list[np.ndarray]:
+        """A series of each limb (joint, samples)."""
+        return [self.values[Indexed(name, k)][0] for k in self._limbs]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Their rates."""
+        return self.values[VELOCITY][0]
+
+    @property
+    def force(self) -> np.ndarray:
+        """Forces of the motion (actuator, samples)."""
+        return self.values["force"][0]
+
+    @property
+    def jacobians(self) -> Values:
+        """J_IK of each limb, as programs take it."""
+        return {Indexed("jacobian", k): self.values[Indexed("jacobian", k)] for k in self._limbs}
+
+    @property
+    def status(self) -> np.ndarray:
+        """Status (samples,)."""
+        if self._forces:
+            return self.values["status"][0, 0]
+        worst = [self.values[Indexed("status", k)][0, 0] for k in self._limbs]
+        return np.asarray(np.max(worst, axis=0), dtype=float)
+
+
+def is_ok(status: np.ndarray) -> np.ndarray:
+    """Where a status is OK."""
+    return np.asarray(status == float(Status.OK))

@@ -1,0 +1,402 @@
+"""The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
+
+Functions take keyword arguments with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world
+axes. Motion over time is in `tasks.dynamics.free_motion`, the pose that belongs to actuator positions in
+`tasks.dynamics.forward_kinematics`.
+
+Single elements of the equations of motion of a chain, each by a kernel that computes nothing else.
+
+For users who need one coupling term, not the matrix, and for the element-wise parallel scheme of the paper on the
+explicit inertia matrix, whose equations are in `tasks.mechanics.inertia.explicit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.parameters import nearest
+from robots.status import Status
+from robots.types import TWIST, LoadAxes
+from tasks.dynamics import inputs
+from tasks.dynamics.inertia import (
+    acceleration_program,
+    bias_program,
+    closed_element_program,
+    closed_matrix_program,
+    element_program,
+    is_tree,
+    matrix_program,
+)
+from tasks.dynamics.inputs import GRAVITY, FieldInput, Moving, field_input
+from tasks.kernels.kernel import Batch, checked, kernel, rows
+from tasks.kernels.keys import Arrays, Indexed, Values, indexed
+from tasks.kernels.program import Program
+from tasks.mechanics.structure import structure_of
+from tasks.stages import equations
+from tasks.stages.terms import PLATFORM
+
+
+def inertia_element(robot: Robot, row: int | str, column: int | str, *, q: ArrayLike) -> np.ndarray:
+    """Element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
+
+    Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
+    too, from 0, or by whose names they go. Where loops do not close it is NaN. Raises ValueError for a robot with a
+    platform, another shape of q, and a row or column that the matrix does not have. Eqs. (30) to (37); of closed chains
+    see `tasks.dynamics.inertia`.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).shape
+        (5,)
+    """
+    row, column = _number(robot, "row", row), _number(robot, "column", column)
+    if robot.mechanism.is_chain and not is_tree(robot.family):
+        return closed_inertia(robot, closed_element_program(robot.family, row, column), "element", Moving(q=q))
+    _check_tree(robot)
+    program = element_program(robot.family, row, column)
+    batch, motion = inputs.moving_input(robot, Moving(q=q))
+    arrays = {"parameters": inputs.parameters(robot), "q": motion[:, : len(robot.mechanism.freedoms)]}
+    element = kernel(program)(arrays, motion.shape[-1])["element"][0, 0]
+    return element[: int(np.prod(batch, dtype=int))].reshape(batch)
+
+
+def _number(robot: Robot, key: str, freedom: int | str) -> int:
+    """The number of a freedom from its name or number."""
+    names = robot.mechanism.freedoms
+    if isinstance(freedom, str) and freedom in names:
+        return names.index(freedom)
+    if isinstance(freedom, bool) or not isinstance(freedom, int | np.integer):
+        hint = f"; {nearest(freedom, names)}" if isinstance(freedom, str) else ""
+        raise ValueError(f"{key}: got {freedom!r}; expected the number or the name of a freedom of {robot.name}{hint}")
+    return int(freedom)
+
+
+def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> np.ndarray:
+    """An output (*batch, *shape) of a program of `tasks.dynamics.inertia`; NaN where the status is not OK."""
+    batch, motion = inputs.moving_input(robot, moving)
+    arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(GRAVITY), "motion": motion}
+    outputs = kernel(program)(arrays | {"mount": inputs.mounts(robot)[0]}, motion.shape[-1])
+    values = np.where(outputs["status"][0] == Status.OK, outputs[name][0], np.nan)
+    samples, (shape, _) = int(np.prod(batch, dtype=int)), program.outputs[name]
+    return np.ascontiguousarray(values.T)[:samples].reshape((*batch, *shape))
+
+
+def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> np.ndarray:
+    """Joint forces (*batch, joint) [N m or N] that leave a tree without acceleration, drives included.
+
+    q, qd (*batch, joint) [rad or m, and per second] in the order of the links; gravity (3,) [m/s^2] in world axes.
+    Raises ValueError for a robot with loops or a platform, and for other shapes. Eqs. (21), (22) of the paper on joint
+    friction.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.bias_vector(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).shape
+        (3,)
+    """
+    _check_tree(robot)
+    inputs.refuse_forces(robot, "a call of inverse_dynamics")
+    program, joints = bias_program(robot.family), len(robot.mechanism.freedoms)
+    batch, motion = inputs.moving_input(robot, Moving(q=q, qd=qd))
+    arrays = {
+        "parameters": inputs.parameters(robot),
+        "gravity": inputs.gravity_input(gravity),
+        "q": motion[:, :joints],
+        "qd": motion[:, joints : 2 * joints],
+    }
+    columns = kernel(program)(arrays, motion.shape[-1])["bias"][0]
+    return np.ascontiguousarray(columns.T)[: int(np.prod(batch, dtype=int))].reshape(*batch, joints)
+
+
+def _check_tree(robot: Robot) -> None:
+    """Refuse a robot with loops or a platform by ValueError."""
+    if not is_tree(robot.family):
+        kind = "joints that follow others" if robot.mechanism.limbs[0].couplings else "loops or a platform"
+        raise ValueError(
+            f"robot: got {robot.name}, which has {kind}; expected a tree; matrices of other robots are those of "
+            "tasks.equations_of_motion"
+        )
+
+
+class Equations(NamedTuple):
+    """M_t V' + C_t V + gravity = J_IK^T u + load, all (*batch, ...); V has the freedoms of the platform's mobility.
+
+    mass, coriolis (freedom, freedom), gravity (freedom); jacobian J_IK and its rate (actuator, freedom). In actuator
+    coordinates, NaN where there are more actuators than freedoms: actuator_mass, actuator_coriolis (actuator,
+    actuator), actuator_gravity (actuator), forward J_FK and its rate (freedom, actuator). Energies [J] and status ().
+    """
+
+    mass: np.ndarray
+    coriolis: np.ndarray
+    gravity: np.ndarray
+    jacobian: np.ndarray
+    jacobian_rate: np.ndarray
+    actuator_mass: np.ndarray
+    actuator_coriolis: np.ndarray
+    actuator_gravity: np.ndarray
+    forward: np.ndarray
+    forward_rate: np.ndarray
+    kinetic_energy: np.ndarray
+    potential_energy: np.ndarray
+    status: np.ndarray
+
+
+class Model:
+    """The kernels of one robot's equations of motion; arrays (1, size, padded samples).
+
+    field: gravity and, where the base moves, what else bodies feel of it, for all samples of the `batch`; then the
+    equations are those of motions without acceleration.
+    """
+
+    def __init__(self, robot: Robot, gravity: ArrayLike | FieldInput = GRAVITY, batch: Batch = ()):
+        self.robot, self.structure = robot, structure_of(robot.family)
+        felt = gravity if isinstance(gravity, FieldInput) else FieldInput(inputs.gravity_input(gravity)[0])
+        self.moving_base = felt.moving
+        self.constants = {"parameters": inputs.parameters(robot), "gravity": felt.columns(batch)}
+        self.mounts = inputs.mounts(robot)
+        self.instances = self.structure.mechanism.instances
+        self.freedoms = self.structure.positions
+        self.actuators = len(self.structure.mechanism.actuators)
+
+    def shares(self, motion: np.ndarray, angles: Sequence[np.ndarray] | None = None) -> Values:
+        """Outputs of the share programs of the platform and all limbs, under the name of each and the owner's number.
+
+        The joints are where inverse kinematics finds them, or where `angles` of each limb says.
+        """
+        family, width, arrays = self.robot.family, motion.shape[-1], {**self.constants, "motion": motion}
+        parts: Values = indexed(
+            PLATFORM, kernel(equations.platform_share_program(family, self.moving_base))(arrays, width)
+        )
+        for k, (instance, mount) in enumerate(zip(self.instances, self.mounts, strict=True)):
+            mounted = {**arrays, "mount": mount}
+            if angles is None:
+                program = equations.limb_share_program(family, instance.limb, self.moving_base)
+                share = kernel(program)(mounted, width)
+            else:
+                run = kernel(equations.limb_state_program(family, instance.limb))
+                share = run({**mounted, "angles": angles[k]}, width)
+            parts |= indexed(k, share)
+        return parts
+
+    def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
+        """The summed equations; see `equation_programs.total_program`."""
+        program = equations.total_program(self.robot.family)
+        return kernel(program)(_known(program, motion, parts), motion.shape[-1])
+
+    def acceleration(
+        self, motion: np.ndarray, parts: Arrays, force: np.ndarray, load: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Accelerations of the freedoms (freedom, samples) from actuator forces and the load along them; status."""
+        program = equations.acceleration_program(self.robot.family)
+        arrays = _known(program, motion, parts) | {"force": force, "load": load}
+        outputs, status = kernel(program)(arrays, motion.shape[-1]), self.status(parts)
+        massless = (status == Status.OK) & (outputs["massless"][0, 0] > 0.5)
+        return outputs["acceleration"][0], np.where(massless, float(Status.SINGULAR), status)
+
+    def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
+        """Status of each sample, (padded samples,); with `total`, singular where J_IK has lost rank."""
+        worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
+        if total is None:
+            return np.asarray(worst)
+        code = Status.PLATFORM_SINGULAR if self.structure.compared else Status.SINGULAR
+        return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(code), worst)
+
+    def unaccelerated(self, motion: np.ndarray) -> np.ndarray:
+        """A motion input without its accelerations, which come last."""
+        count = len(self.freedoms) if self.structure.mechanism.is_chain else 3 if motion.shape[1] == 9 else len(TWIST)
+        return np.concatenate([motion[:, :-count], np.zeros_like(motion[:, -count:])], axis=1)
+
+    def unloaded(self, motion: np.ndarray) -> np.ndarray:
+        """No load along any freedom, (freedom, padded samples)."""
+        return np.zeros((len(self.freedoms), motion.shape[-1]))
+
+    def speeds(self, motion: np.ndarray) -> np.ndarray:
+        """The free components of the twist (freedom, padded samples) in a motion input."""
+        if self.structure.mechanism.is_chain:
+            return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
+        twist = motion[0, 12:18] if self.structure.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
+        return np.asarray(twist[self.freedoms])
+
+
+def _tree_accelerations(
+    robot: Robot, program: Program, moving: Moving, gravity: ArrayLike, force: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a tree by articulated bodies: accelerations (*batch, joint) and status (*batch)."""
+    joints = len(robot.mechanism.freedoms)
+    forces = checked("force", force, (len(robot.mechanism.actuators),))
+    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1]})
+    arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
+    states = {"q": motion[:, :joints], "qd": motion[:, joints : 2 * joints]}
+    pushed = np.ascontiguousarray(rows(forces, batch)[None])
+    outputs = kernel(program)({**arrays, **states, "force": pushed}, motion.shape[-1])
+    change = outputs["acceleration"][0].T
+    status = _with_nonfinite(np.where(outputs["massless"][0, 0] > 0.5, float(Status.SINGULAR), 0.0), change)
+    change = np.where((status == Status.OK)[:, None], change, np.nan)
+    samples = int(np.prod(batch, dtype=int))
+    return change[:samples].reshape(*batch, joints), status[:samples].astype(np.int8).reshape(batch)
+
+
+def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
+    return {"motion": motion} | {key: parts[key] for key in program.sample if key in parts}
+
+
+def equations_of_motion(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY,
+) -> Equations:  # fmt: skip
+    """Matrices of the equations of motion in task space and actuator coordinates, and energies.
+
+    The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
+    are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
+    hold NaN. Source: hybrid-limb paper, Eqs. (107) to (120).
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> equations = ls.equations_of_motion(robot, position=[0.05, 0.0, -0.6])
+        >>> equations.mass.shape, equations.gravity.shape
+        ((2, 2), (2,))
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    batch, motion = inputs.moving_input(robot, moving)
+    model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
+    parts = model.shares(motion)
+    total, speed = model.total(motion, parts), model.speeds(motion)
+    fields = {
+        name: _core_last(total[source], shape) if source in total else np.full((motion.shape[-1], *shape), np.nan)
+        for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
+    }
+    fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
+    owners = (PLATFORM, *range(len(model.instances)))
+    fields["potential_energy"] = np.sum([parts[Indexed("potential", owner)][0, 0] for owner in owners], axis=0)
+    status = _with_nonfinite(model.status(parts, total), fields["coriolis"], fields["potential_energy"])
+    for values in fields.values():
+        values[status != Status.OK] = np.nan
+    fields = {name: values[:samples].reshape((*batch, *values.shape[1:])) for name, values in fields.items()}
+    return Equations(**fields, status=status[:samples].astype(np.int8).reshape(batch))
+
+
+def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """For each matrix of `Equations`: the output of `total_program` and its shape."""
+    return {
+        "mass": ("mass", (free, free)),
+        "coriolis": ("coriolis", (free, free)),
+        "gravity": ("gravity_force", (free,)),
+        "jacobian": ("jacobian", (driven, free)),
+        "jacobian_rate": ("jacobian_rate", (driven, free)),
+        "actuator_mass": ("actuator_mass", (driven, driven)),
+        "actuator_coriolis": ("actuator_coriolis", (driven, driven)),
+        "actuator_gravity": ("actuator_gravity", (driven,)),
+        "forward": ("forward", (free, driven)),
+        "forward_rate": ("forward_rate", (free, driven)),
+    }
+
+
+def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A kernel's output (1, size, samples) as (samples, *shape)."""
+    return np.ascontiguousarray(values[0].T).reshape(-1, *shape)
+
+
+def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
+    """NONFINITE for samples (samples,) that nothing else is wrong with, and whose results (samples, ...) say so."""
+    finite = np.all([np.isfinite(values).reshape(len(status), -1).all(axis=1) for values in results], axis=0)
+    return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
+
+
+def inertia_matrix(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    method: str = "crba",
+) -> np.ndarray:  # fmt: skip
+    """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
+
+    Drives are included. For a chain, `method` is one of `tasks.mechanics.inertia.METHODS`, which agree to rounding.
+    Errors as in `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).shape
+        (5, 3, 3)
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    if is_tree(robot.family):
+        return _tree_matrix(robot, method, moving)
+    if method != "crba" and robot.mechanism.is_chain:
+        return closed_inertia(robot, closed_matrix_program(robot.family, method), "inertia", moving)
+    if method != "crba":
+        raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for chains alone")
+    return equations_of_motion(robot, **moving).mass
+
+
+def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
+    program, freedoms = matrix_program(robot.family, method), len(robot.mechanism.freedoms)
+    batch, motion = inputs.moving_input(robot, moving)
+    arrays = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
+    matrices = kernel(program)(arrays, motion.shape[-1])["inertia"]
+    samples = int(np.prod(batch, dtype=int))
+    return _core_last(matrices, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
+
+
+@overload
+def forward_dynamics(
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[False] = False,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def forward_dynamics(
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: Literal[True],
+) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+def forward_dynamics(
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, full: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Acceleration of the robot from actuator forces (*batch, actuator).
+
+    Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
+    joints. Other arguments and errors as in `inverse_dynamics`, the motion of the base among them. Where actuators are
+    at a singularity and limbs are not, there is an acceleration nevertheless; where the mass matrix has lost rank, the
+    status is SINGULAR. With `full`, a pair with the status (*batch). Eq. (129).
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0])
+        >>> np.abs(ls.forward_dynamics(robot, force=torque, q=[0.1, 0.2, 0.3]).round(6))
+        array([1., 0., 1.])
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
+    plain = load is None and not field.moving and is_tree(robot.family)
+    if plain and (program := acceleration_program(robot.family)) is not None:
+        change, status = _tree_accelerations(robot, program, moving, gravity, force)
+        return (change, status) if full else change
+    forces = checked("force", force, (len(robot.mechanism.actuators),))
+    load = inputs.in_world(robot, load, rotation, load_axes)
+    loads = checked("load", np.zeros(6) if load is None else load, (6,))
+    others = {"force": forces.shape[:-1], "load": loads.shape[:-1], **field.batch}
+    batch, motion = inputs.moving_input(robot, moving, others)
+    model = Model(robot, field, batch)
+    if field.moving:
+        motion = model.unaccelerated(motion)
+    samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
+    along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(motion)
+    change, status = model.acceleration(motion, parts, rows(forces, batch)[None], np.ascontiguousarray(along)[None])
+    status = _with_nonfinite(status, change.T)
+    result = np.zeros((change.shape[1], len(change) if robot.mechanism.is_chain else 6))
+    result[:, model.freedoms] = change.T
+    result[status != Status.OK] = np.nan
+    result = result[:samples].reshape(*batch, -1)
+    return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result

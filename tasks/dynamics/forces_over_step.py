@@ -1,0 +1,245 @@
+"""What acts on a robot over one step in time: constants, functions of time, and forces that are functions of the state.
+
+Functions of time are called at the ends and in the middle of a step; a sample whose step is cut takes the parabola
+through these. Functions of the state are called for the whole batch.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.loads.family import signal_breaks, signal_values
+from robots.loads.signals import Breaks
+from robots.model import Family
+from tasks.kernels.kernel import Batch, checked, rows
+
+OfTime = Callable[[float], ArrayLike]
+OfState = Callable[..., ArrayLike]
+
+Acting = ArrayLike | OfTime | OfState
+"""Forces (*batch, actuator): an array, a function of time [s], or one of time (*batch,) and the state.
+
+The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
+3) and twist (*batch, 6) of its platform."""
+
+Seen = Callable[[np.ndarray], Sequence[np.ndarray]]
+"""What forces see of states (size, samples): arrays (*core, samples)."""
+
+NAMES: Mapping[int, str] = {3: "time, q and qd", 4: "time, position, rotation and twist"}
+"""What forces are functions of, by the number of their arguments."""
+
+
+class Push(Protocol):
+    """What acts (rows of `Layout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The rows."""
+        ...
+
+    def of(self, columns: np.ndarray) -> Push:
+        """Those of some samples."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parabola:
+    """What acts (rows, samples) at the beginning, in the middle and at the end of a step."""
+
+    begin: np.ndarray
+    middle: np.ndarray
+    end: np.ndarray
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """Lagrange's weights are exactly 0 and 1 at the three points."""
+        weights = ((1.0 - share) * (1.0 - 2.0 * share), 4.0 * share * (1.0 - share), share * (2.0 * share - 1.0))
+        if self.begin is self.end:
+            return self.begin
+        return self.begin * weights[0] + self.middle * weights[1] + self.end * weights[2]
+
+    def of(self, columns: np.ndarray) -> Parabola:
+        """Those of some samples."""
+        if self.begin is self.end:
+            chosen = self.begin.take(columns, axis=1)
+            return Parabola(chosen, chosen, chosen)
+        return Parabola(*(values.take(columns, axis=1) for values in (self.begin, self.middle, self.end)))
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Forces from time and state; `whole` (size, samples) holds the states of the batch, `columns` those wanted."""
+
+    function: OfState
+    batch: Batch
+    start: float
+    step: float
+    whole: np.ndarray
+    columns: np.ndarray
+    seen: Seen
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """Called with what other samples had at the beginning of the step."""
+        samples = int(np.prod(self.batch, dtype=int))
+        moved, times = self.whole.copy(), np.full(self.whole.shape[1], self.start)
+        moved[:, self.columns] = state
+        times[self.columns] += share * self.step
+        parts = (_first(part[..., :samples], self.batch) for part in self.seen(moved))
+        forces = self.function(times[:samples].reshape(self.batch), *parts)
+        return rows(np.asarray(forces, dtype=float), self.batch).take(self.columns, axis=1)
+
+    def of(self, columns: np.ndarray) -> Feedback:
+        """Those of some samples."""
+        chosen = self.columns[columns]
+        return Feedback(self.function, self.batch, self.start, self.step, self.whole, chosen, self.seen)
+
+
+def _first(part: np.ndarray, batch: Batch) -> np.ndarray:
+    """(*core, samples) as (*batch, *core)."""
+    return np.moveaxis(part, -1, 0).reshape(*batch, *part.shape[:-1])
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several of them, rows below each other."""
+
+    parts: tuple[Push, ...]
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The rows."""
+        return np.concatenate([part(share, state) for part in self.parts])
+
+    def of(self, columns: np.ndarray) -> Together:
+        """Those of some samples."""
+        return Together(tuple(part.of(columns) for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Held:
+    """Another one whose first rows, the forces (actuator, samples), are held over the step."""
+
+    other: Push
+    force: np.ndarray
+
+    def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """The rows."""
+        return np.concatenate([self.force, self.other(share, state)[len(self.force) :]])
+
+    def of(self, columns: np.ndarray) -> Held:
+        """Those of some samples."""
+        return Held(self.other.of(columns), self.force.take(columns, axis=1))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something that acts: its name in messages, what it is, and how many rows it has."""
+
+    name: str
+    value: Acting
+    size: int
+
+    def first(self, time: float) -> np.ndarray:
+        """A constant, or what a function of time gives (*batch, size). Raises ValueError for another shape."""
+        return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
+
+    def at(self, time: float, batch: Batch) -> np.ndarray:
+        """The same as rows (size, padded samples)."""
+        return rows(self.first(time), batch)
+
+    def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
+        """The same at the beginning, in the middle and at the end of a step without a jump, or as it is `inside`."""
+        return [self.at(start + part * step, batch) for part in (0.0, 0.5, 1.0)]
+
+
+@dataclass(frozen=True)
+class SignalSource(Source):
+    """Signals of loads that change with time, between the instants at which they jump."""
+
+    family: Family
+
+    @classmethod
+    def of(cls, family: Family) -> SignalSource:
+        """Those of a family."""
+        return cls("signals", lambda time: signal_values(family, time), len(family.signals), family)
+
+    def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
+        """As inside of the step; by default in its middle."""
+        middle = start + 0.5 * step if inside is None else inside
+        times = np.array([start, start + 0.5 * step, start + step])
+        return [rows(values, batch) for values in signal_values(self.family, times, middle).T]
+
+
+class Pushes:
+    """What acts on a batch, in the order of `Layout.acting`; forces, the first, may be a function of the state.
+
+    `breaks`: when what acts by itself jumps, or its slope does. Raises ValueError for shapes that do not fit, TypeError
+    for functions of something else.
+    """
+
+    def __init__(self, sources: Sequence[Source], batch: Batch, seen: Seen):
+        self.sources, self.batch, self.seen = sources, batch, seen
+        self.feedback = arguments(sources[0].value) > 1
+        families = [source.family for source in sources if isinstance(source, SignalSource)]
+        self.breaks = signal_breaks(families[0]) if families else Breaks()
+        timed = [source for source in sources if callable(source.value)]
+        constant = None if timed else np.concatenate([source.at(0.0, batch) for source in sources])
+        self.constant = None if constant is None else Parabola(constant, constant, constant)
+
+    def over(self, start: float, step: float, state: np.ndarray, inside: float | None = None) -> Push:
+        """What acts in one step without a jump; where there may be one, loads are as at the time `inside`."""
+        if self.constant is not None:
+            return self.constant
+        timed = self.sources[1:] if self.feedback else self.sources
+        parabola = None
+        if timed:
+            parts = zip(*(source.over(start, step, self.batch, inside) for source in timed), strict=True)
+            parabola = Parabola(*(np.concatenate(part) for part in parts))
+        if not self.feedback:
+            assert parabola is not None
+            return parabola
+        function: Any = self.sources[0].value
+        everything = np.arange(state.shape[1])
+        feedback = Feedback(function, self.batch, start, step, state, everything, self.seen)
+        return feedback if parabola is None else Together((feedback, parabola))
+
+
+def is_of_time(force: Acting) -> TypeGuard[OfTime]:
+    """Whether it is a function of time alone. Raises TypeError for a function of something else."""
+    return arguments(force) == 1
+
+
+def is_of_state(force: Acting) -> TypeGuard[OfState]:
+    """Whether it is a function of time and state. Raises TypeError for a function of something else."""
+    return arguments(force) > 1
+
+
+def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
+    """How many arguments it takes: none, an array; one, time; those of NAMES, the state. Raises TypeError for others.
+
+    `expected` are the numbers that suit the robot.
+    """
+    if not callable(force):
+        return 0
+    parameters = inspect.signature(force).parameters.values()
+    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    if count not in (1, *expected):
+        names = " or of ".join(NAMES[number] for number in expected)
+        raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of {names}")
+    return count
+
+
+def first_shape(force: Acting, time: float, seen: Sequence[np.ndarray], actuators: int) -> Batch:
+    """Batch dims of forces at the start, for q and qd (*batch, freedom) as they are given. Raises ValueError."""
+    if not callable(force):
+        forces = force
+    elif is_of_state(force):
+        batch = np.broadcast_shapes(*(values.shape[:-1] for values in seen))
+        wide = (np.broadcast_to(values, (*batch, values.shape[-1])) for values in seen)
+        forces = force(np.full(batch, time), *wide)
+    elif is_of_time(force):
+        forces = force(time)
+    return checked("force", forces, (actuators,)).shape[:-1]

@@ -1,0 +1,272 @@
+"""Accelerations of any robot with joint friction from its actuator forces: forward dynamics at an instant.
+
+A batch of cases of a robot with friction: how it starts and what acts on it, its way through time, what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.criteria.elasticity import Elasticity
+from robots.model import Robot
+from robots.parameters import nearest
+from robots.status import Status
+from robots.types import LoadAxes
+from tasks.dynamics import inputs
+from tasks.dynamics.forces_over_step import Acting, Held, OfTime, Pushes, SignalSource, Source, arguments, first_shape
+from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.dynamics.instant.systems import POSE
+from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced
+from tasks.dynamics.servo import Servo
+from tasks.features.friction.history import Friction
+from tasks.kernels import kernel
+from tasks.kernels.kernel import Batch, checked, common_batch
+from tasks.mathematics import rotations
+from tasks.mechanics.recursion import MOVING
+
+Timed = ArrayLike | OfTime
+"""An array with any leading batch dims, or a function of time [s] that gives one."""
+
+
+class BaseMotion(NamedTuple):
+    """How the base moves in the world: constants or functions of time, see `tasks.inverse_dynamics`."""
+
+    rotation: Timed | None = None
+    twist: Timed | None = None
+    acceleration: Timed | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything is said."""
+        return any(part is not None for part in self)
+
+    def source(self, gravity: ArrayLike) -> Source:
+        """What acts on all bodies because of it, and of gravity: `tasks.mechanics.recursion`. Raises ValueError."""
+
+        def field(time: float) -> np.ndarray:
+            values = (part(time) if callable(part) else part for part in self)
+            return inputs.field_input(gravity, *values).values
+
+        return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
+
+
+STILL = BaseMotion()
+
+
+class Cases(NamedTuple):
+    """Batch dims, the state (size, padded samples) at the `start` [s], and what acts; with a servo, its gravity."""
+
+    batch: Batch
+    state: np.ndarray
+    pushes: Pushes
+    start: float
+    servo: Servo | None = None
+    gravity: ArrayLike = GRAVITY
+
+
+def opened(
+    robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting | Servo, start: float = 0.0,
+    memory: ArrayLike | None = None, load: Timed | None = None, base: BaseMotion = STILL, gravity: ArrayLike = GRAVITY,
+    signals: np.ndarray | None = None,
+) -> Cases:  # fmt: skip
+    """From what a caller gives. Raises ValueError and TypeError for what does not fit.
+
+    signals (*batch, signal): those of loads at one instant; absent: over time.
+    """
+    layout, shapes = system.layout, dict[str, Batch]()
+    servo = force if isinstance(force, Servo) else None
+    if isinstance(force, Servo):
+        force = np.zeros(layout.actuators)
+    sources = [Source("force", force, layout.actuators)]
+    if layout.platform:
+        sources.append(Source("load", np.zeros(6) if load is None else load, 6))
+    if signals is not None:
+        sources.append(Source("time", signals, layout.signals))
+    elif layout.signals:
+        sources.append(SignalSource.of(robot.family))
+    if base.moves:
+        sources.append(base.source(gravity))
+    arguments(force, (4,) if layout.platform else (3,))
+    for source in sources:
+        if source.name != "force":
+            shapes[source.name] = source.first(start).shape[:-1]
+    arrays = {} if memory is None else {"memory": checked("memory", memory, (layout.joints,))}
+    shapes |= {name: values.shape[:-1] for name, values in arrays.items()}
+    if layout.platform:
+        if arguments(force) < 2:
+            shapes["force"] = sources[0].first(start).shape[:-1]
+        batch, motion = inputs.moving_input(robot, _from_home(robot, moving), shapes)
+        rows = {"q": _pose(robot, motion[0]), "qd": _speeds(system, motion[0])}
+    else:
+        inputs.check_names(robot, moving)
+        parts = {"qd": np.zeros(layout.free), **inputs.present(moving)}
+        arrays = {name: checked(name, parts[name], (layout.free,)) for name in ("q", "qd")} | arrays
+        shapes = {name: values.shape[:-1] for name, values in arrays.items()} | shapes
+        shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), layout.actuators)
+        batch, rows = common_batch(shapes), {}
+    rows |= {name: kernel.rows(values, batch) for name, values in arrays.items()}
+    state = np.zeros((layout.size, rows["q"].shape[1]))
+    for name, value in rows.items():
+        state[layout.at[name]] = value
+    return Cases(batch, state, Pushes(sources, batch, system.instant.seen), start, servo, gravity)
+
+
+def _from_home(robot: Robot, moving: Moving) -> Moving:
+    if moving.get("position") is None:
+        return {**moving, "position": robot.mechanism.platform.home.position}
+    return moving
+
+
+def _pose(robot: Robot, motion: np.ndarray) -> np.ndarray:
+    """(POSE, samples) from the motion input of kernels."""
+    turned = motion[3:12]
+    if len(motion) == 9:
+        home = np.array(robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
+        turned = np.broadcast_to(home, (9, motion.shape[1]))
+    result = np.empty((POSE, motion.shape[1]))
+    result[:3], result[3:] = motion[:3], rotations.of_rotation(turned)
+    return result
+
+
+def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
+    twist = motion[12:18]
+    if len(motion) == 9:
+        twist = np.concatenate([np.zeros((3, motion.shape[1])), motion[3:6]])
+    return twist[system.instant.structure.positions]
+
+
+def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | None = None) -> Moment:
+    """The first moment: joints without velocity hold, if they can; under the `force` of a servo, if there is one."""
+    push = cases.pushes.over(cases.start, step, cases.state, cases.start)
+    push, now = push if force is None else Held(push, force), np.zeros(cases.state.shape[1])
+    modes = system.first_modes(cases.state, push(now, cases.state))
+    return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
+
+
+def over_time(
+    system: MotionSystem, cases: Cases, *, step: float, steps: int, method: str | None = None, every: int = 1
+) -> Iterator[tuple[float, Moment]]:
+    """Times [s] and moments of a motion in fixed steps, every n-th, the start included.
+
+    method: one of METHODS; absent: `rosenbrock` where there are bristles, else `rk4`. Raises ValueError.
+    """
+    if not step > 0 or min(steps, every) < 1:
+        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+    name = method or ("rosenbrock" if system.bristling.any() else "rk4")
+    if name not in METHODS:
+        raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
+    with np.errstate(all="ignore"):  # a case that came to an end holds NaN
+        width = cases.state.shape[1]
+        running = None if cases.servo is None else cases.servo.loop(width, step, cases.gravity, cases.start)
+        force = None if running is None else running.force(system.instant.seen(cases.state))
+        now = begun(system, cases, step, force)
+        yield cases.start, now
+        for k in range(1, steps + 1):
+            for part, piece in enumerate(cases.pushes.breaks.pieces(cases.start + (k - 1) * step, step)):
+                push = cases.pushes.over(piece.start, piece.length, now.state)
+                push = push if force is None else Held(push, force)
+                if (running is not None and k > 1 and part == 0) or piece.jumps:
+                    now = forced(system, now, push(np.zeros(width), now.state))
+                now = Stepper(system, METHODS[name], piece.length, push).taken(now)
+            force = None if running is None else running.force(system.instant.seen(now.state))
+            if k % every == 0:
+                yield cases.start + k * step, now
+
+
+def series(
+    system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Times (kept,), and arrays (kept, *batch, ...) of all parts of the state, `friction`, `stuck`; `status` (*batch).
+
+    A case that has come to an end holds NaN from there on.
+    """
+    moments = [moment for _, moment in history]
+    ended = stacked([~np.isfinite(moment.rates.rate).all(axis=0)[None] for moment in moments], batch)[..., 0]
+    ended = np.logical_or.accumulate(ended, axis=0)
+    result = {name: stacked([x.state[rows] for x in moments], batch) for name, rows in system.layout.at.items()}
+    result["friction"] = stacked([moment.rates.braking for moment in moments], batch)
+    for values in result.values():
+        values[ended] = np.nan
+    result["stuck"] = stacked([moment.modes.rest > 0.5 for moment in moments], batch) & ~ended[..., None]
+    reasons = stacked([moment.rates.status[None] for moment in moments], batch)[..., 0]
+    reason = np.take_along_axis(reasons, ended.argmax(axis=0)[None], axis=0)[0]
+    status = np.where(ended.any(axis=0), np.where(reason > 0.5, reason, Status.INTEGRATION_FAILED), Status.OK)
+    result["status"] = status.astype(np.int8)
+    return np.array([time for time, _ in history]), result
+
+
+def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
+    """(kept, *batch, size) from (size, padded samples) of each kept time."""
+    samples = int(np.prod(batch, dtype=int))
+    return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])
+
+
+class Acceleration(NamedTuple):
+    """Accelerations, friction and stuck (*batch, joint with friction), status (*batch).
+
+    acceleration: of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of
+    its independent joints. unique (*batch): whether friction at rest is determined. Where joints that hold depend on
+    each other it is not, and is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED
+    where none was found.
+    """
+
+    acceleration: np.ndarray
+    friction: np.ndarray
+    stuck: np.ndarray
+    status: np.ndarray
+    unique: np.ndarray
+
+
+def accelerate(
+    robot: Robot, *, force: ArrayLike, friction: Friction = None, memory: ArrayLike | None = None,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None,
+    load: ArrayLike | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    time: ArrayLike | None = None,
+) -> Acceleration:  # fmt: skip
+    """Accelerations of a robot under actuator forces (*batch, actuator) and joint friction of any law.
+
+    The state, as in `tasks.inverse_dynamics`: position, rotation and twist of a platform, q and qd of a chain; load
+    (*batch, 6) on a platform; motion of the base; time (*batch,) [s], where the robot's own loads change with it.
+    friction: see `tasks.features.friction.history`; memory (*batch, joint): the state of its law; elasticity: by which
+    reactions follow on which it depends, as in `tasks.inverse_dynamics`. Joints without velocity hold where they can.
+    Samples without a motion hold NaN; their status says why. Raises ValueError, TypeError or ParameterError for input
+    that does not fit.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> moving = ls.accelerate(robot, force=np.zeros(3), position=[0.0, 0.1, -0.9])
+        >>> moving.acceleration.shape, ls.Status(int(moving.status)).name
+        ((6,), 'OK')
+    """
+    base = BaseMotion(base_rotation, base_twist, base_acceleration)
+    load = inputs.in_world(robot, load, rotation, load_axes)
+    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
+    moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
+    cases = opened(
+        robot, system, moving, force=force, memory=memory, load=load, base=base, gravity=gravity,
+        signals=inputs.signals_at(robot, time),
+    )  # fmt: skip
+    return accelerations(system, cases)
+
+
+def accelerations(system: MotionSystem, cases: Cases) -> Acceleration:
+    """Those at the start of a batch of cases."""
+    layout, batch = system.layout, cases.batch
+    with np.errstate(all="ignore"):  # a failed sample holds NaN
+        now = begun(system, cases, 1.0)
+    rates, samples = now.rates, int(np.prod(batch, dtype=int))
+    change = rates.rate[layout.at["qd"]]
+    if layout.platform:
+        change = np.zeros((6, change.shape[1]))
+        change[system.instant.structure.positions] = rates.rate[layout.at["qd"]]
+    padded = (change, rates.braking, (now.modes.rest > 0.5) & (rates.breaking == 0.0))
+    found, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
+    status = rates.status[:samples].astype(np.int8).reshape(batch)
+    found[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
+    return Acceleration(found, braking, stuck, status, (rates.dependent[:samples] < 0.5).reshape(batch))

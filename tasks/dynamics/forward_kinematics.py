@@ -1,0 +1,202 @@
+"""The pose of the platform that belongs to actuator positions, on the assembly branch of a guess.
+
+Newton's method finds a pose; a way from the guess along which J_IK stays regular shows that it is assembled as the
+guess is. Where there is none, or nothing was found, the actuators are moved from those of the guess straight to those
+that are wanted, in steps that keep J_IK regular.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Robot
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
+from tasks.kernels.kernel import checked, common_batch
+from tasks.stages.metrics.poses import weights
+
+STEPS = 60
+SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
+SMALL_CHANGE = 0.8  # of J_IK in a step, relative: from 1 a singularity of the platform could lie between its ends
+LEAST_SHARE = 2.0**-9  # of a way: below it a way has come to an end
+MATCHED = 1e-10  # actuator positions count as met up to this [m, rad], relative where they are large
+
+
+class ForwardKinematics(NamedTuple):
+    """Platform position (*batch, 3), rotation (*batch, 3, 3), and status (*batch)."""
+
+    position: np.ndarray
+    rotation: np.ndarray
+    status: np.ndarray
+
+
+def forward_kinematics(
+    robot: Robot,
+    *,
+    actuator_position: ArrayLike,
+    position: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
+) -> ForwardKinematics:
+    """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
+
+    Angles of joints count modulo full turns, those of drives do not. Finds a pose on the assembly branch of the guess:
+    one that the platform can come to from there without passing a singularity (where there are several, the one that
+    Newton's method leads to). Samples without such a pose, or that do not settle, hold NaN and have status
+    NOT_CONVERGED.
+    Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> angles = ls.actuator_positions(robot, position=[0.0, 0.1, -0.9])
+        >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
+        array([ 0. ,  0.1, -0.9])
+    """
+    home = robot.mechanism.platform.home
+    wanted = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
+    start = checked("position", home.position if position is None else position, (3,))
+    turned = checked("rotation", home.rotation if rotation is None else rotation, (3, 3))
+    batch = common_batch(
+        {"actuator_position": wanted.shape[:-1], "position": start.shape[:-1], "rotation": turned.shape[:-2]}
+    )
+
+    def flat(values: np.ndarray, *core: int) -> np.ndarray:
+        return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
+
+    begin = flat(start, 3), flat(turned, 3, 3)
+    search = _Search(robot, *begin, flat(wanted, wanted.shape[-1]))
+    search.run()
+    search.found &= _connected(search, *begin)
+    _follow(search, *begin)
+    p = np.where(search.found[:, None], search.position, np.nan)
+    r = np.where(search.found[:, None, None], search.rotation, np.nan)
+    status = np.where(search.found, Status.OK, Status.NOT_CONVERGED).astype(np.int8)
+    return ForwardKinematics(p.reshape(*batch, 3), r.reshape(*batch, 3, 3), status.reshape(batch))
+
+
+class _Search:
+    """Samples on their way to the pose that is wanted, each independent of the others."""
+
+    def __init__(self, robot: Robot, position: np.ndarray, rotation: np.ndarray, wanted: np.ndarray):
+        self.robot, self.position, self.rotation, self.wanted = robot, position.copy(), rotation.copy(), wanted
+        mechanism = robot.mechanism
+        self.freedoms = [TWIST.index(name) for name in mechanism.platform.mobility]
+        limbs = [mechanism.limbs[instance.limb] for instance in mechanism.instances]
+        # a turn of a motor behind a gear leads elsewhere
+        turns = [JOINT_KINDS[kind].periodic and not limb.drives for limb in limbs for kind in limb.actuator_kinds]
+        self.turns = np.array(turns)
+        self.before = position.copy(), rotation.copy()  # where the last step started, inside the workspace
+        self.step = np.full((len(position), 6), np.nan)
+        self.found, self.lost = np.zeros((2, len(position)), dtype=bool)
+
+    def run(self) -> None:
+        """Go on until all samples are found or lost, or have taken STEPS."""
+        for _ in range(STEPS):
+            if not self.advance():
+                break
+
+    def advance(self) -> bool:
+        """One step of all samples that are neither found nor lost; whether there were any."""
+        moving = np.flatnonzero(~(self.found | self.lost))
+        if not len(moving):
+            return False
+        p, r = self.position[moving], self.rotation[moving]
+        solved = inverse_dynamics(self.robot, position=p, rotation=r, full=True)
+        gap = self.wanted[moving] - actuator_positions(self.robot, position=p, rotation=r)
+        gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
+        good = (solved.status == Status.OK) & np.isfinite(gap).all(axis=-1)
+        met = (np.abs(gap) <= MATCHED * np.maximum(1.0, np.abs(self.wanted[moving]))).all(axis=-1)
+        self.found[moving] = good & met & (np.abs(self.step[moving]).max(axis=-1) < SETTLED)
+        self._accept(moving[good], solved.jacobian[good], gap[good])
+        self._retreat(moving[~good])
+        return True
+
+    def _accept(self, chosen: np.ndarray, jacobian: np.ndarray, gap: np.ndarray) -> None:
+        """A Newton step from where these samples are."""
+        self.before[0][chosen], self.before[1][chosen] = self.position[chosen], self.rotation[chosen]
+        step = np.zeros((len(chosen), 6))
+        step[:, self.freedoms] = (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
+        self.step[chosen] = step
+        self._move(chosen)
+
+    def _retreat(self, chosen: np.ndarray) -> None:
+        """Half the step that led these samples out of the workspace; a guess outside of it is lost."""
+        self.step[chosen] *= 0.5
+        self.lost[chosen] |= np.isnan(self.step[chosen]).any(axis=-1)
+        self._move(chosen)
+
+    def _move(self, chosen: np.ndarray) -> None:
+        step = self.step[chosen]
+        self.position[chosen] = self.before[0][chosen] + step[:, 3:]
+        self.rotation[chosen] = Rotation.from_rotvec(step[:, :3]).as_matrix() @ self.before[1][chosen]
+
+
+def _changes(search: _Search, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """How much J_IK (n, actuator, freedom) has changed, relative to itself: a norm without unit (n,)."""
+    scale = weights(search.robot.mechanism)
+    change = np.linalg.pinv(before / scale) @ (after / scale) - np.eye(len(scale))
+    return np.abs(change).sum(axis=-1).max(axis=-1)
+
+
+def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Which of the poses that were found the platform comes to straight from others, J_IK regular on the way (n,)."""
+    result = np.zeros(len(position), dtype=bool)
+    chosen = np.flatnonzero(search.found)
+    if not len(chosen):
+        return result
+    turn = Rotation.from_matrix(np.swapaxes(rotation[chosen], 1, 2) @ search.rotation[chosen]).as_rotvec()
+    shift = search.position[chosen] - position[chosen]
+    place, share, ended = np.zeros(len(chosen)), np.ones(len(chosen)), np.zeros(len(chosen), dtype=bool)
+    now = inverse_dynamics(search.robot, position=position[chosen], rotation=rotation[chosen], full=True)
+    ended |= now.status != Status.OK
+    matrices = now.jacobian.copy()
+    while len(moving := np.flatnonzero(~ended & (place < 1.0))):
+        ahead = np.minimum(place[moving] + share[moving], 1.0)
+        whole = ahead == 1.0
+        p = position[chosen[moving]] + shift[moving] * ahead[:, None]
+        r = rotation[chosen[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
+        p[whole], r[whole] = search.position[chosen[moving[whole]]], search.rotation[chosen[moving[whole]]]
+        solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
+        good = solved.status == Status.OK
+        good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
+        place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
+        share[moving] *= np.where(good, 2.0, 0.5)
+        ended[moving] |= share[moving] < LEAST_SHARE
+    result[chosen] = ~ended
+    return result
+
+
+def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None:
+    """Find what has not been found yet: actuators go straight from where they are at poses to where they are wanted."""
+    chosen = np.flatnonzero(~search.found)
+    if not len(chosen):
+        return
+    p, r, wanted = position[chosen].copy(), rotation[chosen].copy(), search.wanted[chosen]
+    solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
+    start = actuator_positions(search.robot, position=p, rotation=r)
+    way = wanted - start
+    way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
+    place, share = np.zeros(len(chosen)), np.full(len(chosen), 0.125)
+    ended, matrices = solved.status != Status.OK, solved.jacobian.copy()
+    while len(moving := np.flatnonzero(~ended & (place < 1.0))):
+        ahead = np.minimum(place[moving] + share[moving], 1.0)
+        target = np.where((ahead == 1.0)[:, None], wanted[moving], start[moving] + way[moving] * ahead[:, None])
+        step = _Search(search.robot, p[moving], r[moving], target)
+        step.run()
+        good = step.found.copy()
+        if good.any():
+            at = inverse_dynamics(search.robot, position=step.position[good], rotation=step.rotation[good], full=True)
+            near = (at.status == Status.OK) & (_changes(search, matrices[moving[good]], at.jacobian) < SMALL_CHANGE)
+            good[good] = near
+            done = moving[good]
+            p[done], r[done], place[done] = step.position[good], step.rotation[good], ahead[good]
+            matrices[done] = at.jacobian[near]
+        share[moving] *= np.where(good, 2.0, 0.5)
+        ended[moving] |= share[moving] < LEAST_SHARE
+    found = chosen[~ended]
+    search.found[found] = True
+    search.position[found], search.rotation[found] = p[~ended], r[~ended]

@@ -1,0 +1,422 @@
+"""Forward dynamics over time: batches of cases in fixed Runge-Kutta steps of order four, single cases in adaptive ones.
+
+The equations may be integrated in three forms, see `tasks.dynamics.free_motion`. Where joint variables are part of the
+state, the drift of the loops is reported, and taken back by a Newton step after each step in time. The orientation is a
+unit quaternion: no parameterisation has a singularity.
+
+Rates of a robot's state in the three forms of its equations of motion; hybrid-limb paper, section 8.1.
+
+`task_space`: pose and twist, joints from inverse kinematics. `joint`: joint variables beside them. `actuator`: joint
+variables, and actuator rates in place of the twist. The last two carry the joints as state, so what closes their loops
+is lost little by little, and taken back by Newton steps.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeGuard, cast, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.integrate import DOP853
+
+from robots.model import Robot
+from robots.status import Status
+from robots.types import LoadAxes
+from tasks.dynamics import inputs
+from tasks.dynamics.equations import Model
+from tasks.dynamics.inputs import GRAVITY
+from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
+from tasks.kernels import kernel as batches
+from tasks.kernels.expression import ABSENT, Array
+from tasks.kernels.kernel import Batch, checked, kernel, padded
+from tasks.kernels.keys import Arrays, Indexed, Values
+from tasks.mathematics import rotations
+from tasks.stages import equations
+
+Form = Literal["task_space", "joint", "actuator"]
+OfTime = Callable[[float], np.ndarray]
+OfPose = Callable[[float, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Forces (size, padded samples) at a time, position (3, padded samples), rotation (9, ...) and twist (6, ...)."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Arrays (size, samples): position, quaternion, speeds of freedoms or actuators, joint variables of each limb."""
+
+    position: Array
+    quaternion: Array
+    speed: Array
+    angles: tuple[Array, ...] = ()
+
+    def moved(self, rate: State, step: float) -> State:
+        """The state after a step at a constant rate."""
+        return State(
+            self.position + rate.position * step,
+            self.quaternion + rate.quaternion * step,
+            self.speed + rate.speed * step,
+            tuple(a + r * step for a, r in zip(self.angles, rate.angles, strict=True)),
+        )
+
+    def normalised(self) -> State:
+        """With a unit quaternion."""
+        return State(self.position, self.quaternion / np.linalg.norm(self.quaternion, axis=0), self.speed, self.angles)
+
+
+class System:
+    """A robot under forces and loads, functions of time (size, padded samples), in one of the forms.
+
+    `feedback`, where there is one, takes the place of the forces. The load is in the axes of the world, or
+    `with_platform` in those of the platform. Raises ValueError for a form that does not exist or does not suit the
+    robot.
+    """
+
+    def __init__(
+        self, robot: Robot, form: Form, gravity: ArrayLike, force: OfTime, load: OfTime, *,
+        with_platform: bool = False, feedback: OfPose | None = None,
+    ):  # fmt: skip
+        if form not in get_args(Form):
+            raise ValueError(f"form: got {form!r}; expected one of {', '.join(get_args(Form))}")
+        self.model, self.form, self.force, self.load = Model(robot, gravity), form, force, load
+        self.with_platform, self.feedback = with_platform, feedback
+        self.freedoms = self.model.freedoms
+        if form == "actuator" and self.model.actuators != len(self.freedoms):
+            raise ValueError(
+                f"form: got 'actuator', but {robot.name} has more actuators than freedoms; expected task_space or joint"
+            )
+
+    def start(self, motion: np.ndarray) -> State:
+        """The state that belongs to a motion input (1, size, padded samples)."""
+        m, width = motion[0], motion.shape[-1]
+        home = np.array(self.model.robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
+        turned = m[3:12] if self.model.structure.motion_size != 9 else np.broadcast_to(home, (9, width))
+        state = State(m[:3], rotations.of_rotation(turned), self.model.speeds(motion))
+        if self.form == "task_space":
+            return state
+        position, rotation = m[:3].T, turned.T.reshape(width, 3, 3)
+        joints = inverse_kinematics(self.model.robot, position=position, rotation=rotation).position
+        limbs = [self.model.structure.mechanism.limbs[instance.limb] for instance in self.model.instances]
+        angles = tuple(np.ascontiguousarray(joints[:, k, : len(limb.links)].T) for k, limb in enumerate(limbs))
+        speed = state.speed
+        if self.form == "actuator":
+            twist = self.twist(state.speed).T
+            solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist, full=True)
+            speed = solved.velocity.T
+        return State(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
+
+    def twist(self, speed: np.ndarray) -> np.ndarray:
+        """Twist (6, samples) of the platform for speeds of its freedoms."""
+        result = np.zeros((6, speed.shape[1]))
+        result[self.freedoms] = speed
+        return result
+
+    def speed(self, state: State) -> np.ndarray:
+        """Speeds of the platform's freedoms."""
+        if self.form != "actuator":
+            return np.asarray(state.speed)
+        still = self._motion(state, np.zeros((len(self.freedoms), state.speed.shape[1])))
+        forward = self.model.total(still, self._shares(still, state))["forward"][0]
+        return np.einsum("ijn,jn->in", forward.reshape(len(self.freedoms), -1, forward.shape[-1]), state.speed)
+
+    def rate(self, t: float, state: State) -> State:
+        """Time derivative of a state, NaN where it has none: out of reach, singular, or torn open."""
+        speed = self.speed(state)
+        motion = self._motion(state, speed)
+        parts = self._shares(motion, state)
+        force, load = (
+            self._force(t, state, speed)[None],
+            np.ascontiguousarray(self._load_in_world(t, state)[self.freedoms])[None],
+        )
+        if self.form == "actuator":
+            total = self.model.total(motion, parts)
+            change, status = self._actuator_change(total, state, force, load), self.model.status(parts, total)
+        else:
+            change, status = self.model.acceleration(motion, parts, force, load)
+        twist = self.twist(speed)
+        for values in (twist, change):
+            values[:, status != Status.OK] = np.nan
+        rates = tuple(parts[Indexed("rates", k)][0] for k in range(len(state.angles)))
+        return State(twist[3:], rotations.rate(state.quaternion, twist[:3]), change, rates)
+
+    def _force(self, t: float, state: State, speed: np.ndarray) -> np.ndarray:
+        if self.feedback is None:
+            return self.force(t)
+        rotation = rotations.rotation_matrix(state.quaternion).reshape(9, -1)
+        return self.feedback(t, state.position, rotation, self.twist(speed))
+
+    def _load_in_world(self, t: float, state: State) -> np.ndarray:
+        load = self.load(t)
+        if not self.with_platform:
+            return load
+        turned = np.einsum("ijn,kjn->kin", rotations.rotation_matrix(state.quaternion), load.reshape(2, 3, -1))
+        return turned.reshape(6, -1)
+
+    def _actuator_change(self, total: Arrays, state: State, force: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """Actuator accelerations, Eq. (135)."""
+        arrays = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
+        arrays |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
+        run = kernel(equations.actuator_acceleration_program(self.model.robot.family))
+        return run({**arrays, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
+
+    def closed(self, state: State) -> tuple[State, np.ndarray]:
+        """The state after one Newton step of its joints, and how far they were open before (samples,)."""
+        if self.form == "task_space":
+            return state, np.zeros(state.position.shape[1])
+        motion = self._motion(state, np.zeros((len(self.freedoms), state.position.shape[1])))
+        parts = self._shares(motion, state)
+        angles = tuple(a + parts[Indexed("correction", k)][0] for k, a in enumerate(state.angles))
+        drift = np.max([parts[Indexed("open", k)][0, 0] for k in range(len(angles))], axis=0)
+        return State(state.position, state.quaternion, state.speed, angles), drift
+
+    def _shares(self, motion: np.ndarray, state: State) -> Values:
+        return self.model.shares(motion, [a[None] for a in state.angles] or None)
+
+    def _motion(self, state: State, speed: np.ndarray) -> np.ndarray:
+        """The motion input of kernels for a pose and speeds of the freedoms."""
+        twist = self.twist(speed)
+        if self.model.structure.motion_size == 9:
+            return np.concatenate([state.position, twist[3:], np.zeros_like(twist[3:])])[None]
+        turned = rotations.rotation_matrix(state.quaternion).reshape(9, -1)
+        return np.concatenate([state.position, turned, twist, np.zeros_like(twist)])[None]
+
+
+Load = ArrayLike | Callable[[float], ArrayLike]
+"""Forces (*batch, actuator) or loads (*batch, 6): a constant array, or a function of time [s] that gives one."""
+
+Feedback = Callable[[float, np.ndarray, np.ndarray, np.ndarray], ArrayLike]
+"""Forces (*batch, actuator) from time [s], position (*batch, 3), rotation (*batch, 3, 3) and twist (*batch, 6)."""
+
+_RK4 = ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0))  # share of the step, weight
+
+ROUGH = 0.1
+"""Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
+
+STILL = 1e-6
+"""Acceleration [m/s^2, rad/s^2] below which differences are rounding."""
+
+SHORT = 1e-9
+"""Share of the whole time below which an adaptive step is stuck."""
+
+
+class Simulation(NamedTuple):
+    """Times (kept,), platform position (kept, *batch, 3), rotation (kept, *batch, 3, 3), twist (kept, *batch, 6).
+
+    drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
+    cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
+    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on.
+
+    Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
+    order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
+    `tasks.dynamics.chains.ChainMotion`, work (kept, *batch, actuator) that actuators have done and load_work (kept,
+    *batch) of the load on the platform [J]. Otherwise these are empty.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    rotation: np.ndarray
+    twist: np.ndarray
+    drift: np.ndarray
+    gap: np.ndarray
+    status: np.ndarray
+    friction: np.ndarray = ABSENT
+    stuck: np.ndarray = ABSENT
+    memory: np.ndarray = ABSENT
+    loss: np.ndarray = ABSENT
+    work: np.ndarray = ABSENT
+    load_work: np.ndarray = ABSENT
+
+
+class Kept(NamedTuple):
+    """What is kept of one time: the state (size, padded samples), drift and gap (padded samples,)."""
+
+    time: float
+    state: State
+    drift: np.ndarray
+    gap: np.ndarray
+
+
+def simulate(
+    robot: Robot, *, force: Load | Feedback, step: float, steps: int,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
+    form: Form = "task_space", every: int = 1, close: bool = True,
+) -> Simulation:  # fmt: skip
+    """Integrate the motion of a batch of cases with constant steps [s].
+
+    position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
+    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; a force may be a
+    function of time, position, rotation and twist too, which is called in every stage of a step. `load_axes` are those
+    of the "world", or of the "platform", with which the load then turns. Every n-th step is kept, the start included.
+    Without `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot
+    make, and a form that does not exist or does not suit the robot.
+    """
+    if not step > 0 or min(steps, every) < 1:
+        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
+    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), moving)
+    state = system.start(motion)
+    drift = np.zeros(motion.shape[-1])
+    kept = [Kept(0.0, state, drift, system.closed(state)[1])]
+    with np.errstate(all="ignore"):  # a failed case holds NaN
+        for k in range(1, steps + 1):
+            state = _rk4(system, (k - 1) * step, state, step)
+            closed, opened = system.closed(state)
+            state, drift = closed if close else state, np.maximum(drift, opened)
+            if k % every == 0:
+                kept.append(Kept(k * step, state, drift, system.closed(state)[1]))
+                drift = np.zeros_like(drift)
+        return _collected(system, kept, batch)
+
+
+def simulate_adaptive(
+    robot: Robot, *, force: Load | Feedback, times: ArrayLike,
+    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
+    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
+    rtol: float = 1e-10, atol: float = 1e-12,
+) -> Simulation:  # fmt: skip
+    """Integrate one case in task space with scipy's DOP853 and keep it at `times` (kept,) [s], from the first on.
+
+    Other arguments and errors as in `simulate`, without batch dims.
+    """
+    wanted = np.asarray(times, dtype=float)
+    if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
+        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
+    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
+    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
+    if batch:
+        raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
+    start = system.start(motion)
+    first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
+    still = np.zeros(motion.shape[-1])
+    with np.errstate(all="ignore"):  # a failed case holds NaN
+        flat = _integrated(system, wanted, first, rtol, atol)
+        kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(wanted, flat, strict=True)]
+        return _collected(system, kept, ())
+
+
+def _integrated(system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """The state at all times (time, size); NaN from where the integrator gets stuck."""
+    flat = np.full((len(times), len(first)), np.nan)
+    flat[0] = first
+    if not np.isfinite(_flat_rate(system, times[0], first)).all():  # the first step cannot be chosen
+        return flat
+    solver = DOP853(lambda t, y: _flat_rate(system, t, y), times[0], first, times[-1], rtol=rtol, atol=atol)
+    while solver.status == "running":
+        solver.step()
+        if solver.status == "failed" or (solver.step_size < SHORT * (times[-1] - times[0]) and solver.t < times[-1]):
+            break
+        passed = (times > solver.t_old) & (times <= solver.t)
+        if passed.any():
+            flat[passed] = solver.dense_output()(times[passed]).T
+    return flat
+
+
+def _opened(
+    robot: Robot,
+    form: Form,
+    gravity: ArrayLike,
+    force: Load | Feedback,
+    loading: tuple[Load | None, LoadAxes],
+    moving: inputs.Moving,
+    start: float = 0.0,
+) -> tuple[System, np.ndarray, Batch]:
+    """The system, its motion at the start and the batch dims, from what a caller gives."""
+    load, axes = loading
+    inputs.check_load_axes(axes)
+    if moving.get("position") is None:
+        moving = {**moving, "position": robot.mechanism.platform.home.position}
+    size = len(robot.mechanism.actuators)
+    loads = _Input("load", np.zeros(6) if load is None else load, 6, start)
+    control = force if is_feedback(force) else None
+    forces = _Input("force", np.zeros(size) if control else cast(Load, force), size, start)
+    shapes = {acting.name: acting.first.shape[:-1] for acting in (forces, loads)}
+    batch, motion = inputs.moving_input(robot, moving, shapes)
+    acting = (forces.of_time(batch), loads.of_time(batch))
+    closed = _of_rows(control, size, batch) if control else None
+    return System(robot, form, gravity, *acting, with_platform=axes == "platform", feedback=closed), motion, batch
+
+
+def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
+    """Whether it is a function of the state. Raises TypeError for a function of something else."""
+    if not callable(force):
+        return False
+    parameters = inspect.signature(force).parameters.values()
+    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    if count not in (1, 4):
+        raise TypeError(
+            f"force: got a function of {count} arguments; expected one of time, or of time, position, rotation, twist"
+        )
+    return count == 4
+
+
+def _of_rows(control: Feedback, size: int, batch: Batch) -> OfPose:
+    """The same on rows of padded samples. Raises ValueError for forces that do not fit."""
+    samples = int(np.prod(batch, dtype=int))
+
+    def forces(time: float, position: np.ndarray, rotation: np.ndarray, twist: np.ndarray) -> np.ndarray:
+        position, rotation, twist = (x[:, :samples].T.reshape(*batch, -1) for x in (position, rotation, twist))
+        acting = control(time, position, rotation.reshape(*batch, 3, 3), twist)
+        if np.shape(acting)[-1:] != (size,) or np.ndim(acting) > 1 + len(batch):
+            raise ValueError(f"force: got an array of shape {np.shape(acting)}; expected {(*batch, size)}")
+        return batches.rows(np.asarray(acting, dtype=float), batch)
+
+    return forces
+
+
+class _Input:
+    """Forces or loads as a caller gives them, and what they are at the start, (*batch, size)."""
+
+    def __init__(self, name: str, value: Load, size: int, start: float):
+        self.name, self.value, self.size = name, value, size
+        self.first = self._checked(value(start) if callable(value) else value)
+
+    def _checked(self, value: ArrayLike) -> np.ndarray:
+        return checked(self.name, value, (self.size,))
+
+    def of_time(self, batch: Batch) -> OfTime:
+        """The same as a function of time that gives (size, padded samples)."""
+        if callable(self.value):
+            function = self.value
+            return lambda t: batches.rows(self._checked(function(t)), batch)
+        constant = batches.rows(self.first, batch)
+        return lambda t: constant
+
+
+def _rk4(system: System, t: float, state: State, step: float) -> State:
+    total, rate, changes = state, state, []
+    for share, weight in _RK4:
+        rate = system.rate(t + share * step, state if share == 0.0 else state.moved(rate, share * step))
+        total = total.moved(rate, step * weight / 6.0)
+        changes.append(rate.speed)
+    rough = np.abs(changes[2] - changes[1]).max(axis=0) > ROUGH * np.abs(changes).max(axis=(0, 1)) + STILL
+    total.position[:, rough] = np.nan
+    return total.normalised()
+
+
+def _unpacked(flat: np.ndarray) -> State:
+    wide = np.repeat(flat[:, None], padded(1), axis=1)
+    return State(wide[:3], wide[3:7], wide[7:]).normalised()
+
+
+def _flat_rate(system: System, t: float, flat: np.ndarray) -> np.ndarray:
+    change = system.rate(t, _unpacked(flat))
+    return np.concatenate([change.position, change.quaternion, change.speed])[:, 0]
+
+
+def _collected(system: System, kept: Sequence[Kept], batch: Batch) -> Simulation:
+    samples = int(np.prod(batch, dtype=int))
+
+    def stacked(rows: Sequence[np.ndarray], *core: int) -> np.ndarray:
+        return np.stack([row[..., :samples].reshape(-1, samples).T.reshape((*batch, *core)) for row in rows])
+
+    states = [moment.state for moment in kept]
+    position = stacked([state.position for state in states], 3)
+    rotation = stacked([rotations.rotation_matrix(state.quaternion) for state in states], 3, 3)
+    twist = stacked([system.twist(system.speed(state)) for state in states], 6)
+    ended = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1))
+    position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
+    drift, gap = stacked([moment.drift for moment in kept]), stacked([moment.gap for moment in kept])
+    status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
+    return Simulation(np.array([moment.time for moment in kept]), position, rotation, twist, drift, gap, status)

@@ -1,0 +1,300 @@
+"""Inputs of kernels from what callers give: checked, brought to one batch, one column per sample.
+
+Everything that reaches a kernel through a function of `tasks` passes here; behind this door shapes are trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypedDict, cast, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
+from robots.loads.family import signal_values
+from robots.model import Robot
+from robots.types import TWIST, LoadAxes
+from tasks.kernels.kernel import Batch, checked, common_batch, rows
+from tasks.kernels.keys import Key
+from tasks.mechanics.recursion import MOVING
+from tasks.mechanics.structure import mount_values, structure_of, with_parameters
+from tasks.stages.criteria import sharing_problems
+
+
+class Moving(TypedDict, total=False):
+    """How a robot moves, arrays with any leading batch dims; what is absent is zero, or that of the reference pose.
+
+    Of a parallel robot, its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch, 6) and its time
+    derivative acceleration (*batch, 6) as (angular, linear) of the reference point; all in world axes; at least one of
+    them. Along what its limbs hold, which `Platform.mobility` does not name, it cannot move. Of a chain, its
+    independent joints: positions q, rates qd and accelerations qdd (*batch, freedom) [rad or m]; q has to be given.
+    They come in the order of `Mechanism.freedoms`, which is that of the tree; forces and other values of actuators in
+    that of `Mechanism.actuators`, which may differ.
+    """
+
+    position: ArrayLike | None
+    rotation: ArrayLike | None
+    twist: ArrayLike | None
+    acceleration: ArrayLike | None
+    q: ArrayLike | None
+    qd: ArrayLike | None
+    qdd: ArrayLike | None
+
+
+class MovingBase(TypedDict, total=False):
+    """How the base of a robot moves in the world, with any leading batch dims; none of it where the base stands.
+
+    base_rotation (*batch, 3, 3) from the axes of the base to those of the world; base_twist (*batch, 6) and its time
+    derivative base_acceleration (*batch, 6) as (angular, linear) of the origin of the base, in world axes.
+    """
+
+    base_rotation: ArrayLike
+    base_twist: ArrayLike
+    base_acceleration: ArrayLike
+
+
+GRAVITY = (0.0, 0.0, -9.81)
+JOINTS = ("q", "qd", "qdd")
+CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
+NEGLIGIBLE = 1e-12
+"""Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives], or times the size of
+the motion where that is above 1."""
+TILT = 1e-9
+"""The same of the axis about which a platform turns alone [rad]."""
+
+
+def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
+    """The `parameters` input of kernels, (1, parameter).
+
+    Raises ValueError for a robot whose loads change with time, unless the caller is `timed` and takes a time.
+    """
+    if robot.family.signals and not timed:
+        raise ValueError(
+            f"robot: loads of {robot.name} change with time; expected constant loads or springs, as those of one "
+            "instant by limbsweep.robots.at_time, or a function that takes a time: inverse_dynamics, joint_reactions, "
+            "accelerate, or simulate"
+        )
+    return with_parameters(robot.family, robot.values)
+
+
+def refuse_forces(robot: Robot, expected: str) -> None:
+    """Refuse by ValueError a robot on whose bodies springs or wrenches act, where no account is taken of them."""
+    if robot.mechanism.has_forces:
+        raise ValueError(
+            f"robot: springs or wrenches act on bodies of {robot.name}, which are not counted here; expected a robot "
+            f"without them, or {expected}"
+        )
+
+
+def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed: bool) -> dict[Key, np.ndarray]:
+    """The `signals` input of kernels (1, signal, padded samples), where loads of the robot change with time.
+
+    time (*batch,) [s]. Raises ValueError where it is absent though `needed`, or given for nothing.
+    """
+    values = signals_at(robot, time, needed=needed)
+    return {} if values is None else {"signals": rows(values, batch)[None]}
+
+
+def signals_at(robot: Robot, time: ArrayLike | None, *, needed: bool = True) -> np.ndarray | None:
+    """Signals (*batch, signal) at times (*batch,) [s]; None for a robot without any. Raises ValueError as above."""
+    if not robot.family.signals:
+        if time is not None:
+            raise ValueError(f"time: no load of {robot.name} changes with time; leave it out")
+        return None
+    if time is None:
+        if needed:
+            raise ValueError(f"time: got none, and loads of {robot.name} change with it; expected times (*batch,) [s]")
+        time = 0.0
+    return np.moveaxis(signal_values(robot.family, checked("time", time, ())), 0, -1)
+
+
+def mounts(robot: Robot) -> list[np.ndarray]:
+    """The `mount` input of the kernels of each limb, (1, size) each."""
+    return mount_values(robot.family, robot.values)
+
+
+def gravity_input(gravity: ArrayLike) -> np.ndarray:
+    """The `gravity` input of kernels, (1, 3). Raises ValueError."""
+    result = np.asarray(gravity, dtype=float)
+    if result.shape != (3,):
+        raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
+    return result.reshape(1, 3)
+
+
+BASES: Mapping[str, tuple[int, ...]] = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
+
+
+@dataclass(frozen=True)
+class FieldInput:
+    """What acts on all bodies: gravity (3,), or where the base moves (*batch, 9); see `tasks.mechanics.recursion`."""
+
+    values: np.ndarray
+
+    @property
+    def moving(self) -> bool:
+        """Whether the base moves."""
+        return self.values.shape[-1] == MOVING
+
+    @property
+    def batch(self) -> dict[str, Batch]:
+        """Batch dims by name, where there are any."""
+        return {"base": self.values.shape[:-1]} if self.moving else {}
+
+    def columns(self, batch: Batch) -> np.ndarray:
+        """The `gravity` input of kernels: (1, 3), or (1, 9, padded samples)."""
+        return rows(self.values, batch)[None] if self.moving else self.values.reshape(1, 3)
+
+
+def field_input(
+    gravity: ArrayLike,
+    base_rotation: ArrayLike | None = None,
+    base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> FieldInput:
+    """Gravity and the motion of the base as `tasks.inverse_dynamics` takes them. Raises ValueError for other shapes."""
+    fall = gravity_input(gravity)[0]
+    base = {"base_rotation": base_rotation, "base_twist": base_twist, "base_acceleration": base_acceleration}
+    arrays = {name: checked(name, values, BASES[name]) for name, values in base.items() if values is not None}
+    if not arrays:
+        return FieldInput(fall)
+    batch = common_batch({name: values.shape[: values.ndim - len(BASES[name])] for name, values in arrays.items()})
+    turn, zero = arrays.get("base_rotation", np.eye(3)), np.zeros(6)
+    twist, change = arrays.get("base_twist", zero), arrays.get("base_acceleration", zero)
+    world = (fall - change[..., 3:], twist[..., :3], change[..., :3])
+    turned = [np.einsum("...ji,...j->...i", turn, part) for part in world]
+    return FieldInput(np.concatenate([np.broadcast_to(part, (*batch, 3)) for part in turned], axis=-1))
+
+
+def check_load_axes(axes: LoadAxes) -> None:
+    """Refuse other axes than those of the `world` and of the `platform` by ValueError."""
+    if axes not in get_args(LoadAxes):
+        raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
+
+
+def in_world(robot: Robot, load: ArrayLike | None, rotation: ArrayLike | None, axes: LoadAxes) -> ArrayLike | None:
+    """A load (*batch, 6) on the platform in world axes, given in those of the `world` or of the `platform`.
+
+    rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
+    """
+    check_load_axes(axes)
+    if load is not None and robot.mechanism.is_chain:
+        raise ValueError(f"load: {robot.name} is a chain without platform; leave it out")
+    if load is None or axes == "world":
+        return load
+    turn = robot.mechanism.platform.home.rotation if rotation is None else rotation
+    turn, wrench = checked("rotation", turn, (3, 3)), checked("load", load, (6,))
+    moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (wrench[..., :3], wrench[..., 3:]))
+    return np.concatenate([moment, force], axis=-1)
+
+
+def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | None = None) -> tuple[Batch, np.ndarray]:
+    """Batch dims, and the motion input (1, size, padded samples) of all kernels, of a platform or of joints.
+
+    `others` names the batch dims of what else a caller gives. Raises ValueError for a part of the motion that the robot
+    does not have, for shapes that do not fit, and for motions that the platform cannot make.
+    """
+    check_names(robot, moving)
+    chain = robot.mechanism.is_chain
+    cores = dict.fromkeys(JOINTS, (len(robot.mechanism.freedoms),)) if chain else CORES
+    try:
+        arrays = {name: checked(name, values, cores[name]) for name, values in present(moving).items()}
+    except ValueError as error:
+        if not chain:
+            raise
+        raise ValueError(f"{error}; in the order of the tree: {', '.join(robot.mechanism.freedoms)}") from None
+    batches = {name: values.shape[: values.ndim - len(cores[name])] for name, values in arrays.items()}
+    batch = common_batch(batches | dict(others or {}))
+    columns = {name: rows(values.reshape(*batches[name], -1), batch) for name, values in arrays.items()}
+    if not chain:
+        return batch, _packed(robot, columns)[None]
+    still = np.zeros_like(columns["q"])
+    return batch, np.concatenate([columns.get(name, still) for name in JOINTS])[None]
+
+
+def present(moving: Moving) -> dict[str, ArrayLike]:
+    """The parts of a motion that are not absent, by name."""
+    parts = cast(Mapping[str, ArrayLike | None], moving)  # a type checker takes the items of a TypedDict for objects
+    return {name: values for name, values in parts.items() if values is not None}
+
+
+def check_names(robot: Robot, moving: Moving) -> None:
+    """Refuse what is not part of a robot's motion, and a motion without its first part."""
+    known, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
+    parts = present(moving)
+    if strange := [name for name in parts if name not in known]:
+        raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(known)}")
+    if not parts or (kind == "chain" and known[0] not in parts):
+        raise ValueError(f"{known[0]}: got nothing; expected the motion of a {kind}: {', '.join(known)}")
+
+
+def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    width, frame = next(iter(columns.values())).shape[1], robot.mechanism.platform.home
+    home = np.asarray(frame.rotation, dtype=float).reshape(9, 1)
+    reference = np.asarray(frame.position, dtype=float).reshape(3, 1)
+    position = columns.get("position", np.broadcast_to(reference, (3, width)))
+    turned = columns.get("rotation", np.broadcast_to(home, (9, width)))
+    zero = np.zeros((6, width))
+    twist, acceleration = columns.get("twist", zero), columns.get("acceleration", zero)
+    _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
+    if structure_of(robot.family).motion_size != 9:
+        _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
+        return np.concatenate([position, turned, twist, acceleration])
+    for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
+        if np.abs(value).max() > NEGLIGIBLE:
+            raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
+    return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse turns about axes that the platform is not free to turn about; rotation (9, samples), vectors (3, samples).
+
+    With two free axes the rotations that there are do not make a rule of their own: the limbs have the last word.
+    """
+    platform = robot.mechanism.platform
+    free = [k for k, name in enumerate(TWIST[:3]) if name in platform.mobility]
+    for k, axis in enumerate("xyz"):
+        for name, vector in vectors.items():
+            if k not in free and np.abs(vector[k]).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
+                raise ValueError(f"{name}: the platform of {robot.name} cannot turn about {axis}; expected 0 there")
+    if len(free) == 1:
+        home = np.asarray(platform.home.rotation, dtype=float)
+        turns = rotation.T.reshape(-1, 3, 3) @ home.T
+        if np.abs(turns[:, :, free[0]] - np.eye(3)[free[0]]).max() > TILT:
+            raise ValueError(
+                f"rotation: the platform of {robot.name} turns about {'xyz'[free[0]]} alone; expected that axis at rest"
+            )
+
+
+def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
+    """Refuse motion along axes that the platform is not free to move along; vectors (3, samples)."""
+    platform = robot.mechanism.platform
+    for k, axis in enumerate("xyz"):
+        if f"v{axis}" in platform.mobility:
+            continue
+        for name, vector in vectors.items():
+            expected = float(platform.home.position[k]) if name == "position" else 0.0
+            if np.abs(vector[k] - expected).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
+                raise ValueError(
+                    f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
+                )
+
+
+def check_kind(name: str, value: object, kind: type[object]) -> None:
+    """Raise ValueError for an argument of another type."""
+    if not isinstance(value, kind):
+        got = f"an object of type {type(value).__name__}"
+        raise ValueError(f"{name}: got {got}; expected limbsweep.robots.{kind.__name__}, such as by its method of")
+
+
+def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
+    """What decides reactions that statics leaves open: nothing, or elasticity. Raises ValueError where it cannot."""
+    if elasticity is None:
+        return NO_CRITERIA
+    check_kind("elasticity", elasticity, Elasticity)
+    criteria = CriteriaParameters(elasticity, reactions=True)
+    for problem in sharing_problems(robot.family, criteria):
+        raise ValueError(f"elasticity: got {problem}; expected joints or links that give way wherever they share loads")
+    return criteria

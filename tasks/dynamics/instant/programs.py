@@ -1,0 +1,376 @@
+"""The programs of a robot's motion with friction: all that a step in time asks for at one state.
+
+A chain has one program. A parallel robot has one for each of its limbs, which all copies share, and one for the whole,
+whose inputs are the outputs of those: `mass`, `bias`, rows of J and of passive joints with friction with what velocity
+alone adds to them, and where normal loads come from reactions these, and how they change with accelerations. Inputs and
+outputs of the whole: `tasks.dynamics.instant.systems`.
+
+A robot's motion with friction at one state of each sample, on arrays: the programs of `programs`, run.
+
+Arrays are (size, padded samples). What is constant along a motion, design, gravity and parameters of friction, is the
+same for all samples, or each sample has its own: then cases lie in the lanes of vectors.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.criteria.elasticity import Elasticity
+from robots.friction.groups import FrictionGroup
+from robots.model import Family
+from robots.types import TWIST
+from tasks.dynamics.inertia import is_tree
+from tasks.dynamics.instant.systems import (
+    FIRST,
+    SLOPES,
+    LimbDynamics,
+    LoadedPlatform,
+    PushedChain,
+    PushedPlatform,
+    PushedTree,
+    inputs_of_motion,
+    layout,
+    modes_of,
+    outputs_of_motion,
+    program_name,
+    slope,
+    stage_of,
+)
+from tasks.features.compliance import ElasticSharing, LimbElasticity, of_limb
+from tasks.features.friction import joints as joint_friction
+from tasks.features.friction.forward import ForwardFriction
+from tasks.features.friction.joints import LimbFriction
+from tasks.kernels.expression import ABSENT, Array, Scalar
+from tasks.kernels.keys import Arrays, Shape, Values, indexed, padded
+from tasks.kernels.lanes import BoundKernel
+from tasks.kernels.program import Program, require_shapes, trace
+from tasks.mathematics import rotations
+from tasks.mathematics.algebra import array, cross, dot, from_columns, where
+from tasks.mechanics import reactions as reactions
+from tasks.mechanics import recursion
+from tasks.mechanics.equations import pose_seeds
+from tasks.mechanics.inertia.articulated import ArticulatedTree
+from tasks.mechanics.kinematics import Motion
+from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.structure import (
+    GRAVITY,
+    Structure,
+    arms,
+    field_inputs,
+    limb_inputs,
+    mount_values,
+    signal_inputs,
+    solved_limb,
+    structure_of,
+    symbolic,
+)
+from tasks.stages import coupled_friction
+from tasks.stages.assembly import joint_kinds
+
+
+@functools.cache
+def motion_program(
+    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False,
+    shared: LimbElasticity | None = None,
+) -> Program:  # fmt: skip
+    """The program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
+    structure, parts = structure_of(family), layout(family, groups)
+
+    def one_sample(
+        parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, modes: Array,
+        stage: Array | None = None, elasticity: Array = ABSENT, signals: Array = ABSENT,
+    ) -> dict[str, Any]:  # fmt: skip
+        q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
+        motion = np.concatenate([q, qd, np.zeros(parts.free)])
+        mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion, signals)
+        joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
+        now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
+        sharing = _sharing(family, 0, shared, elasticity)
+        own = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
+        plain = is_tree(family) and not implicit and not any(joint.sticks for joint in joints)
+        tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
+        state_of = qd, force, joints, now, step, own
+        pushed = PushedChain(*state_of) if tree is None else PushedTree(*state_of, tree)
+        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
+
+    case, sample = inputs_of_motion(parts, groups, implicit)
+    sample |= signal_inputs(family)
+    case, sample = field_inputs(limb_inputs(structure, 0) | case | _elastic_input(shared), sample, moving_base)
+    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
+
+
+def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> dict[str, Shape]:
+    """Names and shapes of the outputs of `limb_motion_program`."""
+    free, driven = structure.freedoms, len(structure.mechanism.limbs[limb_index].actuators)
+    redundant, passive = structure.redundant(limb_index), len(wanted.passive)
+    shapes: dict[str, Shape] = {"mass": (free, free), "bias": (free,), "jacobian": (driven, free)}
+    shapes |= {"driven_drift": (driven,), "through": (passive, free), "passive_drift": (passive,), "status": (1,)}
+    if wanted.statics:
+        asked = wanted.shapes(free, driven, redundant, structure.held)
+        asked |= reactions.share_shapes(structure.held, driven, redundant)
+        shapes |= {name: shape for name, shape in asked.items() if name not in RATES}
+        shapes |= {slope(name): (*shapes[name], free) for name in SLOPES if name in shapes}
+    return shapes
+
+
+RATES = ("through", "passive_rate")
+"""What `tasks.features.friction.joints.share` gives of rates."""
+
+
+@functools.cache
+def limb_motion_program(
+    family: Family, limb_index: int, wanted: LimbFriction, moving_base: bool = False,
+    shared: LimbElasticity | None = None,
+) -> Program:  # fmt: skip
+    """What a limb of a parallel robot puts into forward dynamics at a state: `limb_shapes` says what.
+
+    Inputs as those of `tasks.stages.limb.limb_program`; `motion` is without acceleration. With `moving_base`,
+    `gravity` is a sample input. With `shared`, what gives way, normal loads are those by elasticity. Raises ValueError
+    for loads from reactions of a limb with `every_row`.
+    """
+    structure = structure_of(family)
+    limb_ = structure.mechanism.limbs[limb_index]
+    if wanted.statics and limb_.every_row:
+        raise ValueError(
+            f"every_row: loads from reactions of {family.name} got limb {limb_.name} with every row of its tips; "
+            "expected limbs with a choice of rows; leave every_row out, or give friction a load that is constant"
+        )
+
+    def one_sample(
+        parameters: Array, mount: Array, gravity: Array, motion: Array, elasticity: Array = ABSENT,
+        signals: Array = ABSENT,
+    ) -> dict[str, Any]:  # fmt: skip
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
+        seeds, sharing = pose_seeds(pose, moving), _sharing(family, limb_index, shared, elasticity)
+        own = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), seeds, sharing)
+        passive = own.passive_rows(wanted.passive)
+        result = {
+            "mass": own.mass, "bias": own.bias, "jacobian": own.jacobian, "through": passive,
+            "driven_drift": own.drift(own.jacobian), "passive_drift": own.drift(passive), "status": [solved.status],
+        }  # fmt: skip
+        return result | (_statics(own, wanted) if wanted.statics else {})
+
+    case = limb_inputs(structure, limb_index) | _elastic_input(shared)
+    case, sample = field_inputs(case, {"motion": (structure.motion_size,), **signal_inputs(family)}, moving_base)
+    program = trace(f"{family.name}.{limb_.name}.motion", one_sample, case=case, sample=sample)
+    require_shapes(program, limb_shapes(structure, limb_index, wanted))
+    return program
+
+
+def _elastic_input(shared: LimbElasticity | None) -> dict[str, Shape]:
+    return {} if shared is None else {"elasticity": (shared.size,)}
+
+
+def _sharing(
+    family: Family, limb_index: int, shared: LimbElasticity | None, elasticity: Array
+) -> ElasticSharing | None:
+    return None if shared is None else ElasticSharing(shared, elasticity, arms(family, limb_index))
+
+
+def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
+    """What normal loads need, and how it changes with the accelerations of the freedoms."""
+    result = _shares(own, LimbStatics(own.mounted, own.solved), own.gravity, wanted)
+    mounted = own.mounted.unforced
+    moves = [_shares(own, LimbStatics(mounted, move), np.zeros(3), wanted) for move in own.unit_motions]
+    names = [name for name in SLOPES if name in result]
+    slopes = {slope(name): from_columns([each[name] for each in moves], len(result[name])) for name in names}
+    return result | slopes
+
+
+def _shares(own: LimbDynamics, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Any]:
+    return {name: value for name, value in own.shares(statics, gravity, wanted).items() if name not in RATES}
+
+
+@functools.cache
+def platform_motion_program(
+    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False
+) -> Program:
+    """The program of a parallel robot; see `outputs_of_motion`.
+
+    Sample inputs besides those of a chain: `motion` of the platform without acceleration, `load` (6,) on it in world
+    axes, and of each limb what `limb_motion_program` gives.
+    """
+    structure, parts = structure_of(family), layout(family, groups)
+    wanted = coupled_friction.wanted(family, groups)
+
+    def one_sample(
+        parameters: Array, gravity: Array, friction: Array, state: Array, modes: Array, force: Array, load: Array,
+        motion: Array, stage: Array | None = None, signals: Array = ABSENT, **limbs: Mapping[int, Array],
+    ) -> dict[str, Any]:  # fmt: skip
+        body = symbolic(structure, parameters, signals).platform
+        pose, moving = recursion.unpack(motion, body)
+        joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
+        now, step = modes_of(parts, modes, state[parts.at["memory"]]), stage_of(parts, stage)
+        loaded = LoadedPlatform(body, pose, moving, array(gravity), load)
+        pushed = PushedPlatform(state[parts.at["qd"]], force, joints, now, step, loaded, limbs, wanted)
+        status: Scalar = 0.0
+        for values in reversed(list(limbs["status"].values())):  # the first limb's complaint
+            status = where(values[0] > 0.5, values[0], status)
+        going = [*moving.v, *_turning(state[parts.at["q"]][3:], moving)]
+        driven = [dot(array(load), array([*moving.omega, *moving.v]))]
+        return outputs_of_motion(family, groups, pushed, limbs=status, going=going, driven=driven)
+
+    case, sample = inputs_of_motion(parts, groups, implicit)
+    case |= {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    sample |= {"motion": (structure.motion_size,), "load": (len(TWIST),), **signal_inputs(family)}
+    for k, (instance, asked) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
+        sample |= indexed(k, limb_shapes(structure, instance.limb, asked))
+    case, sample = field_inputs(case, sample, moving_base)
+    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
+
+
+def _turning(quaternion: Array, moving: Motion) -> list[Scalar]:
+    """Rate of a unit quaternion, scalar first, for an angular velocity in world axes."""
+    whole, part = quaternion[0], quaternion[1:]
+    omega = array(moving.omega)
+    return [-dot(omega, part) * 0.5, *((omega * whole + cross(omega, part)) * 0.5)]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What is constant along motions: (1, size) for all samples, or (padded samples, size), a case for each.
+
+    parameters in the order of the family, mounts of each limb of the robot, gravity (1, 3) or (padded samples, 3),
+    friction, the parameters of all groups. elastic: of each limb what gives way, the same for all samples, by which
+    normal loads are shared where statics leaves them open; empty: they have the least norm.
+    """
+
+    parameters: np.ndarray
+    mounts: tuple[np.ndarray, ...]
+    gravity: np.ndarray
+    friction: np.ndarray
+    elastic: tuple[tuple[LimbElasticity, np.ndarray], ...] = ()
+
+    @classmethod
+    def of(
+        cls, family: Family, parameters: np.ndarray, gravity: np.ndarray, friction: np.ndarray,
+        elasticity: Elasticity | None = None,
+    ) -> Constants:  # fmt: skip
+        """From arrays (1, size), or with a row for each case: the last one fills the last group of lanes."""
+        count = max(len(values) for values in (parameters, gravity, friction))
+
+        def filled(values: np.ndarray) -> np.ndarray:
+            if len(values) == 1:
+                return values
+            return np.concatenate([values, np.repeat(values[-1:], padded(count) - count, axis=0)])
+
+        wide = filled(parameters)
+        mounts = mount_values(family, {p.name: wide[:, i] for i, p in enumerate(family.parameters)})
+        limbs = range(len(family.reference.instances))
+        elastic = () if elasticity is None else tuple(of_limb(elasticity, family.reference, k) for k in limbs)
+        return cls(wide, tuple(mounts), filled(gravity), filled(friction), elastic)
+
+    @property
+    def shared(self) -> bool:
+        """Whether all samples have the same."""
+        return max(len(values) for values in (self.parameters, self.gravity, self.friction)) == 1
+
+    def of_limb(self, limb: int) -> Arrays:
+        """Case inputs of the programs of a limb of the robot."""
+        elastic = {"elasticity": self.elastic[limb][1]} if self.elastic else {}
+        return {"mount": self.mounts[limb], **self.of_robot, **elastic}
+
+    @property
+    def of_robot(self) -> Arrays:
+        """Those of the programs of the whole robot."""
+        return {"parameters": self.parameters, "gravity": self.gravity, "friction": self.friction}
+
+
+class Instant:
+    """What a robot does at a state; with `base`, the field of a moving base is part of what acts on it."""
+
+    def __init__(self, family: Family, groups: tuple[FrictionGroup, ...], constants: Constants, *, base: bool = False):
+        self.family, self.groups, self.constants, self.base = family, groups, constants, base
+        self.layout, self.structure = layout(family, groups), structure_of(family)
+        self._whole: dict[tuple[str, int], BoundKernel] = {}
+        self._columns: np.ndarray | None = None
+        self._parts: dict[tuple[str, int], BoundKernel] = self._whole
+
+    def of(self, columns: np.ndarray) -> Instant:
+        """The same for some of the samples."""
+        result = copy.copy(self)
+        result._columns = columns if self._columns is None else self._columns[columns]
+        result._parts = {}
+        return result
+
+    def __call__(
+        self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray, stage: np.ndarray | None = None
+    ) -> Arrays:
+        """Outputs as `tasks.dynamics.instant.systems.outputs_of_motion` names them, (1, size, padded samples).
+
+        acting: rows of `Layout.acting`; stage: as there.
+        """
+        width, rows = state.shape[1], self.layout.acting
+        inputs: Values = {"state": state[None], "modes": modes[None], "force": acting[None, rows["force"]]}
+        inputs |= {"stage": stage[None]} if stage is not None else {}
+        field: Values = {"gravity": acting[None, rows["base"]]} if self.base else {}
+        field |= {"signals": acting[None, rows["signals"]]} if self.layout.signals else {}
+        implicit = stage is not None
+        if not self.layout.platform:
+            return self.whole_kernel(implicit=implicit)(inputs | field, width)
+        moving: Values = {"motion": self._motion(state), **field}
+        inputs |= moving | {"load": acting[None, rows["load"]]}
+        for k, limb in enumerate(self.limb_kernels()):
+            inputs |= indexed(k, dict(limb(moving, width)))
+        return self.whole_kernel(implicit=implicit)(inputs, width)
+
+    def limb_kernels(self) -> list[BoundKernel]:
+        """The kernel of each limb of a parallel robot."""
+        limbs = range(len(self.structure.mechanism.instances))
+        return [self._kernel("limb", k, self.constants.of_limb(k)) for k in limbs]
+
+    def whole_kernel(self, *, implicit: bool = False) -> BoundKernel:
+        """The kernel of the chain, or of the whole of a parallel robot, which takes what its limbs give."""
+        if not self.layout.platform:
+            return self._kernel("chain", implicit, self.constants.of_limb(0))
+        return self._kernel("robot", implicit, self.constants.of_robot)
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether every sample is of a case of its own, so that kernels can be part of a sequence."""
+        return not self.constants.shared
+
+    def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:
+        """The kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""
+        key = (part, int(number))
+        if key not in self._whole:
+            self._whole[key] = BoundKernel(self._program(part, int(number)), case)
+        if key not in self._parts:
+            assert self._columns is not None
+            self._parts[key] = self._whole[key].of(self._columns)
+        return self._parts[key]
+
+    def _program(self, part: str, number: int) -> Program:
+        elastic = self.constants.elastic
+        if part == "limb":
+            wanted = coupled_friction.wanted(self.family, self.groups)[number]
+            index = self.structure.mechanism.instances[number].limb
+            return limb_motion_program(self.family, index, wanted, self.base, elastic[number][0] if elastic else None)
+        if part == "chain":
+            shared = elastic[0][0] if elastic else None
+            return motion_program(self.family, self.groups, bool(number), self.base, shared)
+        return platform_motion_program(self.family, self.groups, bool(number), self.base)
+
+    def _motion(self, state: np.ndarray) -> np.ndarray:
+        """The motion input of the programs of limbs, without acceleration."""
+        position, rotation, twist = self.seen(state)
+        none = np.zeros_like(position)
+        if self.structure.motion_size == 9:
+            return np.concatenate([position, twist[3:], none])[None]
+        return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])[None]
+
+    def seen(self, state: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Of a chain q and q' (freedom, samples); of a platform position (3,), rotation (3, 3), twist (6, samples)."""
+        at = self.layout.at
+        if not self.layout.platform:
+            return state[at["q"]], state[at["qd"]]
+        pose = state[at["q"]]
+        twist = np.zeros((6, state.shape[1]))
+        twist[self.structure.positions] = state[at["qd"]]
+        return pose[:3], rotations.rotation_matrix(pose[3:]), twist

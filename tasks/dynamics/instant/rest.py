@@ -1,0 +1,395 @@
+"""Friction of all joints at rest as one convex problem, for one sample.
+
+Joints at rest accelerate with s = c - D tau under their friction tau, where c is what they would do without it and
+D = W M^-1 W^T their mobility. Friction holds them up to limits, and beyond opposes the motion that begins. Gauss's
+least constraint and Moreau's greatest dissipation together say that tau minimises
+
+    tau^T D tau / 2 - c^T tau    over    -below <= tau <= above,
+
+which is convex. D loses rank where joints depend on each other, as those of a loop do: accelerations are unique
+nevertheless; of all friction with these accelerations, that of the least sum of D_kk tau_k^2 is taken, a norm that
+does not mix units. Sources: Moreau 1988, Unilateral contact and dry friction; Glocker 2001, Set-valued force laws.
+
+A *partition* says of each joint whether it holds (0), or is at its limit above (1) or below (-1). What it leads to is
+computed by `tasks.dynamics.instant.forces`, and taken where it meets the conditions of the minimum: no result rests on
+how the partition was found. It is proposed by the iterates of a primal-dual interior-point method with Mehrotra's
+corrector, which takes about ten steps whatever the number of joints, and each step is straight-line code. Source:
+Nocedal and Wright 2006, Numerical Optimization, section 16.6.
+
+Joints that hold, for one sample: the forces with which they take back a motion, and what they leave free.
+
+Whether friction whose loads are reactions has no motion, or several (Painleve's paradoxes), for one sample.
+
+Loads N belong to a motion where N = G(N): friction under N, accelerations, reactions, loads. G goes round in searches,
+which are the phases of one loop:
+
+    FIRST    from loads without friction, as quickly as it goes: its end is the motion
+    GROWTH   under loads so large that friction alone makes them: the factor by which a round enlarges loads
+    SLOWLY   from no loads and no friction, in small shares: loads grow until they belong to a motion
+
+What bearings carry is affine in friction, so that for one loaded joint in motion N = |c_0 + c_1 N|. A factor |c_1|
+below 1 gives one solution. Above it there are two where c_0 and c_1 are opposite, and none else. With several joints G
+is of lengths of vectors that are affine in N, which grow at most as N does: where the factor passes 1 the number of
+solutions changes from one to an even number. At rest a joint that holds may be one that would slide as well; then the
+slow search ends at another motion than the first. Sources: Painleve 1895, Lecons sur le frottement; Klein 1910; Leine,
+Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve paradox.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, from_columns, sqrt, total, where
+from tasks.mathematics.solvers import Factors
+
+PROXIMAL = 1e-8
+"""Added to the mobility of each joint, relative to it: among equals, less friction is better."""
+
+NARROW = 1e-12
+"""What limits are widened by, relative to the widest: the interior must not be empty."""
+
+BACK = 0.99
+"""Share of the way to the boundary that a step goes."""
+
+FINISHED = 1e-28
+"""Product of room and pressure, relative to the square of the largest pressure, at which iterates stay as they are."""
+
+TINY = 1e-150
+
+NUMBERS = 5
+"""Of an iterate for each joint."""
+
+
+@dataclass(frozen=True)
+class Interior:
+    """An iterate: friction, room to the limits above and below, and the pressure on each, all (joint,) and scaled."""
+
+    friction: Array
+    room_above: Array
+    room_below: Array
+    press_above: Array
+    press_below: Array
+
+    @classmethod
+    def of(cls, numbers: Scalars) -> Interior:
+        """From what `numbers` gives."""
+        return cls(*(array(part) for part in np.split(np.array(numbers, dtype=object), NUMBERS)))
+
+    def numbers(self) -> list[Scalar]:
+        """All of it, NUMBERS for each joint."""
+        parts = (self.friction, self.room_above, self.room_below, self.press_above, self.press_below)
+        return [x for part in parts for x in part]
+
+    def partition(self) -> list[Scalar]:
+        """The partition that it proposes: a joint is at the limit whose pressure has become greater than the room."""
+        rooms, presses = (self.room_above, self.room_below), (self.press_above, self.press_below)
+        return [
+            where(up > room_up, where(down > up, -1.0, 1.0), where(down > room_down, -1.0, 0.0))
+            for room_up, room_down, up, down in zip(*rooms, *presses, strict=True)
+        ]
+
+    def product(self) -> Scalar:
+        """Mean product of room and pressure."""
+        return (self.room_above @ self.press_above + self.room_below @ self.press_below) / (2.0 * len(self.friction))
+
+    def moved(self, change: Interior, share: Scalar) -> Interior:
+        """A share of the way along a change."""
+        pairs = zip(self._parts(), change._parts(), strict=True)
+        return Interior(*(array(value + step * share) for value, step in pairs))
+
+    def reach(self, change: Interior) -> Scalar:
+        """The share of a change, at most 1, at which a room or a pressure is gone."""
+        result: Scalar = 1.0
+        for values, steps in zip(self._parts()[1:], change._parts()[1:], strict=True):
+            for value, step in zip(values, steps, strict=True):
+                gone = value + step * result < 0.0
+                result = where(gone, -value / where(gone, step, -1.0), result)
+        return result
+
+    def _parts(self) -> tuple[Array, ...]:
+        return self.friction, self.room_above, self.room_below, self.press_above, self.press_below
+
+
+@dataclass(frozen=True)
+class RestProblem:
+    """Friction of the joints that are `resting` (1, of others 0), among those that may rest.
+
+    `mobility` D (joint, joint), `change` c and limits `above` and `below` (joint,).
+    """
+
+    mobility: Array
+    change: Array
+    above: Array
+    below: Array
+    resting: Array
+
+    @cached_property
+    def _scales(self) -> list[Scalar]:
+        """What makes the mobility of each joint one."""
+        return [
+            where(mask > 0.5, sqrt(where(mask > 0.5, self.mobility[k, k], 1.0)), 1.0)
+            for k, mask in enumerate(self.resting)
+        ]
+
+    @cached_property
+    def _matrix(self) -> Array:
+        size = len(self.change)
+        result = np.array(np.eye(size) * (1.0 + PROXIMAL), dtype=object)
+        for i in range(size):
+            for j in range(i):
+                both = self.resting[i] * self.resting[j]
+                result[i, j] = result[j, i] = self.mobility[i, j] * both / (self._scales[i] * self._scales[j])
+        return array(result)
+
+    @cached_property
+    def _wanted(self) -> Array:
+        return array([c * mask / g for c, mask, g in zip(self.change, self.resting, self._scales, strict=True)])
+
+    @cached_property
+    def _size(self) -> Scalar:
+        result: Scalar = TINY
+        for value in self._wanted:
+            result = where(abs(value) > result, abs(value), result)
+        return result
+
+    @cached_property
+    def _widest(self) -> Scalar:
+        result: Scalar = 0.0
+        for limits in (self.above, self.below):
+            for x, mask, g in zip(limits, self.resting, self._scales, strict=True):
+                wide = x * g * mask
+                result = where(wide > result, wide, result)
+        return where(result > 0.0, result, self._size)
+
+    def start(self) -> Interior:
+        """An iterate without friction."""
+        above, below = (self._box(limits) for limits in (self.above, self.below))
+        up = [where(c > 0.0, c, 0.0) + self._slight(room) for c, room in zip(self._wanted, above, strict=True)]
+        down = [where(c < 0.0, -c, 0.0) + self._slight(room) for c, room in zip(self._wanted, below, strict=True)]
+        return Interior(np.zeros(len(up)), above, below, array(up), array(down))
+
+    def _box(self, limits: Array) -> Array:
+        limited = zip(limits, self.resting, self._scales, strict=True)
+        return array([where(mask > 0.5, x * g + self._widest * NARROW, self._size) for x, mask, g in limited])
+
+    def _slight(self, room: Scalar) -> Scalar:
+        """A pressure where there is none: such that products with the room are alike."""
+        near = room < self._size
+        return where(near, self._size, self._size * (self._size / where(near, 1.0, room)))
+
+    def following(self, now: Interior) -> Interior:
+        """The next iterate."""
+        y, up, down = now.friction, now.press_above, now.press_below
+        matrix = np.array(self._matrix, dtype=object)
+        for k in range(len(y)):
+            matrix[k, k] = matrix[k, k] + up[k] / now.room_above[k] + down[k] / now.room_below[k]
+        factors, left = Factors.of(array(matrix)), self._wanted - self._matrix @ y
+
+        def change(above: Array, below: Array) -> Interior:
+            """Towards products of rooms and pressures that are these (joint,)."""
+            by_up, by_down = above / now.room_above, below / now.room_below
+            step = factors.solve(left - by_up + by_down)
+            press_up = up * step / now.room_above + by_up - up
+            press_down = by_down - down * step / now.room_below - down
+            return Interior(step, -step, step, array(press_up), array(press_down))
+
+        none = np.zeros(len(y))
+        first, product = change(none, none), now.product()
+        ahead = now.moved(first, now.reach(first)).product() / product
+        wanted = array([product * ahead * ahead * ahead] * len(y))
+        second = change(wanted - first.room_above * first.press_above, wanted - first.room_below * first.press_below)
+        going = product > FINISHED * self._size * self._size
+        return now.moved(second, where(going, now.reach(second) * BACK, 0.0))
+
+
+def chosen(fresh: Scalar, start: Interior, numbers: Sequence[Scalar]) -> Interior:
+    """The iterate of these `numbers`, or where `fresh` (1, else 0) the `start`."""
+    return Interior.of([where(fresh > 0.5, a, b) for a, b in zip(start.numbers(), numbers, strict=True)])
+
+
+COMPLIANCE = 1e-10
+"""What stuck joints give way, relative to being free: it decides between joints that hold the same thing."""
+
+DEPENDENT = 1e-8
+"""Mobility of a joint beside those before it, relative to that without them, below which it depends on them."""
+
+HELD = 1e-8
+"""Mobility of a freedom beside stuck joints, relative to that without them, below which it is held."""
+
+NOTHING = 1e-300
+
+
+@dataclass(frozen=True)
+class Brake:
+    """What joints that hold do: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
+
+    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0. The mass matrix is
+    asked for only where there are any: that of a tree takes much longer to trace than its motion.
+    """
+
+    factors: Callable[[], Factors]
+    rows: Array
+    sticking: Sequence[int]
+    holds: Sequence[Scalar]
+
+    @cached_property
+    def through(self) -> Array:
+        """Accelerations that unit forces in sticking joints give (freedom, sticking joint), zero of others."""
+        columns = [self.factors().solve(self.rows[k]) * hold for k, hold in zip(self.sticking, self.holds, strict=True)]
+        return from_columns(columns, self.rows.shape[1])
+
+    @cached_property
+    def mobility(self) -> Array:
+        """Of stuck joints among themselves, W_S M^-1 W_S^T; zero for others."""
+        size = len(self.sticking)
+        mask = np.array(self.holds, dtype=object).reshape(size, 1)
+        return array(mask * (self.rows[np.array(self.sticking, dtype=int)] @ self.through))
+
+    @cached_property
+    def stiffness(self) -> Factors:
+        """Of that mobility, made regular."""
+        regular = np.array(self.mobility, dtype=object)
+        for i, hold in enumerate(self.holds):
+            regular[i, i] = regular[i, i] * (1.0 + COMPLIANCE) + (1.0 - hold) + NOTHING
+        return Factors.of(array(regular))
+
+    def forces(self, change: Array) -> tuple[Array, Array]:
+        """Forces in sticking joints that take back a change (joint,) of their velocities: all but a little, and all."""
+        wanted = array([change[k] * hold for k, hold in zip(self.sticking, self.holds, strict=True)])
+        first = self.stiffness.solve(wanted)
+        return first, first + self.stiffness.solve(wanted - self.mobility @ first)
+
+    def least(self, holding: Array, mass: Array) -> list[Scalar]:
+        """The friction (joint that may hold,) that does what `holding` does, of least sum of D_kk tau_k^2.
+
+        Where joints depend on each other, `holding` has that already but for rounding, which compliance makes great.
+        Friction that is W times something of the freedoms has none of it.
+        """
+        size, rows = len(mass), [self.rows[k] for k in self.sticking]
+        diagonal = np.diagonal(self.mobility)
+        shares = [where(x > 0.5, 1.0 / where(x > 0.5, d, 1.0), 0.0) for x, d in zip(self.holds, diagonal, strict=True)]
+        gram, wanted = np.zeros((size, size)), np.zeros(size)
+        for row, share, hold, tau in zip(rows, shares, self.holds, holding, strict=True):
+            gram, wanted = gram + np.outer(row, row) * share, wanted + row * (tau * hold)
+        factors = Factors.of(array(gram + mass * COMPLIANCE))
+        first = factors.solve(wanted)
+        turn = first + factors.solve(wanted - array(gram) @ first)
+        again = (row @ turn * share for row, share in zip(rows, shares, strict=True))
+        return [where(self.dependent > 0.5, a, b) for a, b in zip(again, holding, strict=True)]
+
+    def released(self, change: Array, holding: Array) -> Array:
+        """A change of the freedoms less what forces in sticking joints take back."""
+        return change - self.through @ holding
+
+    @cached_property
+    def dependent(self) -> Scalar:
+        """1 where joints that hold depend on each other, so that their friction is not unique."""
+        result: Scalar = 0.0
+        for i, (pivot, hold) in enumerate(zip(self.stiffness.pivots, self.holds, strict=True)):
+            lost = pivot <= self.mobility[i, i] * DEPENDENT
+            result = where(hold > 0.5, where(lost, 1.0, result), result)
+        return result
+
+    @cached_property
+    def held(self) -> list[Any]:
+        """Whether each freedom is held by stuck joints."""
+        free = self.rows.shape[1]
+        loose = [self.factors().quadratic(unit) for unit in np.eye(free)]
+        left = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
+        return [a <= b * HELD for a, b in zip(left, loose, strict=True)]
+
+    def unless_held(self, change: Array) -> Array:
+        """A change of the freedoms, exactly zero where they are held: what is at rest stays there to the last bit."""
+        if not self.sticking:
+            return change
+        return array([where(mask, 0.0, x) for mask, x in zip(self.held, change, strict=True)])
+
+
+FIRST, GROWTH, SLOWLY = 0.0, 1.0, 2.0
+
+GROWTH_ROUNDS = 8
+"""Rounds after which the direction of large loads is that which grows."""
+
+LARGE = 1e9
+"""Sum of large loads, relative to that without friction: what is beside friction does not count among them."""
+
+SLOW_STEPS = 3000
+"""Rounds and steps of the problem of rest in the slow search."""
+
+SHARE = 0.9
+"""Of loads that a round of the slow search keeps."""
+
+ENDED = 1e-11
+"""Change of loads in a round, relative, at which the slow search has an end."""
+
+AWAY, GONE = 1e6, 1e30
+"""Sum of loads, relative to that without friction, from which they run away in the slow search, and in the first."""
+
+ANOTHER = 1e-6
+"""Difference of accelerations, relative to all that they are the sum of, of another motion."""
+
+ALIKE, OTHER, LOST = 1.0, 2.0, 3.0
+"""Ends of the slow search: the same motion as the first, another one, loads without bound; 0 while there is none."""
+
+OVERFLOW = 1e150
+"""Loads from which squares have no number."""
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Where the searches are: phase, rounds and steps in all, the end of the first one, and what came of the others.
+
+    loads (joint,), partition and acceleration (freedom,) are those of the first search once it has ended; settled is 1
+    where it has one. growth: factors of the last two rounds; second: end of the slow search.
+    """
+
+    phase: Scalar
+    count: Scalar
+    settled: Scalar
+    growth: Sequence[Scalar]
+    second: Scalar
+    loads: Sequence[Scalar]
+    partition: Sequence[Scalar]
+    acceleration: Sequence[Scalar]
+
+    def numbers(self) -> list[Scalar]:
+        """All of it."""
+        head = (self.phase, self.count, self.settled, *self.growth, self.second)
+        return [*head, *self.loads, *self.partition, *self.acceleration]
+
+    @classmethod
+    def of(cls, numbers: Scalars, loads: int, partition: int) -> Searches:
+        """From what `numbers` gives."""
+        phase, count, settled, before, last, second, *others = numbers
+        first, rest = others[:loads], others[loads:]
+        return cls(phase, count, settled, (before, last), second, first, rest[:partition], rest[partition:])
+
+    @property
+    def grows(self) -> Scalar:
+        """1 where large loads do not become smaller."""
+        return where(self.growth[0] * self.growth[1] >= 1.0, 1.0, 0.0)
+
+
+def equal(number: Scalar, code: float) -> Scalar:
+    """1 where a number is this whole one."""
+    return where(abs(number - code) < 0.5, 1.0, 0.0)
+
+
+def large(loads: Sequence[Scalar], size: Scalar) -> list[Scalar]:
+    """Loads of the same proportions whose sum is LARGE times a size; all alike where there are none, or no numbers."""
+    whole = total(loads)
+    good = where(whole > 0.0, where(whole < OVERFLOW, 1.0, 0.0), 0.0)
+    scale = where(good > 0.5, size * LARGE / where(good > 0.5, whole, 1.0), 0.0)
+    return [where(good > 0.5, x * scale, size * LARGE) for x in loads]
+
+
+def differs(acceleration: Array, other: Sequence[Scalar], size: Scalar) -> Scalar:
+    """1 where accelerations are those of another motion; `size` is that of what they are the sum of."""
+    apart = total([a - b for a, b in zip(acceleration, other, strict=True)])
+    return where(apart > size * ANOTHER, 1.0, 0.0)

@@ -1,0 +1,471 @@
+"""Inputs and outputs of the programs of a robot's motion with friction, and where their parts are.
+
+Inputs per case: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups). Per sample: `state` and
+`modes` in the order of `Layout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and what
+is subtracted from the rates of speed (freedom,) and of memory (joint,); `signals`, where loads change with time; where
+the base moves, `gravity` is as `tasks.mechanics.recursion` has it. They are few because a call costs by the array.
+Cases may lie in the lanes of vectors, each with its own design and friction: see `tasks.kernels.lanes`.
+
+What one limb, or a chain, puts into the equations of motion that joint friction acts on, for one sample.
+
+    M V' + b = J^T u - W^T tau,    rates of actuators J V, of joints with friction W V
+
+V are the rates of the robot's freedoms: components of the platform's twist, of a chain rates of its independent joints.
+M and b are what inverse dynamics gives for unit accelerations and for none, so that the two problems are inverse to
+each other. Sources: hybrid-limb paper, Eqs. (97), (140); joint-friction paper, section 3.
+
+A chain with joint friction under its actuator forces, for one sample.
+
+A tree under its actuator forces, with friction that moves with it or not at all, for one sample.
+
+Where no joint can be at rest, nothing asks for the mass matrix: accelerations come from articulated bodies.
+
+A parallel robot with joint friction under its actuator forces, for one sample, from the shares of its limbs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robots.friction.groups import FrictionGroup
+from robots.model import Family, Platform
+from robots.status import Status
+from robots.types import TWIST
+from tasks.dynamics.instant.forces import Loads, Modes, Moved, Pushed, SettledMotion, Stage
+from tasks.features.compliance import ElasticSharing
+from tasks.features.friction import joints as joint_friction
+from tasks.features.friction.forward import ForwardFriction
+from tasks.features.friction.joints import LimbFriction
+from tasks.kernels.derivatives import tangent
+from tasks.kernels.expression import ZERO, Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, is_zero, sqrt, total, where
+from tasks.mechanics import limb, recursion
+from tasks.mechanics import reactions as reactions
+from tasks.mechanics.equations import Seeds, state_seeds
+from tasks.mechanics.inertia.articulated import ArticulatedTree
+from tasks.mechanics.kinematics import REST, Motion, Pose
+from tasks.mechanics.limb import Mounted, Solved, unit_motion
+from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.recursion import MOVING, Field, held_directions
+
+OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
+"""Of every joint with friction: its friction, velocity, the most that holds it against what it holds now, the memory of
+its law once it is here, of one at rest that does not hold the acceleration that begins, relative, and the sum of the
+magnitudes of all that its velocity is the sum of."""
+
+POSE = 7
+"""Length of the position of a platform: of its reference point, then the unit quaternion of its axes, scalar first."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the parts of a state are: q, q', memory of friction, work that friction takes, work of actuators.
+
+    `free` freedoms, so many of `joints` with friction and of `actuators`. Of a `platform` q is its pose, position and
+    unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the load follows.
+    """
+
+    free: int
+    joints: int
+    actuators: int
+    platform: bool = False
+    signals: int = 0
+
+    @property
+    def positions(self) -> int:
+        """Length of q."""
+        return POSE if self.platform else self.free
+
+    @functools.cached_property
+    def at(self) -> Mapping[str, slice]:
+        """Rows of `q`, `qd`, `memory`, `loss`, `work`, and of a platform `load_work`."""
+        sizes = {"q": self.positions, "qd": self.free, "memory": self.joints, "loss": self.joints}
+        return _rows({**sizes, "work": self.actuators, **({"load_work": 1} if self.platform else {})})
+
+    @functools.cached_property
+    def of_joints(self) -> Mapping[str, slice]:
+        """Rows of OF_JOINTS in the output `joints`."""
+        return _rows(dict.fromkeys(OF_JOINTS, self.joints))
+
+    @functools.cached_property
+    def acting(self) -> Mapping[str, slice]:
+        """Rows of what acts from outside.
+
+        `force` of the actuators, `load` on the platform, `signals` of loads over time, and `base`, where it moves.
+        """
+        load = len(TWIST) if self.platform else 0
+        return _rows({"force": self.actuators, "load": load, "signals": self.signals, "base": MOVING})
+
+    @property
+    def moving(self) -> int:
+        """Length of q and q'."""
+        return self.positions + self.free
+
+    @property
+    def size(self) -> int:
+        """Length of a state."""
+        return max(rows.stop for rows in self.at.values())
+
+
+def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
+    ends = np.cumsum([0, *sizes.values()])
+    return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
+
+
+def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
+    """The layout of a robot's states."""
+    mechanism, joints = family.reference, sum(len(each.places) for each in groups)
+    sizes = len(mechanism.freedoms), joints, len(mechanism.actuators)
+    return Layout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
+
+
+def inputs_of_motion(
+    parts: Layout, groups: tuple[FrictionGroup, ...], implicit: bool
+) -> tuple[dict[Any, tuple[int, ...]], dict[Any, tuple[int, ...]]]:
+    """Inputs per case and per sample that programs of chains and of platforms share."""
+    case: dict[Any, tuple[int, ...]] = {"friction": (sum(len(group.parameters) for group in groups),)}
+    sample: dict[Any, tuple[int, ...]] = {"state": (parts.size,), "force": (parts.actuators,)}
+    sample |= {"modes": (2 * parts.joints,)} | ({"stage": (1 + parts.free + parts.joints,)} if implicit else {})
+    return case, sample
+
+
+def program_name(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool) -> str:
+    """Name of the program of a motion."""
+    kind = "implicit" if implicit else "explicit"
+    name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
+    return f"{family.name}.motion.{kind}.{name}"
+
+
+def modes_of(parts: Layout, modes: Array, memory: Array) -> Modes:
+    """From `tasks.dynamics.integration.Modes` and the memory of all joints."""
+    levels, direction = modes[: parts.joints], modes[parts.joints :]
+    resting, loose = ([where(level > bound, 1.0, 0.0) for level in levels] for bound in (0.5, 1.5))
+    return Modes(array(resting), array(loose), direction, memory)
+
+
+def stage_of(parts: Layout, numbers: Array | None) -> Stage:
+    """A stage from its numbers; an explicit one without."""
+    if numbers is None:
+        numbers = np.zeros(1 + parts.free + parts.joints)
+    return Stage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
+
+
+def outputs_of_motion(
+    family: Family, groups: tuple[FrictionGroup, ...], pushed: Pushed, limbs: Scalar,
+    going: Sequence[Scalar], driven: Sequence[Scalar] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what joints at rest allow, and `status`.
+
+    `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
+    stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
+
+    Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
+    forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
+
+    `limbs` is their status, `going` the rate of q, `driven` the power of the load.
+    """
+    settled = Loads(family, groups, pushed).settled()
+    breaking = settled.loaded.breaking(settled.moved)
+    status = where(settled.status > 0.5, settled.status, limbs)
+    staying = settled.loaded.moved([0.0] * len(pushed.sticking))
+    return {
+        "rate": [*going, *_rate(pushed, staying, settled.moved.friction), *driven],
+        "joints": [x for each in _of_joints(pushed, settled, breaking) for x in each],
+        "kept_speed": settled.loaded.kept_speed(),
+        "dependent": [settled.loaded.dependent(breaking)],
+        "status": [where(pushed.massless, float(Status.SINGULAR), status)],
+        "unbalanced": [_unbalanced(pushed, staying, settled.moved.friction, breaking)],
+    }
+
+
+FIRST = ("rate", "joints", "kept_speed", "dependent", "status")
+"""Outputs whose bits do not depend on others."""
+
+UNBALANCED = 1e-9
+"""What may be missing of the balance of forces, relative to all that they are the sum of, in units of sqrt(M_ii)."""
+
+
+def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: list[Scalar]) -> Scalar:
+    if not pushed.sticking or not is_zero(pushed.stage.scale):
+        return 0.0
+    parts = (
+        pushed.mass * array(moved.acceleration),
+        pushed.rows.T * array(friction),
+        -(pushed.jacobian.T * array(pushed.push)),
+        pushed.bias[:, None],
+    )
+    terms = np.concatenate([array(part) for part in parts], axis=1)
+    units = [sqrt(abs(m)) for m in np.diagonal(pushed.mass)]
+    size = sum((total(row) / unit for row, unit in zip(terms, units, strict=True)), start=0.0)
+    result: Scalar = 0.0
+    for row, unit in zip(terms, units, strict=True):
+        missing: Scalar = sum(row, start=0.0)
+        result = where(abs(missing) > size * unit * UNBALANCED, 1.0, result)
+    return where(total(breaking) > 0.0, 0.0, result)
+
+
+def _rate(pushed: Pushed, moved: Moved, friction: list[Scalar]) -> list[Scalar]:
+    taken = [tau * v for tau, v in zip(friction, pushed.velocity, strict=True)]
+    driven = [u * v for u, v in zip(pushed.push, pushed.jacobian @ array(pushed.speed), strict=True)]
+    return [*moved.acceleration, *moved.memory_rate, *taken, *driven]
+
+
+def _of_joints(pushed: Pushed, settled: SettledMotion, breaking: list[Scalar]) -> tuple[list[Scalar], ...]:
+    joints, velocity, moved = pushed.joints, list(pushed.velocity), settled.moved
+    limits = [x.limit(load, tau) for x, load, tau in zip(joints, settled.loaded.loads, moved.friction, strict=True)]
+    states = zip(joints, velocity, pushed.modes.rest, pushed.modes.memory, strict=True)
+    remembered = [each.remembered(v, still, z) for each, v, still, z in states]
+    rates = list(abs(pushed.rows) @ abs(array(pushed.speed)))
+    return moved.friction, velocity, limits, remembered, breaking, rates
+
+
+@dataclass(frozen=True)
+class LimbDynamics:
+    """A limb at one state: `solved` is its motion without acceleration of the freedoms, `speed` (freedom,) their rates.
+
+    gravity: a vector, or where the base moves what `tasks.mechanics.recursion.Field` is made of. pose_seeds: how the
+    pose of the platform changes along the motion, see `tasks.mechanics.equations.pose_seeds`; none of a chain. sharing:
+    the elasticity by which its joints share what statics leaves open; None: they do with the least norm.
+    """
+
+    mounted: Mounted
+    solved: Solved
+    speed: Array
+    gravity: Array
+    pose_seeds: Seeds = field(default_factory=dict)
+    sharing: ElasticSharing | None = None
+
+    @cached_property
+    def unit_rates(self) -> Array:
+        """Rates of all joints of the tree for one unit of each freedom (tree joint, freedom)."""
+        return self.mounted.unit_rates(self.solved.tips)
+
+    @cached_property
+    def _dynamics(self) -> tuple[Array, Array]:
+        bias, jacobian = limb.dynamics(self.mounted, self.solved, self.gravity)
+        return array(bias), array(np.array(jacobian, dtype=object).reshape(-1, len(self.speed)))
+
+    @property
+    def bias(self) -> Array:
+        """B (freedom,)."""
+        return self._dynamics[0]
+
+    @property
+    def jacobian(self) -> Array:
+        """J (actuator, freedom)."""
+        return self._dynamics[1]
+
+    @property
+    def unit_motions(self) -> Iterator[Solved]:
+        """The limb without motion but for a unit acceleration of each freedom."""
+        still = np.zeros(len(self.solved.rates))
+        return (replace(self.solved, rates=still, accelerations=column) for column in self.unit_rates.T)
+
+    @cached_property
+    def mass(self) -> Array:
+        """M (freedom, freedom)."""
+        mounted = self.mounted.unforced
+        columns = [array(limb.dynamics(mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
+        return array(np.stack(columns, axis=1))
+
+    def shares(self, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
+        """What normal loads need of the limb, at the motion of `statics`."""
+        shares = joint_friction.share(statics, REST, gravity, wanted) | reactions.share(statics, gravity)
+        if self.sharing is not None:
+            shares |= self.sharing.of(statics, gravity, wanted.passive)
+        return shares
+
+    def passive_row(self, joint: int, statics: LimbStatics) -> Array:
+        """Rates (freedom,) of a joint, by its number in `Limb.joints`, for unit rates of the freedoms."""
+        return array(self.mounted.outward(statics.on_platform(statics.friction(joint))))
+
+    def passive_rows(self, joints: Sequence[int]) -> Array:
+        """The same of several joints (joint, freedom)."""
+        statics = LimbStatics(self.mounted, self.solved)
+        rows = [self.passive_row(joint, statics) for joint in joints]
+        return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
+
+    def drift(self, rows: Array) -> Array:
+        """W' V (row,) of rows W (row, freedom): what velocity alone adds to accelerations."""
+        change = tangent(list(rows.ravel()), {**state_seeds(self.mounted, self.solved), **self.pose_seeds})
+        return array(np.array(change, dtype=object).reshape(rows.shape)) @ array(self.speed)
+
+
+@dataclass(frozen=True)
+class PushedChain(Pushed):
+    """A chain is one limb; its freedoms are its independent joints."""
+
+    limb: LimbDynamics
+
+    @property
+    def bias(self) -> Array:
+        """b (freedom,)."""
+        return self.limb.bias
+
+    @property
+    def jacobian(self) -> Array:
+        """J (actuator, freedom)."""
+        return self.limb.jacobian
+
+    @property
+    def mass(self) -> Array:
+        """M (freedom, freedom)."""
+        return self.limb.mass
+
+    @cached_property
+    def rows(self) -> Array:
+        """W (joint, freedom)."""
+        if not self.joints:
+            return np.zeros((0, len(self.speed)))
+        statics = LimbStatics(self.limb.mounted, self.limb.solved)
+        return array(np.stack([self._row(each, statics) for each in self.joints]))
+
+    def _row(self, each: ForwardFriction, statics: LimbStatics) -> Array:
+        place = each.joint.place
+        if place.actuator >= 0:
+            return self.jacobian[place.actuator]
+        return self.limb.passive_row(place.joint, statics)
+
+    @cached_property
+    def drift(self) -> Array:
+        """W' V (joint,)."""
+        return self.limb.drift(self.rows)
+
+    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
+        """Reactions at this acceleration, without a platform that they hold."""
+        solved = self.limb.solved
+        accelerations = solved.accelerations + self.limb.unit_rates @ acceleration
+        statics = LimbStatics(self.limb.mounted, replace(solved, accelerations=accelerations))
+        share = self.limb.shares(statics, self.limb.gravity, wanted[0])
+        return {name: {0: value} for name, value in share.items()} | {"held": np.zeros(0)}
+
+
+@dataclass(frozen=True)
+class PushedTree(PushedChain):
+    """A chain without loops and couplings, none of whose joints can be at rest."""
+
+    tree: ArticulatedTree
+
+    def accelerated(self, driving: Array, braking: Array) -> Array:
+        """The same without the mass matrix."""
+        field = Field.of(self.limb.gravity).seen_from(self.limb.mounted.base)
+        return self.tree.accelerations(self.limb.solved.rates, driving - braking, field)
+
+    @property
+    def massless(self) -> Any:
+        """Whether M has lost rank."""
+        return self.tree.massless
+
+
+SLOPES = ("load_own", "held_passive", "wish_passive")
+"""What normal loads need of a limb and accelerations change; see `slope`."""
+
+
+def slope(name: str) -> str:
+    """Name of how a share changes with the accelerations of the freedoms."""
+    return f"{name}_slope"
+
+
+@dataclass(frozen=True)
+class LoadedPlatform:
+    """The platform at one state: `motion` without acceleration, `load` (6,) on its reference point in world axes."""
+
+    body: Platform
+    pose: Pose
+    motion: Motion
+    gravity: Array
+    load: Array
+
+    @cached_property
+    def wrench(self) -> Array:
+        """(moment, force) that its motion takes, less its weight and its load (6,)."""
+        own = array(recursion.platform_wrench(self.body, self.pose, self.motion, self.gravity)) - array(self.load)
+        return own - array(recursion.applied_wrench(self.body, self.pose, self.motion)) if self.body.forces else own
+
+    @cached_property
+    def unit_wrenches(self) -> Array:
+        """The same of unit accelerations of its freedoms alone (6, freedom)."""
+        still = np.zeros(3)
+        units = (unit_motion(name) for name in self.body.mobility)
+        moves = [Motion(still, still, array(alpha), array(a)) for alpha, a in units]
+        return array(
+            np.stack([array(recursion.platform_wrench(self.body, self.pose, x, still)) for x in moves], axis=1)
+        )
+
+    @property
+    def free(self) -> list[int]:
+        """Where its freedoms are in a twist."""
+        return [TWIST.index(name) for name in self.body.mobility]
+
+    def held(self, acceleration: Array) -> Array:
+        """Its wrench along the directions in which it cannot move (held,)."""
+        rows = [TWIST.index(name) for name in held_directions(self.body.mobility)]
+        return self.wrench[rows] + self.unit_wrenches[rows] @ acceleration
+
+
+@dataclass(frozen=True)
+class PushedPlatform(Pushed):
+    """Its freedoms are components of its platform's twist; `limbs` are outputs of `limb_motion_program` by name.
+
+    friction: what friction asks of each limb.
+    """
+
+    platform: LoadedPlatform
+    limbs: Mapping[str, Mapping[int, Array]]
+    friction: Sequence[LimbFriction]
+
+    @cached_property
+    def bias(self) -> Array:
+        """b (freedom,), less the load."""
+        return (
+            array(sum((array(x) for x in self.limbs["bias"].values()), start=ZERO))
+            + self.platform.wrench[self.platform.free]
+        )
+
+    @cached_property
+    def jacobian(self) -> Array:
+        """J (actuator, freedom)."""
+        return array(np.vstack(list(self.limbs["jacobian"].values())))
+
+    @cached_property
+    def mass(self) -> Array:
+        """M (freedom, freedom)."""
+        own = self.platform.unit_wrenches[self.platform.free]
+        return array(sum((array(x) for x in self.limbs["mass"].values()), start=ZERO)) + own
+
+    def _of_joints(self, driven: str, passive: str) -> list[Any]:
+        """Of each joint with friction its row of what limbs give for their actuators and for their passive joints."""
+        of_actuators = [row for rows in self.limbs[driven].values() for row in rows]
+        result = []
+        for each in self.joints:
+            place = each.joint.place
+            if place.actuator >= 0:
+                result.append(of_actuators[place.actuator])
+            else:
+                result.append(self.limbs[passive][place.limb][self.friction[place.limb].passive.index(place.joint)])
+        return result
+
+    @cached_property
+    def rows(self) -> Array:
+        """W (joint, freedom)."""
+        rows = self._of_joints("jacobian", "through")
+        return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
+
+    @cached_property
+    def drift(self) -> Array:
+        """W' V (joint,)."""
+        return array(self._of_joints("driven_drift", "passive_drift"))
+
+    def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
+        """Reactions at this acceleration: affine in it."""
+        result: dict[str, Any] = {name: dict(values) for name, values in self.limbs.items()}
+        for name in SLOPES:
+            for k, value in result.get(name, {}).items():
+                result[name][k] = array(value) + array(self.limbs[slope(name)][k]) @ array(acceleration)
+        return result | {"held": self.platform.held(acceleration)}

@@ -1,0 +1,500 @@
+"""A robot with friction as a system of differential equations for a batch: states, modes, rates, and what ends a mode.
+
+Arrays are (size, padded samples). A state holds position and speed, of a chain q and q' of its independent joints, of a
+parallel robot the pose of its platform, with a unit quaternion, and the free components of its twist; the memory of
+friction laws; and integrals, the work that friction has taken, that actuators have done, and the load on a platform.
+All of it is column by column, so that the bits of a case do not depend on its neighbours. Samples may be cases with
+designs and friction of their own.
+
+Steps in time of a robot between events: methods as data, steps of their own length for every sample.
+
+A method is `step(system, state, modes, first, length, push) -> (state, rough)`: `first` are the rates at its start,
+`rough` says where it was too long. `rk4`: Runge and Kutta's of order four; `euler`: industrial manipulators paper,
+Eq. (22); `semi_implicit`: the same with the new velocity; `rosenbrock`: of order two and L-stable in friction that is
+smooth but stiff, such as that of bristles, after Verwer et al. 1999 (ROS2, which keeps its order with any Jacobian).
+
+One step in time of a robot, cut where joints come to rest or break away, and where it is too rough for its method.
+
+Samples without an event take the step whole. The others go on alone, each with steps of its own, until all have come to
+the end. A sample that needs too many steps has come to its end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.criteria.elasticity import Elasticity
+from robots.friction.groups import FrictionGroup
+from robots.friction.laws import LAWS
+from robots.model import Family, Robot
+from robots.status import Status
+from tasks.dynamics import inputs
+from tasks.dynamics.forces_over_step import Push
+from tasks.dynamics.instant.programs import Constants, Instant
+from tasks.dynamics.instant.systems import POSE, Layout
+from tasks.features.friction.forward import bristles
+from tasks.features.friction.history import Friction, friction_input, without_zero_width
+from tasks.kernels.kernel import padded
+from tasks.mathematics import rotations
+
+Force = Callable[[np.ndarray], np.ndarray]
+"""What acts (rows of `Layout.acting`, samples) at states (size, samples)."""
+
+ROUNDING = 1e-12
+"""Share of a limit, or of a velocity, that counts as none."""
+
+STOPPED = 1e-10
+"""Share of the largest velocity of a joint in a step below which one is at rest where another comes to rest."""
+
+ROUNDS = 3
+"""Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
+
+UNIT = 1e-15
+"""What the length of a quaternion may be off."""
+
+LOOSE = 2.0
+"""In the place of 1 in `Modes.rest`: at rest, after friction has been exceeded."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Which joints are at rest (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
+
+    both: np.ndarray
+
+    @classmethod
+    def of(cls, resting: np.ndarray, direction: np.ndarray) -> Modes:
+        """From the two."""
+        return cls(np.concatenate([resting, direction]))
+
+    @property
+    def rest(self) -> np.ndarray:
+        """1 where a joint is at rest, LOOSE where it may hold no more than the friction of motion."""
+        return self.both[: len(self.both) // 2]
+
+    @property
+    def direction(self) -> np.ndarray:
+        """1 or -1 where a joint moves."""
+        return self.both[len(self.both) // 2 :]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a robot does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed joints at rest allow.
+
+    dependent, status (samples,): as of the program.
+    """
+
+    layout: Layout
+    rate: np.ndarray
+    joints: np.ndarray
+    kept_speed: np.ndarray
+    dependent: np.ndarray
+    status: np.ndarray
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """One of OF_JOINTS, (joint, samples)."""
+        return self.joints[self.layout.of_joints[name]]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a batch is: its state, modes, and rates there."""
+
+    state: np.ndarray
+    modes: Modes
+    rates: Rates
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All of it."""
+        r = self.rates
+        return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
+
+    def like(self, arrays: Iterable[np.ndarray]) -> Moment:
+        """A moment of the same system from its arrays."""
+        state, modes, *rates = arrays
+        return Moment(state, Modes(modes), Rates(self.rates.layout, *rates))
+
+    def of(self, columns: np.ndarray) -> Moment:
+        """That of some samples."""
+        return self.like(each.take(columns, axis=-1) for each in self.arrays())
+
+    def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
+        """The same with other values for some samples."""
+        result = self.like(each.copy() for each in self.arrays())
+        for target, source in zip(result.arrays(), part.arrays(), strict=True):
+            target[..., columns] = source
+        return result
+
+
+class MotionSystem:
+    """A robot, its friction, and gravity; `load_with_platform`: the load turns with the platform."""
+
+    def __init__(self, instant: Instant, *, load_with_platform: bool = False):
+        self.instant, self.load_with_platform = instant, load_with_platform
+        group_of = [group for group in instant.groups for _ in group.places]
+        self.layout = instant.layout
+        self.sticking = np.array([group.sticks for group in group_of], dtype=bool)
+        self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
+        self.stiff = np.array([group.stiff for group in group_of], dtype=bool)
+
+    @classmethod
+    def of(
+        cls, robot: Robot, friction: Friction, gravity: ArrayLike, *,
+        base: bool = False, load_with_platform: bool = False, elasticity: Elasticity | None = None,
+    ) -> MotionSystem:  # fmt: skip
+        """From friction as callers give it, of any law, and what gives way. Raises ParameterError and ValueError."""
+        groups = without_zero_width(friction_input(robot, friction, LAWS))
+        values = groups.values if groups.groups else np.zeros((1, 0))
+        parameters, field = inputs.parameters(robot, timed=True), inputs.gravity_input(gravity)
+        soft = inputs.reaction_criteria(robot, elasticity).elasticity
+        soft = soft if groups.statics else None
+        constants = Constants.of(robot.family, parameters, field, values, soft)
+        return cls(Instant(robot.family, groups.groups, constants, base=base), load_with_platform=load_with_platform)
+
+    @classmethod
+    def of_cases(
+        cls, family: Family, parameters: np.ndarray, groups: tuple[FrictionGroup, ...], friction: np.ndarray,
+        gravity: ArrayLike, *, base: bool = False, load_with_platform: bool = False,
+        elasticity: Elasticity | None = None,
+    ) -> MotionSystem:  # fmt: skip
+        """One sample of each of many cases: parameters (cases or 1, parameter), friction (cases or 1, of all groups).
+
+        Sample k is of case k; the last case fills the last group of lanes. elasticity: what gives way in all of them.
+        """
+        soft = elasticity if any(group.load == "reaction" for group in groups) else None
+        constants = Constants.of(family, parameters, inputs.gravity_input(gravity), friction, soft)
+        return cls(Instant(family, groups, constants, base=base), load_with_platform=load_with_platform)
+
+    def part(self, columns: np.ndarray) -> MotionSystem:
+        """The same for some of the samples."""
+        if self.instant.constants.shared:
+            return self
+        return MotionSystem(self.instant.of(columns), load_with_platform=self.load_with_platform)
+
+    def rates(self, state: np.ndarray, modes: Modes, acting: np.ndarray, stage: np.ndarray | None = None) -> Rates:
+        """Everything at a state; `acting` and `stage` as in `Layout`. NaN rates where a sample has no motion."""
+        if self.load_with_platform:
+            acting = self._turned(state, acting)
+        outputs = self.instant(state, modes.both, acting, stage)
+        rate, status = outputs["rate"][0], outputs["status"][0, 0]
+        status[(outputs["unbalanced"][0, 0] > 0.5) & (status == Status.OK)] = float(Status.FRICTION_NOT_CONVERGED)
+        if status.any():
+            rate[:, status != Status.OK] = np.nan
+        joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
+        return Rates(self.layout, rate, joints, kept, dependent, status)
+
+    def _turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
+        rows, result = self.layout.acting["load"], acting.copy()
+        rotation = self.instant.seen(state)[1]
+        result[rows] = np.einsum("ijn,kjn->kin", rotation, acting[rows].reshape(2, 3, -1)).reshape(6, -1)
+        return result
+
+    def going(self, state: np.ndarray, speed: np.ndarray) -> np.ndarray:
+        """Rate of the position of a state at this speed (freedom, samples)."""
+        if not self.layout.platform:
+            return speed
+        moving = state.copy()
+        moving[self.layout.at["qd"]] = speed
+        twist = self.instant.seen(moving)[2]
+        return np.concatenate([twist[3:], rotations.rate(state[self.layout.at["q"]][3:], twist[:3])])
+
+    def normalised(self, state: np.ndarray) -> np.ndarray:
+        """The state with a unit quaternion; one whose length is that to rounding keeps its bits."""
+        if self.layout.platform:
+            turn = state[3:POSE]
+            length = np.sqrt((turn * turn).sum(axis=0))
+            state[3:POSE] = np.where(np.abs(length - 1.0) > UNIT, turn / length, turn)
+        return state
+
+    def first_modes(self, state: np.ndarray, force: np.ndarray) -> Modes:
+        """The modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
+        none = np.zeros((self.layout.joints, state.shape[1]))
+        rates = self.rates(state, Modes.of(none, none), force)
+        velocity = rates.velocity
+        still = np.abs(velocity) <= ROUNDING * np.maximum(rates.rates, np.abs(velocity).max(axis=0, initial=0.0))
+        return Modes.of(
+            np.where(self.sticking[:, None] & still, 1.0, 0.0),
+            np.where(self.sticking[:, None] & ~still, np.sign(velocity), 0.0),
+        )
+
+    def margins(self, start: Rates, modes: Modes, end: Rates) -> np.ndarray:
+        """How far each joint is from the end of its mode (joint, samples), relative; negative: it is past it.
+
+        A joint that moves stops where its velocity changes its sign; one at rest breaks away where all that are at rest
+        cannot hold it together, although it alone may be at its limit long before.
+        """
+        size = np.maximum(np.abs(start.velocity), np.abs(end.velocity)) + np.finfo(float).tiny
+        moving = modes.direction * end.velocity / size + ROUNDING
+        room = np.maximum(1.0 - np.abs(end.braking) / (end.limit + np.finfo(float).tiny), 0.0) + ROUNDING
+        result = np.where(modes.rest > 0.5, np.where(end.breaking != 0.0, -np.abs(end.breaking), room), moving)
+        result[~self.sticking] = np.inf
+        return result
+
+    def settled(
+        self, state: np.ndarray, modes: Modes, stopping: np.ndarray, force: Force, fastest: np.ndarray | None = None
+    ) -> tuple[np.ndarray, Modes, Rates]:
+        """State, modes and rates after joints (joint, samples) have come to a stop: which stay, which move on.
+
+        All joints at rest are solved for together; those that do not hold move on the way that they are accelerated.
+        Where friction of motion is less than what held, those that break away are asked again with that, which may
+        loosen others. `fastest` (samples,), the largest velocity of a joint before, says which others have stopped with
+        these: in a loop joints do so at one instant. At last velocities are those that joints at rest allow.
+        """
+        state, resting = state.copy(), stopping | (modes.rest > 0.5)
+        if fastest is not None:
+            rates = self._at_rest(state, resting, modes, force)
+            slow = STOPPED * np.maximum(fastest, np.abs(rates.velocity).max(axis=0, initial=0.0))
+            resting |= (np.abs(rates.velocity) <= slow) & self.sticking[:, None] & stopping.any(axis=0)
+        for _ in range(ROUNDS):
+            state, modes, rates = self._divided(state, resting, stopping, modes, force)
+            lost = (rates.breaking != 0.0).any(axis=0) & (rates.status == Status.OK)
+            if not lost.any():
+                break
+            resting = modes.rest > 0.5
+        rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_NOT_CONVERGED)
+        return state, modes, rates
+
+    def _at_rest(self, state: np.ndarray, resting: np.ndarray, modes: Modes, force: Force) -> Rates:
+        trial = Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+        return self.rates(state, trial, force(state))
+
+    def _divided(
+        self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: Modes, force: Force
+    ) -> tuple[np.ndarray, Modes, Rates]:
+        """Joints at `rest` (joint, samples) divided into those that hold and those that break away."""
+        state, trial = state.copy(), Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+        rates = self.rates(state, trial, force(state))
+        state[self.layout.at["memory"]] = rates.remembered
+        for _ in range(self.layout.joints + 1):
+            rates = self.rates(state, trial, force(state))
+            loosened = (trial.rest == 1.0) & (rates.breaking != 0.0)
+            if not loosened.any():
+                break
+            trial = Modes.of(np.where(loosened, LOOSE, trial.rest), trial.direction)
+        broken = resting & (rates.breaking != 0.0)
+        modes = Modes.of(
+            np.where(resting & ~broken, 1.0, 0.0), np.where(broken, np.sign(rates.breaking), trial.direction)
+        )
+        wrong = broken & (modes.direction * rates.velocity < 0.0)
+        corrected = ((stopping & ~broken) | wrong).any(axis=0)
+        if corrected.any():
+            speed = self.layout.at["qd"]
+            state[speed] = np.where(corrected, rates.kept_speed, state[speed])
+        return state, modes, self.rates(state, modes, force(state))
+
+
+Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""What acts (rows of `Layout.acting`, samples) at a share of the step (samples,), for states (size, samples)."""
+
+Step = Callable[[MotionSystem, np.ndarray, Modes, Rates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
+
+ROUGH = 0.1
+"""Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
+
+STILL = 1e-6
+"""Acceleration [m/s^2, rad/s^2] below which differences are rounding."""
+
+GAMMA = 1.0 - math.sqrt(0.5)
+
+
+def rk4(
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+) -> tuple[np.ndarray, np.ndarray]:
+    """Order four where nothing breaks."""
+    rates = [first.rate]
+    for share in (0.5, 0.5, 1.0):
+        at = state + rates[-1] * (share * length)
+        rates.append(system.rates(at, modes, push(share * np.ones_like(length), at)).rate)
+    a, b, c, d = rates
+    speed = system.layout.at["qd"]
+    most = np.max([np.abs(each[speed]).max(axis=0) for each in rates], axis=0)
+    rough = np.abs(c[speed] - b[speed]).max(axis=0) > ROUGH * most + STILL
+    return state + (a + (b + c) * 2.0 + d) * (length / 6.0), rough
+
+
+def euler(
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions from velocities, velocities from accelerations at the start."""
+    return state + first.rate * length, np.zeros(length.shape, dtype=bool)
+
+
+def semi_implicit(
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions from the velocities at the end."""
+    at, following = system.layout.at, state + first.rate * length
+    following[at["q"]] = state[at["q"]] + system.going(state, following[at["qd"]]) * length
+    return following, np.zeros(length.shape, dtype=bool)
+
+
+def rosenbrock(
+    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two stages with the Jacobian of friction."""
+    at, none = system.layout.at, np.zeros_like(length)
+    still = np.zeros((at["memory"].stop - at["qd"].start, len(length)))
+    scale, changing = (GAMMA * length)[None], slice(at["qd"].start, at["memory"].stop)
+    one = system.rates(state, modes, push(none, state), np.concatenate([scale, still])).rate
+    middle = state + one * length
+    stage = np.concatenate([scale, one[changing] * 2.0])
+    two = system.rates(middle, modes, push(none + 1.0, middle), stage).rate
+    result = state + (one * 3.0 + two) * (length * 0.5)
+    for name in at.keys() - {"qd", "memory"}:  # explicit parts
+        result[at[name]] = state[at[name]] + (one[at[name]] + two[at[name]]) * (length * 0.5)
+    return result, np.zeros(length.shape, dtype=bool)
+
+
+METHODS: Mapping[str, Step] = {step.__name__: step for step in (rk4, euler, semi_implicit, rosenbrock)}
+"""Methods by name."""
+
+
+MOST = 200
+"""Steps that one step may be cut into."""
+
+SHORTEST = 2.0**-12
+"""Share of a step that is not cut further for roughness."""
+
+LOCATED = 1e-13
+"""Share of a step to which the time of an event is found."""
+
+TRIES = 60
+
+SATURATED = 1e-11
+"""Margin that does not tell how far the event is: a joint may be at its limit long before those beside it are."""
+
+
+def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
+    """The moment where what acts (rows, samples) has jumped: joints at rest may not hold any more."""
+    after = Moment(now.state, now.modes, system.rates(now.state, now.modes, acting))
+    after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
+    loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
+    if not loose.any():
+        return after
+    columns = whole_lanes(np.flatnonzero(loose))
+    part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
+    stopping = np.zeros(part.modes.rest.shape, dtype=bool)
+    settled = system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
+    return after.replaced(columns, Moment(*settled))
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """Takes a batch over one step of `length` [s]; `push` gives what acts at shares of it in states."""
+
+    system: MotionSystem
+    step: Step
+    length: float
+    push: Push
+
+    def of(self, columns: np.ndarray) -> Stepper:
+        """That of some samples."""
+        return Stepper(self.system.part(columns), self.step, self.length, self.push.of(columns))
+
+    def taken(self, start: Moment) -> Moment:
+        """The batch at the end of the step; NaN where a sample did not come there."""
+        width = start.state.shape[1]
+        end, rough = self._moved(start, np.zeros(width), np.ones(width))
+        cut = rough | (self._margins(start, end) < 0.0).any(axis=0)
+        if cut.any():
+            columns = whole_lanes(np.flatnonzero(cut))
+            end = end.replaced(columns, self.of(columns)._in_pieces(start.of(columns)))
+        ended = ~np.isfinite(start.rates.rate).all(axis=0)
+        end.rates.status[ended] = start.rates.status[ended]
+        return end
+
+    def _margins(self, start: Moment, end: Moment) -> np.ndarray:
+        return self.system.margins(start.rates, start.modes, end.rates)
+
+    def _moved(self, start: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
+        """The end of a piece of the step in unchanged modes, and where it was too rough."""
+        push = self.push
+
+        def along(part: np.ndarray, state: np.ndarray) -> np.ndarray:
+            return push(begun + part * share, state)
+
+        state, rough = self.step(self.system, start.state, start.modes, start.rates, share * self.length, along)
+        state = self.system.normalised(state)
+        rates = self.system.rates(state, start.modes, push(begun + share, state))
+        memory = self.system.layout.at["memory"]
+        if (rates.remembered != state[memory]).any():
+            state[memory] = rates.remembered
+            rates = self.system.rates(state, start.modes, push(begun + share, state))
+        return Moment(state, start.modes, rates), rough
+
+    def _in_pieces(self, now: Moment) -> Moment:
+        """The same for samples that need it."""
+        begun, piece = np.zeros(now.state.shape[1]), np.ones(now.state.shape[1])
+        for _ in range(MOST):
+            left = whole_lanes(np.flatnonzero(begun < 1.0))
+            if not len(left):
+                return now
+            since, share, mine = begun[left], np.minimum(piece[left], 1.0 - begun[left]), self.of(left)
+            there, rough = mine._moved(now.of(left), since, share)
+            rough &= share > SHORTEST
+            there, reached = mine._to_event(now.of(left), there, since, share, ~rough)
+            good = np.flatnonzero(~rough)
+            now = now.replaced(left[good], there.of(good))
+            begun[left[good]] = _ended(since + reached)[good]
+            piece[left] = np.where(rough, share * 0.5, np.minimum(piece[left] * 2.0, 1.0))
+        now.state[:, begun < 1.0] = np.nan
+        now.rates.rate[:, begun < 1.0] = np.nan
+        return now
+
+    def _to_event(
+        self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray, wanted: np.ndarray
+    ) -> tuple[Moment, np.ndarray]:
+        """Samples whose mode ends in this piece, at the moment where it does, with the modes after it."""
+        chosen = whole_lanes(np.flatnonzero((self._margins(start, end) < 0.0).any(axis=0) & wanted))
+        if not len(chosen):
+            return end, share
+        at, since, mine = start.of(chosen), begun[chosen], self.of(chosen)
+        there, reached = mine._located(at, end.of(chosen), since, share[chosen])
+        stopping = (self._margins(at, there) <= 0.0) & (at.modes.rest < 0.5)
+        fastest = np.abs(at.rates.velocity).max(axis=0, initial=0.0)
+
+        def force(state: np.ndarray) -> np.ndarray:
+            return mine.push(since + reached, state)
+
+        after = mine.system.settled(there.state, at.modes, stopping, force, fastest)
+        share = share.copy()
+        share[chosen] = reached
+        return end.replaced(chosen, Moment(*after)), share
+
+    def _located(self, start: Moment, end: Moment, begun: np.ndarray, share: np.ndarray) -> tuple[Moment, np.ndarray]:
+        """Just past the first event of each sample, by regula falsi that does not get stuck (Illinois)."""
+        low, high, last = np.zeros_like(share), share.copy(), np.zeros_like(share)
+        below = np.maximum(self._margins(start, start).min(axis=0), 0.0)
+        above = self._margins(start, end).min(axis=0)
+        for k in range(TRIES):
+            wide = high - low > LOCATED * share
+            if not wide.any():
+                break
+            part = np.clip(below / (below - above), 1e-3, 1.0 - 1e-3)
+            part = np.where((k % 4 == 3) | (below <= SATURATED), 0.5, part)
+            middle = np.where(wide, low + (high - low) * part, high)
+            there, _ = self._moved(start, begun, middle)
+            value = self._margins(start, there).min(axis=0)
+            past, before = wide & (value < 0.0), wide & ~(value < 0.0)
+            end = end.replaced(np.flatnonzero(past), there.of(np.flatnonzero(past)))
+            above = np.where(before & (last > 0.0), above * 0.5, np.where(past, value, above))
+            below = np.where(past & (last < 0.0), below * 0.5, np.where(before, value, below))
+            low, high, last = np.where(before, middle, low), np.where(past, middle, high), np.where(past, -1.0, 1.0)
+        return end, high
+
+
+def _ended(begun: np.ndarray) -> np.ndarray:
+    return np.where(begun >= 1.0 - LOCATED, 1.0, begun)
+
+
+def whole_lanes(columns: np.ndarray) -> np.ndarray:
+    """Whole groups of lanes: the last sample fills up."""
+    if not len(columns):
+        return columns
+    return np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])

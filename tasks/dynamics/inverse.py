@@ -1,0 +1,629 @@
+"""Arrays in, arrays out: inverse kinematics and dynamics of one robot at any batch of states, without a cluster.
+
+All functions take keyword arguments with any leading batch dims, (*batch, core...), and return arrays of the same batch
+dims. SI units, world axes; see `robots.model` for frames.
+
+Motion of every body of a robot in world axes, for batches, in plain NumPy.
+
+Outward along the spanning tree of each limb, from joint positions, rates and accelerations; the platform moves as it is
+told, and that of a chain stays with the base. This is the slow twin of the compiled limb programs, and what the
+Newton-Euler system of the whole robot starts from. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR
+parallel manipulator, Eqs. (8) to (13).
+
+Redundancy resolution for a batch: the motion of all freedoms of a redundant robot from those that are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robots.criteria.elasticity import Elasticity
+from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
+from robots.model import Frame, Inertia, Limb, Link, Robot
+from robots.quantities import names
+from robots.status import Status
+from robots.types import BASE, TWIST, LoadAxes, Vector
+from tasks.dynamics.inputs import (
+    GRAVITY,
+    JOINTS,
+    FieldInput,
+    Moving,
+    field_input,
+    gravity_input,
+    in_world,
+    mounts,
+    moving_input,
+    parameters,
+    present,
+    reaction_criteria,
+    signals_input,
+)
+from tasks.features.friction.history import Friction, FrictionInput, friction_input
+from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
+from tasks.kernels.keys import Indexed, Key, Values
+from tasks.mechanics.kinematics import JointState, sliding, way
+from tasks.stages.assembly import OUTCOME, VELOCITY, even_weights
+from tasks.stages.criteria import case_values, structural
+from tasks.stages.limb import FORMULATIONS, RECURSION
+from tasks.stages.stages import Request, Stage, limb, stages
+
+HELD = 1e-9
+"""What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""
+
+
+class InverseKinematics(NamedTuple):
+    """Joint positions, velocities, accelerations (*batch, limb, joint), and status (*batch).
+
+    Joints are those of the spanning tree, then the joint at the platform; relative variables, zero at the reference
+    pose [rad or m].
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    status: np.ndarray
+
+
+class InverseDynamics(NamedTuple):
+    """Actuator forces and velocities (*batch, actuator), rows of J_IK (*batch, actuator, freedom), status (*batch)."""
+
+    force: np.ndarray
+    velocity: np.ndarray
+    jacobian: np.ndarray
+    status: np.ndarray
+
+
+def inverse_kinematics(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> InverseKinematics:  # fmt: skip
+    """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Moving`.
+
+    Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
+    cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> joints = ls.inverse_kinematics(robot, position=[[0.0, 0.0, -0.9], [0.1, 0.0, -0.9]])
+        >>> joints.position.shape  # (sample, limb, joint)
+        (2, 3, 7)
+        >>> joints.status
+        array([0, 0], dtype=int8)
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    dynamics = Dynamics(robot, moving, names("limb", "series"))
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
+    status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
+    series = {}
+    for name in ("joint_position", "joint_velocity", "joint_acceleration"):
+        values = np.stack([dynamics.sample_rows(Indexed(name, k)) for k in limbs])  # limb, joint, sample
+        values[..., status != Status.OK] = np.nan
+        series[name.removeprefix("joint_")] = np.moveaxis(values, -1, 0).reshape(*dynamics.batch, *values.shape[:2])
+    return InverseKinematics(**series, status=status.astype(np.int8).reshape(dynamics.batch))
+
+
+@overload
+def inverse_dynamics(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
+    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[False] = False,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def inverse_dynamics(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
+    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[True],
+) -> InverseDynamics: ...  # fmt: skip
+def inverse_dynamics(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
+    constraints: bool = False, elasticity: Elasticity | None = None, full: bool = False,
+) -> np.ndarray | InverseDynamics:  # fmt: skip
+    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
+
+    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
+    `load_axes`, those of the "world" or of the "platform"; time (*batch,) [s], for a robot whose own loads change with
+    it, see `robots.loads`; friction: see `tasks.features.friction.history`; weights (actuator,),
+    of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
+    each where they are absent; formulation: one of `tasks.stages.limb.FORMULATIONS`, all of which give the same
+    forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
+    why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
+    or on the way to it, which have the status CONSTRAINT_SINGULAR. `elasticity`: of joints and links, by which those
+    reactions follow on which friction depends, as in `joint_reactions`. Raises ValueError or ParameterError for input
+    that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
+
+    How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
+    identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
+    origin, in the axes of the world (absent: zero). Gravity is in the axes of the world too; everything else, given or
+    found, is relative to the base and in its axes.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
+        >>> ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0]).round(2)
+        array([-4.41, -3.15, -5.68])
+        >>> full = ls.inverse_dynamics(robot, position=[[0.0, 0.1, -0.9], [0.0, 0.1, 5.0]], full=True)
+        >>> full.force.shape, [ls.Status(code).name for code in full.status]
+        ((2, 3), ['OK', 'NOT_REACHABLE'])
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    load = in_world(robot, load, rotation, load_axes)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
+    groups = friction_input(robot, friction)
+    wanted: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
+    if formulation not in FORMULATIONS:
+        raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
+    if constraints and robot.mechanism.is_chain:
+        raise ValueError(
+            f"constraints: {robot.name} has no platform that limbs hold; leave it out: a chain whose coordinates are "
+            "coupled says CONSTRAINT_SINGULAR without it"
+        )
+    wanted += ("least_constraint_regularity",) * constraints
+    shared = reaction_criteria(robot, elasticity)
+    shared = shared if groups.statics else NO_CRITERIA
+    dynamics = Dynamics(
+        robot, moving, wanted, field, load, weights, groups, formulation, shared, time=time, forced=True
+    )
+    dynamics.run(stages(dynamics.request))
+    force, velocity = (
+        np.ascontiguousarray(dynamics.sample_rows(name).T)
+        for name in ("actuator_force" if groups.groups else "force", VELOCITY)
+    )
+    limbs = range(len(robot.mechanism.instances))
+    jacobian = np.concatenate([dynamics.sample_rows(Indexed("jacobian", k)) for k in limbs]).T
+    status = dynamics.status
+    for values in (force, velocity, jacobian):
+        values[status != Status.OK] = np.nan
+    force, velocity = force.reshape(*dynamics.batch, -1), velocity.reshape(*dynamics.batch, -1)
+    if not full:
+        return force
+    shape = (*dynamics.batch, force.shape[-1], len(robot.mechanism.freedoms))
+    return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
+
+
+@overload
+def joint_reactions(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: Literal[False] = False,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def joint_reactions(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: Literal[True],
+) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
+def joint_reactions(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
+    friction: Friction = None, weights: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
+    full: bool = False,
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
+
+    (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
+    `Limb.joints`; the drive's force is inside its joint, and so is friction; of a drive on another link, what its train
+    passes on beside each joint that it moves, so that about its axis a joint carries T^T (u - what spins up rotors).
+    Forces inside a train show where its rods are links in loops. The child of a joint at the platform is the platform,
+    that of a loop's cut joint the second body of its closure. Where a mechanism is overconstrained, some components are
+    not unique: those given have the least norm, see `tasks.mechanics.reactions`, or with the `elasticity` of joints and
+    links those whose deformations fit together, see `tasks.features.compliance`. NaN for joints that only other limbs
+    have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
+    that is loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source:
+    hybrid-limb paper, section 6, with the multipliers that its projection removes.
+
+        >>> robot = ls.robots.build("delta_3rr2rrr")
+        >>> reactions = ls.joint_reactions(robot, position=[0.0, 0.1, -0.9])
+        >>> reactions.shape  # (limb, joint, moment and force)
+        (3, 7, 6)
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    load = in_world(robot, load, rotation, load_axes)
+    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
+    groups = friction_input(robot, friction)
+    shared = reaction_criteria(robot, elasticity)
+    dynamics = Dynamics(
+        robot, moving, ("joint_reaction",), field, load, weights, groups, criteria=shared, time=time, forced=True
+    )
+    counts = [len(robot.mechanism.limbs[instance.limb].joints) for instance in robot.mechanism.instances]
+    result = np.empty((dynamics.samples, len(counts), max(counts), len(TWIST)))
+    status = np.empty(dynamics.samples)
+    for strip in dynamics.strips(stages(dynamics.request)):
+        place, rows = strip.place, result[strip.place]
+        wrenches = [strip.sample_rows(Indexed("joint_reaction", k)) for k in range(len(counts))]
+        for k, (wrench, count) in enumerate(zip(wrenches, counts, strict=True)):
+            rows[:, k, :count] = wrench.T.reshape(len(rows), count, len(TWIST))
+            rows[:, k, count:] = np.nan
+        size = np.max([np.abs(wrench).max(axis=0) for wrench in wrenches], axis=0)
+        loose = (strip.status == Status.OK) & ~(strip.sample_rows("missing")[0] <= HELD * size)
+        status[place] = np.where(loose, float(Status.CONSTRAINT_SINGULAR), strip.status)
+        rows[status[place] != Status.OK] = np.nan
+    result = result.reshape(*dynamics.batch, *result.shape[1:])
+    return (result, dynamics.statuses(status)) if full else result
+
+
+def actuator_positions(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
+
+    Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).round(3)
+        array([ 0.092, -0.09 ])
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    dynamics = Dynamics(robot, moving, ("actuator_position",))
+    limbs = range(len(robot.mechanism.instances))
+    dynamics.run(limb(dynamics.request, k) for k in limbs)
+    positions = np.concatenate([dynamics.sample_rows(Indexed("actuator_position", k)) for k in limbs])
+    positions[:, np.any([dynamics.status_of(k) != Status.OK for k in limbs], axis=0)] = np.nan
+    return np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
+
+
+STRIP = 1 << 11
+"""Samples of a long batch that all stages work through at a time."""
+
+
+class Strip(NamedTuple):
+    """Values of some samples, those of the batch at `place`."""
+
+    place: slice
+    values: Values
+
+    def sample_rows(self, key: Key) -> NDArray[np.float64]:
+        """A value (size, samples)."""
+        return self.values[key][0, :, : self.place.stop - self.place.start]
+
+    @property
+    def status(self) -> NDArray[np.float64]:
+        """Status of each sample, that of friction included where it was asked for."""
+        return self.sample_rows(OUTCOME if OUTCOME in self.values else "status")[0]
+
+
+class Dynamics:
+    """The stages of one robot run on a whole batch in memory; values are (1, size, padded samples)."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        moving: Moving,
+        wanted: tuple[str, ...] = (),
+        field: FieldInput | None = None,
+        load: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        friction: FrictionInput | None = None,
+        formulation: str = RECURSION,
+        criteria: CriteriaParameters = NO_CRITERIA,
+        *,
+        time: ArrayLike | None = None,
+        forced: bool = False,
+    ):
+        field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
+        self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
+        batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
+        batches |= {} if time is None else {"time": np.shape(time)}
+        self.batch, motion = moving_input(robot, moving, batches)
+        self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
+        loaded = self.load is not None
+        design = structural(robot.family.reference, criteria)
+        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded, design)
+        self.values: Values = {
+            "parameters": parameters(robot, timed=True),
+            **signals_input(robot, time, self.batch, needed=forced),
+            "gravity": field.columns(self.batch),
+            "motion": motion,
+            "friction": friction.values,
+            "weight": np.zeros((1, 1, width)),  # nothing is integrated over time
+            "held": np.zeros((1, 0, width)),  # of a chain; a platform gives its own
+            **weights_input(robot, weights),
+            **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
+        }
+        if criteria != NO_CRITERIA:
+            self.values |= case_values(robot.family, criteria)
+        if self.load is not None:
+            self.values["load"] = rows(self.load, self.batch)[None]
+
+    def strips(self, stages: Iterable[Stage]) -> Iterator[Strip]:
+        """What some stages give, in their order, for some samples after the others: each until the next is asked for.
+
+        What one stage hands to the next stays in the cache, and takes no memory for the whole batch.
+        """
+        stages, width = list(stages), padded(self.samples)
+        most = width if any(stage.program.reductions for stage in stages) else min(width, STRIP)
+        buffers = [kernel(stage.program).allocate(1, most) for stage in stages]
+        along = {key for key, array in self.values.items() if array.ndim == 3}
+        for start in range(0, width, max(most, 1)):
+            count = min(most, width - start)
+            place = slice(start, start + count)
+            values = {key: array[..., place] if key in along else array for key, array in self.values.items()}
+            for stage, buffer in zip(stages, buffers, strict=True):
+                cut = {name: array if array.ndim == 2 else array[..., :count] for name, array in buffer.items()}
+                values |= stage.run(kernel, values, count, cut, filled=True)
+            yield Strip(slice(start, min(start + count, self.samples)), values)
+
+    def run(self, stages: Iterable[Stage]) -> None:
+        """Run some stages in their order."""
+        for stage in stages:
+            self.values |= stage.run(kernel, self.values, self.samples)
+
+    @property
+    def whole(self) -> Strip:
+        """All that stages have given by now."""
+        return Strip(slice(0, self.samples), self.values)
+
+    def sample_rows(self, key: Key) -> NDArray[np.float64]:
+        """A value (size, samples)."""
+        return self.whole.sample_rows(key)
+
+    def status_of(self, limb: int) -> NDArray[np.float64]:
+        """Status of a limb at each sample."""
+        return self.sample_rows(Indexed("status", limb))[0]
+
+    @property
+    def status(self) -> NDArray[np.float64]:
+        """Status of each sample, that of friction included where it was asked for."""
+        return self.whole.status
+
+    def statuses(self, status: NDArray[np.float64]) -> NDArray[np.int8]:
+        """A status of each sample as callers get it, (*batch)."""
+        return status.astype(np.int8).reshape(self.batch)
+
+
+def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarray]:
+    """The `weights` input of an assembly; none for a robot without a choice. Raises ValueError."""
+    even = even_weights(robot.family)
+    if weights is None:
+        return even
+    if not even:
+        raise ValueError(f"weights: {robot.name} has no more actuators than freedoms; leave them out")
+    result = np.asarray(weights, dtype=float)
+    if result.shape != even["weights"].shape[1:] or not (np.isfinite(result) & (result > 0)).all():
+        raise ValueError(
+            f"weights: got {weights!r}; "
+            f"expected {even['weights'].size} finite numbers above zero, one for each actuator"
+        )
+    return {"weights": result[None]}
+
+
+class BodyMotion(NamedTuple):
+    """Pose and motion of a body's frame in world axes, any batch dims.
+
+    rotation (*batch, 3, 3) from body to world axes; position [m], omega [rad/s], velocity [m/s], alpha [rad/s^2],
+    acceleration [m/s^2], each (*batch, 3), of the frame's origin.
+    """
+
+    rotation: np.ndarray
+    position: np.ndarray
+    omega: np.ndarray
+    velocity: np.ndarray
+    alpha: np.ndarray
+    acceleration: np.ndarray
+
+    def turned(self, vector: Vector) -> np.ndarray:
+        """A vector fixed in the body, in world axes (*batch, 3)."""
+        return self.rotation @ np.asarray(vector, dtype=float)
+
+    def point(self, offset: Vector) -> np.ndarray:
+        """Position of a point of the body, given in its own frame [m]."""
+        return self.position + self.turned(offset)
+
+    def velocity_of(self, arm: np.ndarray) -> np.ndarray:
+        """Velocity of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eq. (10)."""
+        return self.velocity + np.cross(self.omega, arm)
+
+    def acceleration_of(self, arm: np.ndarray) -> np.ndarray:
+        """Acceleration of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eqs. (12), (13)."""
+        return self.acceleration + np.cross(self.alpha, arm) + np.cross(self.omega, np.cross(self.omega, arm))
+
+
+class RobotMotion(NamedTuple):
+    """Motions of all links, limb by limb in the order of their links, of the platform, and the joint motion behind."""
+
+    limbs: tuple[tuple[BodyMotion, ...], ...]
+    platform: BodyMotion
+    joints: InverseKinematics
+
+
+def body_motion(
+    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+) -> RobotMotion:  # fmt: skip
+    """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
+
+    Samples without a solution hold NaN; `joints.status` says why.
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    joints = inverse_kinematics(robot, **moving)
+    mechanism, batch = robot.mechanism, joints.status.shape
+    limbs = tuple(
+        limb_motion(mechanism.limbs[instance.limb], instance.base, *(part[..., k, :] for part in joints[:3]))
+        for k, instance in enumerate(mechanism.instances)
+    )
+    home = mechanism.platform.home
+    pose = home.position if position is None else position, home.rotation if rotation is None else rotation
+    platform = platform_motion(batch, *pose, twist, acceleration)
+    return RobotMotion(limbs, platform, joints)
+
+
+def platform_motion(
+    batch: tuple[int, ...],
+    position: ArrayLike,
+    rotation: ArrayLike,
+    twist: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+) -> BodyMotion:
+    """The platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
+
+    def spread(values: ArrayLike | None, *core: int) -> np.ndarray:
+        return np.broadcast_to(np.zeros(core) if values is None else np.asarray(values, dtype=float), (*batch, *core))
+
+    rate, change = spread(twist, 6), spread(acceleration, 6)
+    pose = spread(rotation, 3, 3), spread(position, 3)
+    return BodyMotion(*pose, rate[..., :3], rate[..., 3:], change[..., :3], change[..., 3:])
+
+
+def limb_motion(
+    limb: Limb, base: Frame, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
+) -> tuple[BodyMotion, ...]:
+    """Motions of the links of a limb that is mounted on the fixed frame `base`.
+
+    position, velocity, acceleration (*batch, joint) of the tree joints [rad or m]; further joints are not read.
+    """
+    batch = np.shape(position)[:-1]
+    mount = platform_motion(batch, base.position, base.rotation)
+    moving: list[BodyMotion] = []
+    for k, link in enumerate(limb.links):
+        parent = mount if link.parent == BASE else moving[link.parent]
+        moving.append(_carried(link, parent, position[..., k], velocity[..., k], acceleration[..., k]))
+    return tuple(moving)
+
+
+def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> BodyMotion:
+    placed = parent.rotation @ np.asarray(link.placement.rotation, dtype=float)
+    axis = placed @ np.asarray(link.axis, dtype=float)
+    kind, state, arm = link.joint_kind, JointState(value=q), parent.turned(link.placement.position)
+    if kind.slides:
+        arm = arm + axis * way(link, state)[..., None]
+    rotation, omega, alpha = placed, parent.omega, parent.alpha
+    velocity, acceleration = parent.velocity_of(arm), parent.acceleration_of(arm)
+    if kind.slides:
+        speed, change = (axis * x[..., None] for x in sliding(link, state, qd, qdd))
+        velocity = velocity + speed
+        acceleration = acceleration + change + 2.0 * np.cross(parent.omega, speed)
+    if kind.turns:
+        rate = axis * qd[..., None]
+        rotation, omega = placed @ rotation_about(link.axis, q), parent.omega + rate
+        alpha = parent.alpha + axis * qdd[..., None] + np.cross(parent.omega, rate)
+    return BodyMotion(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
+
+
+def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
+    """Rotations (*batch, 3, 3) about a unit axis (3,) by angles (*batch) [rad]: Rodrigues' formula."""
+    x, y, z = axis
+    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    angles = np.asarray(angle, dtype=float)[..., None, None]
+    return np.eye(3) + np.sin(angles) * k + (1.0 - np.cos(angles)) * (k @ k)
+
+
+def inertial_wrench(inertia: Inertia, moving: BodyMotion, gravity: ArrayLike) -> np.ndarray:
+    """The (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
+
+    gravity (3,) [m/s^2]. Right-hand sides of Eqs. (18), (20), moments about the body's origin.
+    """
+    arm = moving.turned(inertia.centre)
+    tensor = moving.rotation @ np.asarray(inertia.tensor, dtype=float) @ np.swapaxes(moving.rotation, -1, -2)
+    spin = (tensor @ moving.omega[..., None])[..., 0]
+    force = inertia.mass * (moving.acceleration_of(arm) - np.asarray(gravity, dtype=float))
+    moment = (tensor @ moving.alpha[..., None])[..., 0] + np.cross(moving.omega, spin) + np.cross(arm, force)
+    return np.concatenate([moment, force], axis=-1)
+
+
+class ResolvedMotion(NamedTuple):
+    """Positions, rates and accelerations of all freedoms (*batch, freedom) [rad or m], status (*batch)."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    status: np.ndarray
+
+
+def resolve_redundancy(
+    robot: Robot, *, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
+) -> ResolvedMotion:
+    """The motion of all freedoms of a redundant robot with a posture or tasks, from what is given.
+
+    q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
+    freedoms, then tasks without a value. The others are where tasks hold, and the weighted sum of squared distances
+    from the posture is least, on the way from the reference pose; each sample by itself. What comes out is what other
+    functions take: `ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)`. Samples that are not OK hold
+    NaN: NOT_CONVERGED where no such place was reached, SINGULAR where the distance is not least, or tasks decide
+    nothing, WRONG_BRANCH where a singularity is on the way. Raises ValueError for a robot without posture and tasks,
+    and for shapes that do not fit.
+
+        >>> arm = ls.robots.read("arm_platform.yaml")
+        >>> motion = ls.resolve_redundancy(arm, q=[0.0, 0.1, 0.0, 0.0, 0.0, 0.0], qd=[0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+        >>> motion.q.shape, arm.mechanism.freedoms[-1]
+        ((7,), 'arm.3')
+    """
+    mechanism = robot.mechanism
+    size = len(mechanism.given)
+    if not mechanism.resolved:
+        raise ValueError(
+            f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
+            "platform, redundancy; give the motion of all freedoms to the other functions"
+        )
+    named = {"q": q, "qd": qd, "qdd": qdd}
+    try:
+        arrays = {name: checked(name, values, (size,)) for name, values in named.items() if values is not None}
+    except ValueError as error:
+        raise ValueError(f"{error}; those that are given: {', '.join(mechanism.given)}") from None
+    batch = common_batch({name: values.shape[:-1] for name, values in arrays.items()})
+    still = np.zeros((*batch, size))
+    motion = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
+    samples = int(np.prod(batch, dtype=int))
+    stage = limb(Request(robot.family, resolved=True), 0)
+    values = {
+        "parameters": parameters(robot, timed=True),
+        "gravity": gravity_input(np.zeros(3)),
+        "motion": motion,
+        Indexed("mount", 0): mounts(robot)[0],
+    }
+    values |= {"signals": np.zeros((1, len(robot.family.signals), motion.shape[-1]))} if robot.family.signals else {}
+    results = stage.run(kernel, values, samples)
+    status = results[Indexed("status", 0)][0, 0, :samples]
+    whole = results[Indexed("resolved_motion", 0)][0, :, :samples].T.copy()
+    whole[status != Status.OK] = np.nan
+    q, qd, qdd = (np.ascontiguousarray(part).reshape(*batch, -1) for part in np.split(whole, 3, axis=1))
+    return ResolvedMotion(q, qd, qdd, status.astype(np.int8).reshape(batch))
+
+
+def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
+    """A motion input of kernels (3 given, samples) in all freedoms, (3 freedoms, samples); NaN where it is not OK."""
+    q, qd, qdd = np.split(rows.T, 3, axis=1)
+    return np.concatenate(resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)[:3], axis=1).T
+
+
+def resolved_motion(robot: Robot, moving: Moving) -> Moving:
+    """A motion in all freedoms of a robot from what is given; of one without posture and tasks the same."""
+    if not robot.mechanism.resolved:
+        return moving
+    parts = present(moving)
+    motion = resolve_redundancy(robot, q=parts["q"], qd=parts.get("qd"), qdd=parts.get("qdd"))
+    return Moving(q=motion.q, qd=motion.qd, qdd=motion.qdd)

@@ -1,0 +1,153 @@
+"""Motion of a robot near a state: the matrices A and B of x' = A x + B u for small deviations, exact to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.model import Robot
+from robots.status import Status
+from tasks.dynamics import inputs
+from tasks.dynamics.equations import Model
+from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.kernels.derivatives import pushforward
+from tasks.kernels.kernel import checked, kernel, rows
+from tasks.kernels.keys import Arrays, Rate, Values, indexed
+from tasks.kernels.program import Program
+from tasks.mechanics.structure import Structure
+from tasks.stages import equations
+from tasks.stages.terms import PLATFORM
+
+
+class Linearisation(NamedTuple):
+    """A (*batch, 2 freedom, 2 freedom), B (*batch, 2 freedom, actuator), acceleration (*batch, freedom), status.
+
+    A state is a deviation of the freedoms, then of their rates; of a platform, in world axes, a displacement of its
+    reference point and a small turn about it, in the order of its mobility. `acceleration` is that at the state.
+    """
+
+    state: np.ndarray
+    input: np.ndarray
+    acceleration: np.ndarray
+    status: np.ndarray
+
+
+def linearisation(
+    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
+    twist: ArrayLike | None = None, q: ArrayLike | None = None, qd: ArrayLike | None = None,
+    gravity: ArrayLike = GRAVITY, base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
+    base_acceleration: ArrayLike | None = None,
+) -> Linearisation:  # fmt: skip
+    """Linear equations of a robot without friction near states under actuator forces (*batch, actuator).
+
+    The state and the motion of the base as in `tasks.forward_dynamics`, whose derivatives these are; a state is then
+    relative to the base, in its axes, and the base moves as it does. Samples that cannot be solved hold NaN. Raises
+    ValueError for input that does not fit, and for loads that change with time.
+
+        >>> arm = ls.robots.build("planar_3r")
+        >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], force=[0.0, 0.0, 0.0]).state.shape  # of q and qd
+        (6, 6)
+    """
+    moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
+    forces = checked("force", force, (len(robot.mechanism.actuators),))
+    field = inputs.field_input(gravity, base_rotation, base_twist, base_acceleration)
+    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1], **field.batch})
+    model, samples = Model(robot, field, batch), int(np.prod(batch, dtype=int))
+    free, width = len(model.freedoms), motion.shape[-1]
+    pushed = {"force": rows(forces, batch)[None], "load": model.unloaded(motion)[None]}
+    state = np.zeros((width, 2 * free, 2 * free))
+    state[:, :free, free:] = np.eye(free)
+    state[:, :free, :free] = turning(model.structure, motion)
+    parts: Values = {}
+    for column, change in enumerate(deviations(model.structure, motion)):
+        parts = _shares(model, motion, change)
+        state[:, free:, column] = _acceleration(model, {**parts, **pushed, "motion": motion, Rate("motion"): change}).T
+    plain = {key: values for key, values in parts.items() if not isinstance(key, Rate)}
+    acting = np.zeros((width, 2 * free, forces.shape[-1]))
+    for column in range(forces.shape[-1]):
+        unit = np.zeros_like(pushed["force"])
+        unit[:, column] = 1.0
+        acting[:, free:, column] = _acceleration(model, {**plain, **pushed, "motion": motion, Rate("force"): unit}).T
+    found, status = model.acceleration(motion, plain, pushed["force"], pushed["load"])
+    results = [state, acting, np.ascontiguousarray(found.T)]
+    finite = np.all([np.isfinite(values).reshape(width, -1).all(axis=1) for values in results], axis=0)
+    status = np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
+    for values in results:
+        values[status != Status.OK] = np.nan
+    shaped = [values[:samples].reshape(*batch, *values.shape[1:]) for values in results]
+    return Linearisation(shaped[0], shaped[1], shaped[2], status[:samples].astype(np.int8).reshape(batch))
+
+
+def deviations(structure: Structure, motion: np.ndarray) -> Iterator[np.ndarray]:
+    """How a motion input (case, size, samples) changes with each number of a state, accelerations held.
+
+    Only that of a chain may have more than one case.
+    """
+    free, size = structure.freedoms, motion.shape[1]
+    chain = structure.mechanism.is_chain
+    for part in range(2):
+        for k in range(free):
+            change, place = np.zeros_like(motion), structure.positions[k]
+            if chain:
+                change[:, part * free + k] = 1.0
+            elif size == 9:
+                change[0, part * 3 + place - 3] = 1.0
+            elif part == 1:
+                change[0, 12 + place] = 1.0
+            elif place >= 3:
+                change[0, place - 3] = 1.0
+            else:
+                rotation = motion[0, 3:12].reshape(3, 3, -1)
+                change[0, 3:12] = np.einsum("ij,jks->iks", skew(np.eye(3)[place]), rotation).reshape(9, -1)
+            yield change
+
+
+def turning(structure: Structure, motion: np.ndarray) -> np.ndarray:
+    """How a deviation of the orientation turns with the platform, (samples, freedom, freedom)."""
+    free = structure.freedoms
+    if structure.mechanism.is_chain or motion.shape[1] == 9:
+        return np.zeros((motion.shape[-1], free, free))
+    whole = np.zeros((motion.shape[-1], 6, 6))
+    whole[:, :3, :3] = np.stack([skew(omega) for omega in motion[0, 12:15].T])
+    return whole[:, structure.positions][:, :, structure.positions]
+
+
+def skew(v: np.ndarray) -> np.ndarray:
+    """The matrix of a cross product from the left."""
+    x, y, z = v
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _shares(model: Model, motion: np.ndarray, change: np.ndarray) -> Values:
+    """The shares of platform and limbs with their rates, by number of the owner."""
+    family, width = model.robot.family, motion.shape[-1]
+    arrays: Values = {"motion": motion, Rate("motion"): change} | dict(model.constants.items())
+    parts = _numbered(PLATFORM, _run(equations.platform_share_program(family, model.moving_base), arrays, width))
+    for k, (instance, mount) in enumerate(zip(model.instances, model.mounts, strict=True)):
+        program = equations.limb_share_program(family, instance.limb, model.moving_base)
+        parts |= _numbered(k, _run(program, {**arrays, "mount": mount}, width))
+    return parts
+
+
+def _numbered(owner: int, outputs: Arrays) -> Values:
+    plain = indexed(owner, {name: values for name, values in outputs.items() if isinstance(name, str)})
+    of = {str(key.of): values for key, values in outputs.items() if isinstance(key, Rate)}
+    rates = indexed(owner, of)
+    return plain | {Rate(key): values for key, values in rates.items()}
+
+
+def _acceleration(model: Model, values: Values) -> np.ndarray:
+    """How the accelerations change (freedom, samples), for the rates among the values."""
+    results = _run(equations.acceleration_program(model.robot.family), values, values["motion"].shape[-1])
+    return results[Rate("acceleration")][0]
+
+
+def _run(program: Program, values: Arrays, width: int) -> Arrays:
+    """The pushforward of a program along the rates that there are of its inputs."""
+    names = [name for name in program.inputs if not isinstance(name, Rate)]
+    varying = tuple(name for name in names if Rate(name) in values and values[Rate(name)].shape[1])
+    changed = pushforward(program, varying)
+    return kernel(changed)({name: values[name] for name in changed.inputs}, width)

@@ -1,0 +1,419 @@
+"""The fastest motion along a path within limits of power and voltage beside others: two passes with sets of speeds.
+
+With z the speed of the progress, forces and accelerations are A a + B z^2 + C. A limit of power bounds their size by
+P / |q'| / z, one of voltage shifts its bound by what the motor's rotation takes, K q' z. All limits of a, times z, are
+cubic polynomials of z, so that the speeds from which a next set can be reached are where differences of upper and lower
+ones are not negative: intervals between roots. Sets need not be single intervals, as the plane of x and a has no convex
+limits here. Of two motions that keep their limits the faster one at each point does so too, so the highest forward pass
+through these sets is the fastest motion, as without power (`tasks.dynamics.paths.power`).
+
+Limits of a motion along a path.
+
+The fastest motion along a path within limits that are straight lines in the plane of x and a: two passes.
+
+x is the square of the speed of the progress s, a its acceleration, and x changes by 2 a for a unit of s. Backwards the
+largest x from which the rest of the path can be done, forwards the largest a that leads no higher. Source: Pham and
+Pham, A new approach to time-optimal path parameterization based on reachability analysis (2018), sections III, IV.
+
+What the shortest time along a path is told by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.drives import Motor
+
+
+@dataclass(frozen=True)
+class PathLimits:
+    """Largest sizes of each actuator (actuator,) in SI units, infinite where there is none.
+
+    `speed` [m/s] is that of the platform's reference point, `joints` [rad/s or m/s] those of all joints (limb, joint).
+    """
+
+    force: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    power: np.ndarray
+    jerk: np.ndarray
+    speed: float = np.inf
+    joints: np.ndarray | None = None
+    drop: np.ndarray | None = None
+    """R / K of the motors (actuator,) [V / (N m) or V / N], beside their `voltage` [V] and `rotation` K; or None."""
+    voltage: np.ndarray | None = None
+    rotation: np.ndarray | None = None
+
+    def supplied(self, motors: Sequence[Motor]) -> PathLimits:
+        """The limits with those of the motors' amplifiers, where these have any."""
+        table = [(m.torque_constant, m.resistance, m.voltage, m.current) for m in motors]
+        if not table:
+            return self
+        constant, resistance, voltage, current = (np.array(column, dtype=float) for column in zip(*table, strict=True))
+        limits = replace(self, force=np.minimum(self.force, constant * current))
+        if not np.isfinite(voltage).any():
+            return limits
+        # without resistance, voltage is a limit of the speed alone
+        free = np.where(resistance == 0.0, voltage / constant, np.inf)
+        velocity = np.minimum(self.velocity, free)
+        voltage = np.where(resistance == 0.0, np.inf, voltage)
+        return replace(limits, velocity=velocity, drop=resistance / constant, voltage=voltage, rotation=constant)
+
+    @classmethod
+    def of(cls, actuators: int, *, force: ArrayLike, speed: float | None, **sizes: ArrayLike | None) -> PathLimits:
+        """From one number for all actuators, one for each, or None for no limit. Raises ValueError."""
+        unlimited = np.full(actuators, np.inf)
+        arrays = {name: unlimited if size is None else _sizes(name, size, actuators) for name, size in sizes.items()}
+        if speed is not None and not speed > 0.0:
+            raise ValueError(f"speed: got {speed!r}; expected a number above zero [m/s]")
+        return cls(_sizes("force", force, actuators), **arrays, speed=np.inf if speed is None else float(speed))
+
+
+def _sizes(name: str, values: ArrayLike, count: int) -> np.ndarray:
+    result = np.broadcast_to(np.asarray(values, dtype=float), (count,)) if np.size(values) in (1, count) else None
+    if result is None or not (result > 0.0).all():
+        raise ValueError(f"{name}: got {values!r}; expected {count} numbers above zero, or one for all actuators")
+    return result
+
+
+HALVINGS = 60
+"""Steps of bisection for the largest x at a point: to the last bit but a few."""
+FLAT = 1e-12
+"""Size of an entry of A relative to the largest, up to which a force does not depend on a."""
+LARGEST = 1e30
+"""Square of a speed beyond which no limit is looked for."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Limits in the plane of x and a at every point: |A a + B x + C| <= most, all (point, actuator)."""
+
+    push: np.ndarray
+    sweep: np.ndarray
+    hold: np.ndarray
+    most: np.ndarray
+
+    def force(self, x: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """Forces of all points (point, actuator)."""
+        return self.push * a[:, None] + self.sweep * x[:, None] + self.hold
+
+    def beside(self, first: np.ndarray, second: np.ndarray, most: np.ndarray) -> Plane:
+        """With limits of the actuators' accelerations q' a + q'' x as further rows."""
+        push, sweep = np.concatenate([self.push, first], axis=1), np.concatenate([self.sweep, second], axis=1)
+        hold = np.concatenate([self.hold, np.zeros_like(first)], axis=1)
+        return Plane(push, sweep, hold, np.concatenate([self.most, most]))
+
+    def range(self, point: int, x: float) -> tuple[float, float, float]:
+        """Least and largest a at a point, and by how much forces that do not depend on a keep their limits."""
+        push, rest = self.push[point], self.sweep[point] * x + self.hold[point]
+        flat = np.abs(push) <= FLAT * np.abs(self.push).max()
+        room = float((self.most[flat] - np.abs(rest[flat])).min()) if flat.any() else np.inf
+        if flat.all():
+            return -np.inf, np.inf, room
+        ends = np.stack([-self.most - rest, self.most - rest])[:, ~flat] / push[~flat]
+        return float(ends.min(axis=0).max()), float(ends.max(axis=0).min()), room
+
+
+Interval = tuple[float, float]
+
+
+def passes(plane: Plane, top: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """x and a of all points: backwards what can still be stopped, forwards as fast as that allows; None for no way."""
+    points = len(top)
+    reach: list[Interval] = [(0.0, 0.0)] * points
+    for point in reversed(range(points - 1)):
+        interval = _controllable(plane, point, top[point], reach[point + 1], 2.0 * step)
+        if interval is None:
+            return None
+        reach[point] = interval
+    if reach[0][0] > 0.0:
+        return None
+    x, a = np.zeros(points), np.zeros(points)
+    for point in range(points - 1):
+        low, high = reach[point + 1]
+        x[point + 1] = min(max(x[point] + 2.0 * step * plane.range(point, x[point])[1], low), high)
+        a[point] = (x[point + 1] - x[point]) / (2.0 * step)
+    return x, a
+
+
+def _controllable(plane: Plane, point: int, top: float, following: Interval, step: float) -> Interval | None:
+    """The interval of x at a point from which some a leads into that of the next point; None where it is empty."""
+    low, high = following
+
+    def slack(x: float) -> float:
+        """Concave in x: how much room is left for a, below zero where there is none."""
+        least, most, room = plane.range(point, x)
+        return min(min(most, (high - x) / step) - max(least, (low - x) / step), room)
+
+    above = min(top, 1.0 + high)
+    while above < top and slack(2.0 * above) > slack(above) and above < LARGEST:
+        above = min(2.0 * above, top)
+    above = min(2.0 * above, top)
+    best = 0.0 if slack(0.0) >= 0.0 else _highest(slack, above)
+    if slack(best) < 0.0:
+        return None
+    while above < top and slack(above) >= 0.0 and above < LARGEST:
+        above = min(2.0 * above, top)
+    return (0.0 if best == 0.0 else _edge(slack, best, 0.0)), _edge(slack, best, above)
+
+
+def _highest(slack: Callable[[float], float], above: float) -> float:
+    """Where a concave function is highest between zero and `above`, or a place where it is not below zero."""
+    below = 0.0
+    for _ in range(2 * HALVINGS):
+        left, right = below + (above - below) / 3.0, above - (above - below) / 3.0
+        one, other = slack(left), slack(right)
+        if max(one, other) >= 0.0:
+            return left if one >= other else right
+        below, above = (left, above) if one < other else (below, right)
+    return 0.5 * (below + above)
+
+
+def _edge(slack: Callable[[float], float], inside: float, outside: float) -> float:
+    """The last place on the way from one that is good to one that may not be."""
+    if slack(outside) >= 0.0:
+        return outside
+    for _ in range(HALVINGS):
+        middle = 0.5 * (inside + outside)
+        inside, outside = (middle, outside) if slack(middle) >= 0.0 else (inside, middle)
+    return inside
+
+
+Polynomials = np.ndarray
+"""Coefficients c0, c1, c2, c3 (polynomial, 4)."""
+Intervals = list[tuple[float, float]]
+"""Squares of speeds, in order."""
+
+ROUNDING = 1e-9
+"""Share of a bound by which the forward pass may miss a set by rounding."""
+DEGREE = 3
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Limits |A a + B z^2 + C - shift z| <= falling / z + most, all (point, row); infinite ones are none.
+
+    `push`, `sweep`, `hold` are A, B, C.
+    """
+
+    push: np.ndarray
+    sweep: np.ndarray
+    hold: np.ndarray
+    falling: np.ndarray
+    most: np.ndarray
+    shift: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        push: np.ndarray,
+        sweep: np.ndarray,
+        hold: np.ndarray,
+        *,
+        falling: np.ndarray | float = 0.0,
+        most: np.ndarray | float = 0.0,
+        shift: np.ndarray | float = 0.0,
+    ) -> Curves:
+        """From arrays (point, row), or what is the same for some of them."""
+        return cls(push, sweep, hold, *(np.broadcast_to(part, push.shape) for part in (falling, most, shift)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Curves]) -> Curves:
+        """Rows of several, one after the other."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in cls.__annotations__))
+
+    def bounds(self, point: int) -> tuple[np.ndarray, np.ndarray, Polynomials]:
+        """Of rows that are limits: A, the sign of a bound, and z (bound - B z^2 - C) as polynomials, all two-fold."""
+        known = np.isfinite(self.falling[point]) & np.isfinite(self.most[point])
+        push, sweep, hold, falling, most, shift = (getattr(self, name)[point, known] for name in self.__annotations__)
+        sign = np.repeat([1.0, -1.0], len(push))
+        rows = [np.tile(part, 2) for part in (falling, most, hold, shift, sweep)]
+        falling, most, hold, shift, sweep = rows
+        return np.tile(push, 2), sign, np.stack([sign * falling, sign * most - hold, shift, -sweep], axis=1)
+
+
+def curved_passes(curves: Curves, top: np.ndarray, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """x and a of all points within limits; None for no way.
+
+    top (point,): largest x; steps (point - 1,): of the progress.
+    """
+    points, doubled = len(top), 2.0 * steps
+    largest = float(np.abs(curves.push).max())
+    limits = [_PointLimits.of(curves, k, FLAT * largest, top[k]) for k in range(points)]
+    reach: list[Intervals] = [[(0.0, 0.0)]] * points
+    for point in reversed(range(points - 1)):
+        leading = [limits[point].leading_to(goal, doubled[point]) for goal in reach[point + 1]]
+        reach[point] = _merged([interval for part in leading for interval in part])
+        if not reach[point]:
+            return None
+    if reach[0][0][0] > 0.0:
+        return None
+    x, a = np.zeros(points), np.zeros(points)
+    for point in range(points - 1):
+        (low, high), double = limits[point].range(x[point]), doubled[point]
+        least, most = x[point] + double * low, x[point] + double * high
+        slack = ROUNDING * max(abs(least), x[point])
+        ends = [min(goal[1], most) for goal in reach[point + 1] if goal[0] <= most + slack and goal[1] >= least - slack]
+        if not ends:
+            return None
+        x[point + 1] = max(max(ends), 0.0)
+        a[point] = (x[point + 1] - x[point]) / double
+    return x, a
+
+
+@dataclass(frozen=True)
+class _PointLimits:
+    """Limits of a at one point, times z: upper and lower polynomials, and those of rows that do not depend on a."""
+
+    upper: Polynomials
+    lower: Polynomials
+    flat: Polynomials
+    top: float
+
+    @classmethod
+    def of(cls, curves: Curves, point: int, small: float, top: float) -> _PointLimits:
+        """Those of a point; rows with A up to a small size do not depend on a."""
+        push, sign, rows = curves.bounds(point)
+        steep = np.abs(push) > small
+        bounds, above = rows[steep] / push[steep, None], sign[steep] * push[steep] > 0.0
+        return cls(bounds[above], bounds[~above], sign[~steep, None] * rows[~steep], min(float(top), LARGEST))
+
+    def range(self, x: float) -> tuple[float, float]:
+        """Least and largest a at a square of the speed."""
+        z = float(np.sqrt(x))
+        if z > 0.0:
+            low, high = _values(self.lower, z) / z, _values(self.upper, z) / z
+        else:  # power limits nothing at rest
+            low, high = self.lower[self.lower[:, 0] == 0.0, 1], self.upper[self.upper[:, 0] == 0.0, 1]
+        return float(low.max(initial=-np.inf)), float(high.min(initial=np.inf))
+
+    def leading_to(self, goal: tuple[float, float], double: float) -> Intervals:
+        """The x from which some a leads into an interval of the next point."""
+        low, high = goal
+        upper = np.concatenate([self.upper, [[0.0, high / double, 0.0, -1.0 / double]]])
+        lower = np.concatenate([self.lower, [[0.0, low / double, 0.0, -1.0 / double]]])
+        pairs = (upper[:, None] - lower[None]).reshape(-1, DEGREE + 1)[:-1]  # the last is that of the goal with itself
+        return _where_positive(np.concatenate([pairs, self.flat]), self.top)
+
+
+def kept_speeds(curves: Curves, point: int, top: float) -> Intervals:
+    """The speeds z up to `top` at which B z^2 + C keeps its limits at a point, without any a."""
+    _, sign, rows = curves.bounds(point)
+    end = min(top, float(np.sqrt(LARGEST)))
+    kept = _where_positive(sign[:, None] * rows, end * end)
+    return [(float(np.sqrt(low)), top if high >= end * end else float(np.sqrt(high))) for low, high in kept]
+
+
+def intersected(one: Intervals, other: Intervals) -> Intervals:
+    """What two sets of intervals have in common."""
+    pairs = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
+    return _merged([pair for pair in pairs if pair[0] <= pair[1]])
+
+
+def _values(polynomials: Polynomials, z: np.ndarray | float) -> np.ndarray:
+    """Values of polynomials at one z (polynomial,), or at many (polynomial, z)."""
+    c0, c1, c2, c3 = (polynomials[:, k, None] if np.ndim(z) else polynomials[:, k] for k in range(DEGREE + 1))
+    return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
+
+
+def _where_positive(polynomials: Polynomials, top: float) -> Intervals:
+    """The squares of all z up to that of `top` at which no polynomial is negative."""
+    if not len(polynomials):
+        return [(0.0, top)]
+    end = float(np.sqrt(top))
+    roots = _roots(polynomials, end)
+    ends = np.unique(np.concatenate([[0.0], roots[(roots > 0.0) & (roots < end)], [end]]))
+    middles = 0.5 * (ends[:-1] + ends[1:])
+    good = _values(polynomials, middles).min(axis=0) >= 0.0
+    result = [(float(ends[k]) ** 2, min(float(ends[k + 1]) ** 2, top)) for k in np.flatnonzero(good)]
+    resting = polynomials[polynomials[:, 0] == 0.0, 1]
+    if not (good.size and good[0]) and (polynomials[:, 0] >= 0.0).all() and (resting >= 0.0).all():
+        result.insert(0, (0.0, 0.0))
+    return _merged(result)
+
+
+def _roots(polynomials: Polynomials, end: float) -> np.ndarray:
+    """Roots of polynomials between zero and `end`: of each between the places where it turns, by bisection."""
+    turns = [np.zeros(len(polynomials)), *_turns(polynomials, end), _furthest(polynomials, end)]
+    edges = np.sort(np.stack(turns), axis=0)
+    below, above = edges[:-1].ravel(), edges[1:].ravel()
+    rows = np.tile(polynomials, (len(edges) - 1, 1))
+    # a polynomial without constant has a root at zero; beyond it the sign is that of its first coefficient
+    places = np.argmax(rows != 0.0, axis=1)
+    starting = rows[np.arange(len(rows)), places]
+    first = np.where(below == 0.0, starting, _value_at(rows, below))
+    changes = (first >= 0.0) != (_value_at(rows, above) >= 0.0)
+    rows, below, above, positive = rows[changes], below[changes], above[changes], first[changes] >= 0.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (below + above)
+        before = (_value_at(rows, middle) >= 0.0) == positive
+        below, above = np.where(before, middle, below), np.where(before, above, middle)
+    return np.where(positive, below, above)
+
+
+def _turns(polynomials: Polynomials, end: float) -> list[np.ndarray]:
+    """The two places where each polynomial turns, cut to zero and `end`; zero where it does not."""
+    c1, c2, c3 = polynomials[:, 1], 2.0 * polynomials[:, 2], 3.0 * polynomials[:, 3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # without cancellation: one root by the sum of equal signs, the other by their product
+        half = -0.5 * (c2 + np.where(c2 < 0.0, -1.0, 1.0) * np.sqrt(np.maximum(c2 * c2 - 4.0 * c1 * c3, 0.0)))
+        return [np.clip(np.nan_to_num(x, nan=0.0, posinf=0.0, neginf=0.0), 0.0, end) for x in (half / c3, c1 / half)]
+
+
+def _furthest(polynomials: Polynomials, end: float) -> np.ndarray:
+    """A place beyond all roots of each polynomial (Fujiwara), or `end`."""
+    result = np.full(len(polynomials), end)
+    degree = DEGREE - np.argmax(polynomials[:, ::-1] != 0.0, axis=1)
+    for d in range(1, DEGREE + 1):
+        rows = polynomials[degree == d]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = [np.abs(rows[:, k] / rows[:, d]) ** (1.0 / (d - k)) for k in range(d)]
+        result[degree == d] = np.fmin(2.0 * np.max(parts, axis=0), end)
+    return result
+
+
+def _value_at(polynomials: Polynomials, z: np.ndarray) -> np.ndarray:
+    """The value of each polynomial at its own z."""
+    c0, c1, c2, c3 = polynomials.T
+    return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
+
+
+def _merged(intervals: Intervals) -> Intervals:
+    """Intervals in order, those that touch as one."""
+    result: Intervals = []
+    for low, high in sorted(intervals):
+        if result and low <= result[-1][1] * (1.0 + ROUNDING):
+            result[-1] = (result[-1][0], max(result[-1][1], high))
+        else:
+            result.append((low, high))
+    return result
+
+
+class FastestMotion(NamedTuple):
+    """The fastest motion along a path: `duration` [s], infinite where it cannot be done.
+
+    At each of the points: `progress` from 0 to 1, `time` [s], `rate` of the progress [1/s], and `force`, `velocity`,
+    `power` and `jerk` (point, actuator) of the actuators, with the acceleration that leads to the next point; NaN for
+    the jerk where it has no limit. status (point,): of the inverse dynamics of the path, or NOT_CONVERGED.
+    """
+
+    duration: float
+    progress: np.ndarray
+    time: np.ndarray
+    rate: np.ndarray
+    force: np.ndarray
+    velocity: np.ndarray
+    status: np.ndarray
+    power: np.ndarray
+    jerk: np.ndarray
+
+    @classmethod
+    def none(cls, duration: float, progress: np.ndarray, status: np.ndarray, actuators: int) -> FastestMotion:
+        """No motion, with a duration that says why: infinite where there is none, NaN where none was computed."""
+        line, table = np.full(len(progress), np.nan), np.full((len(progress), actuators), np.nan)
+        return cls(duration, progress, line, line.copy(), table, table.copy(), status, table.copy(), table.copy())

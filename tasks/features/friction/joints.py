@@ -1,0 +1,231 @@
+"""Friction in the joints of a robot, for one sample: normal loads from reactions, and what friction does to actuators.
+
+Reactions are linear in actuator forces and in the friction of passive joints, and so is the motion's share; friction of
+a law is linear in its normal load. What depends on the friction of one set of parameters alone is a fixed point of that
+loop: loads -> friction -> actuator forces and reactions -> loads. For a tree there is no loop: friction of a joint does
+not change what the joint's bearings carry. Source: joint-friction paper, sections 3 and 4.
+
+Gears that lose a share of the power, for one sample of one actuator: what they take, either way round.
+
+With the efficiency e a gear passes on `net` of what goes in: e of it where the motor drives, and where it is driven the
+motor feels e of what the robot puts in. The loss is friction against the motion: a force that depends on the force
+passed on and on the way of the power. At rest it holds as dry friction does, in two directions with two limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from robots.friction.groups import FrictionGroup
+from robots.friction.laws import FORCE, VISCOUS
+from robots.friction.laws import LAWS as LAW_DATA
+from robots.joint_kinds import JOINT_KINDS
+from robots.limits import JointPlace
+from tasks.features.friction.laws import force
+from tasks.kernels.expression import Array, Scalar, Scalars
+from tasks.mathematics.algebra import array, from_columns, sqrt, where
+from tasks.mechanics import limb
+from tasks.mechanics import reactions as reactions
+from tasks.mechanics.kinematics import Motion
+from tasks.mechanics.reactions import LimbStatics, Wrench
+
+
+def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
+    """Friction against positive motion, from the force `net` that goes on to the robot; zero at rest."""
+    driving, driven = net / efficiency - net, net * efficiency - net
+    power = net * velocity
+    return where(power > 0.0, driving, where(power < 0.0, driven, 0.0))
+
+
+def loss_of_drive(force: Scalar, direction: Scalar, efficiency: Scalar) -> Scalar:
+    """The same from the force that goes in, of motion in a `direction` (1 or -1): the inverse of `loss`."""
+    size = abs(force)
+    driving, driven = size - size * efficiency, size / efficiency - size
+    return direction * where(force * direction > 0.0, driving, driven)
+
+
+COMPONENTS = 5
+"""Of what the bearings of a joint carry, see `bearing_load`."""
+
+LOAD_PARTS = 4
+"""Parts of a normal load, see `load_parts`."""
+
+
+@dataclass(frozen=True)
+class LimbFriction:
+    """The joints of one limb, by number in `Limb.joints`: passive ones with friction, ones whose load is a reaction.
+
+    `statics` says that a load is a reaction somewhere in the robot, so that the friction of this limb matters to it.
+    """
+
+    passive: tuple[int, ...] = ()
+    loaded: tuple[int, ...] = ()
+    statics: bool = False
+
+    def shapes(self, free: int, driven: int, redundant: int, held: int) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of what `share` gives."""
+        count, rows = len(self.passive), COMPONENTS * len(self.loaded)
+        result: dict[str, tuple[int, ...]] = {"through": (count, free), "passive_rate": (count,)} if count else {}
+        if rows:
+            result |= {"load_own": (rows,), "load_driven": (rows, driven), "load_redundant": (rows, redundant)}
+        if self.statics and count:
+            result |= {"held_friction": (held, count), "wish_friction": (redundant, count)}
+        return result | ({"load_friction": (rows, count)} if rows and count else {})
+
+
+NO_FRICTION = LimbFriction()
+
+
+def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False) -> LimbFriction:
+    """What friction asks of limb `number` of the robot; with `statics` reactions are asked for too."""
+    mine = [(place, group) for group in groups for place in group.places if place.limb == number]
+    passive = tuple(sorted(place.joint for place, _ in mine if place.actuator < 0))
+    loaded = tuple(sorted(place.joint for place, group in mine if group.load == "reaction"))
+    reacting = any(group.load == "reaction" for group in groups)
+    return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
+
+
+def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
+    """What a limb gives for friction in its joints; shapes as in `LimbFriction.shapes`.
+
+    through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
+    held_friction, wish_friction: as in `reactions.share`.
+    """
+    passive_friction = [statics.friction(joint) for joint in wanted.passive]
+    rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
+    result: dict[str, Scalars] = {}
+    if passive_friction:
+        through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]
+        result["through"] = np.stack([array(row) for row in through])
+        result["passive_rate"] = [rates[joint] for joint in wanted.passive]
+    if passive_friction and wanted.statics:
+        result |= reactions.friction_share(statics, passive_friction)
+    if not wanted.loaded:
+        return result
+
+    def loads(causes: reactions.Causes) -> list[Scalar]:
+        wrenches = statics.joint_wrenches(causes)
+        return [x for joint in wanted.loaded for x in carried(statics, joint, wrenches[joint])]
+
+    motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
+    result["load_own"] = loads(motion)
+    result["load_driven"] = from_columns([loads(statics.actuator(k)) for k in range(len(motion.actuators))], rows)
+    result["load_redundant"] = from_columns(
+        [loads(statics.multiplier(k)) for k in range(statics.redundant_count)], rows
+    )
+    if passive_friction:
+        result["load_friction"] = from_columns([loads(causes) for causes in passive_friction], rows)
+    return result
+
+
+def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
+    """What the bearings of a joint carry: two components across its axis of moment and of force, then one along it.
+
+    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
+    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
+    """
+    limb_, tips = statics.mounted.limb, statics.solved.tips
+    if joint < len(limb_.links):
+        link, inward = limb_.links[joint], tips.at[joint].rotation.T
+        along, kind = int(np.flatnonzero(link.axis)[0]), link.joint_kind
+    else:
+        joined = tips.cut_joints[joint - len(limb_.links)]
+        inward, kind = joined.a.axes.T, JOINT_KINDS[joined.kind]
+        along = kind.freedoms[0].axis
+    moment, push = (inward @ array(part) for part in wrench)
+    across = [k for k in range(3) if k != along]
+    return [*moment[across], *push[across], (push if kind.turns else moment)[along]]
+
+
+def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
+    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides; see `carried`."""
+    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
+    return normal_load(kind, bending, radial, abs(carried[4]), arms)
+
+
+@overload
+def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms: Mapping[str, Scalar]) -> Scalar: ...
+@overload
+def normal_load(kind: str, bending: Array, radial: Array, along: Array, arms: Mapping[str, float]) -> Array: ...
+def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[str, Any]) -> Any:
+    """The same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
+
+    As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
+    tau_m / R_n.
+    """
+    side = bending / arms["bending_arm"] + radial
+    if JOINT_KINDS[kind].turns:
+        return side * arms["pin_radius"] + along * arms["friction_arm"] + arms["preload"]
+    return side + along / arms["friction_arm"] + arms["preload"]
+
+
+def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
+    """Parts of `bearing_load` by cause: moment across the axis, force across it, what goes along it, preload."""
+    bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
+    along, tilted = abs(carried[4]), bending / arms["bending_arm"]
+    if JOINT_KINDS[kind].turns:
+        pin, collar = arms["pin_radius"], arms["friction_arm"]
+        return [tilted * pin, radial * pin, along * collar, arms["preload"]]
+    return [tilted, radial, along / arms["friction_arm"], arms["preload"]]
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """One joint with friction: where it is, of what kind, its group, and the group's parameters in this program."""
+
+    place: JointPlace
+    kind: str
+    group: FrictionGroup
+    values: Mapping[str, Scalar]
+
+    def load(self, carried: Array | None) -> Scalar:
+        """Its normal load, from what its bearings carry where that counts."""
+        if self.group.load == "reaction":
+            assert carried is not None
+            return bearing_load(self.kind, carried, self.values)
+        return self.values["preload"] if self.group.load == "preload" else 1.0
+
+    def load_parts(self, carried: Array | None) -> list[Scalar]:
+        """Parts of its normal load, see `load_parts`; zeros where its parameters are forces."""
+        if carried is not None:
+            return load_parts(self.kind, carried, self.values)
+        return [0.0, 0.0, 0.0, self.values["preload"] if self.group.load == "preload" else 0.0]
+
+    def parts(self, velocity: Scalar, loads: Sequence[Scalar], whole: Scalar) -> list[Scalar]:
+        """What each of these parts of its load adds to its friction, `whole`; then all that does not depend on them.
+
+        Friction that depends on the motion before is not taken apart, nor is any of a constant load.
+        """
+        if self.group.remembers or self.group.load not in ("reaction", "preload"):
+            return [*(0.0 for _ in loads), whole]
+        fluid = {p.name: 0.0 for p in LAW_DATA[self.group.law].linear if p.unit == VISCOUS}
+        dry = {p.name: 0.0 for p in LAW_DATA[self.group.law].linear if p.unit == FORCE}
+        coefficient = force(self.group.law, velocity, 1.0, self.own | fluid)
+        other = force(self.group.law, velocity, sum(loads[1:], start=loads[0]), self.own | dry)
+        return [*(coefficient * load for load in loads), other]
+
+    def gear_loss(self, velocity: Scalar, net: Scalar) -> Scalar:
+        """What its gear takes besides of an actuator that passes on `net`; zero without a gear."""
+        return loss(net, velocity, self.values["efficiency"]) if self.group.load == "gear" else 0.0
+
+    @property
+    def own(self) -> dict[str, Scalar]:
+        """The parameters of its law, without those of its load."""
+        return self.group.of_law(self.values)
+
+    def force(self, velocity: Scalar, load: Scalar) -> Scalar:
+        """Its friction against positive velocity [N m or N]."""
+        return force(self.group.law, velocity, load, self.own)
+
+
+def of_groups(groups: Sequence[FrictionGroup], kinds: Mapping[JointPlace, str], numbers: Array) -> list[JointFriction]:
+    """All joints with friction, from the case input of a friction program: the parameters of all groups in order."""
+    values, result = iter(numbers), []
+    for group in groups:
+        own = {name: next(values) for name in group.parameters}
+        result += [JointFriction(place, kinds[place], group, own) for place in group.places]
+    return result

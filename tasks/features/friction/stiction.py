@@ -1,0 +1,62 @@
+"""Stribeck friction with separate starting friction, for one sample of one joint: a curve out of rest, another into it.
+
+The state is 1 from rest on until the joint has broken away, then 0:
+
+- at rest, that is at or below the stick velocity (Karnopp 1985), the state is 1;
+- a joint breaks away where the applied force exceeds static * load, and then follows the Stribeck curve that starts
+  from `static`; past `BROKEN_AWAY` Stribeck velocities, where nothing is left of static friction, the state is 0;
+- from then on it follows the curve that ends at `kinetic` for zero speed, until it comes to rest or turns round. The
+  difference of the two curves is the hysteresis.
+
+Along a given motion friction at rest is not determined: anything up to static * load holds. `force` gives zero for zero
+velocity, as the laws without a state do; `balance` gives what holds a known applied force. Functions are those of
+`tasks.features.friction.laws.Law`; all take the law's parameters and options by name, on floats or traced.
+"""
+
+from __future__ import annotations
+
+from tasks.features.friction.sliding import ONSET, Sliding, scales, scaling, sign, stribeck_magnitude
+from tasks.kernels.expression import Scalar
+from tasks.mathematics.algebra import where
+
+BROKEN_AWAY = 3.0
+"""Stribeck velocities after which a joint has broken away: exp(-9), or 0.0001, of the excess is left."""
+
+
+def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **values: Scalar) -> Scalar:
+    """State after a step; its length does not matter."""
+    speed = abs(after.velocity)
+    turned = where(before.velocity * after.velocity < 0.0, 1.0, stuck)
+    fast = where(speed >= values["stribeck_velocity"] * BROKEN_AWAY, 0.0, turned)
+    return where(speed <= values["stick_velocity"], 1.0, fast)
+
+
+def force(stuck: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
+    """Force against positive motion; zero at zero velocity."""
+    options, own = scaling(values)
+    dry_scale, viscous_scale = scales(velocity, load, **options)
+    start = where(stuck > 0.5, own["static"], own["kinetic"])
+    magnitude = stribeck_magnitude(velocity, own["coulomb"], start, own["stribeck_velocity"])
+    return sign(velocity)(magnitude) * dry_scale + own["viscous"] * viscous_scale * velocity
+
+
+def breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
+    """Largest magnitude with which a joint at rest holds against motion to a side, 1 or -1: static * load."""
+    return force(1.0, side * ONSET, load, **values) * side
+
+
+def switched(stuck: Scalar, velocity: Scalar, held: Scalar, **values: Scalar) -> Scalar:
+    """State in forward dynamics once the joint has come to a velocity: 1 where it is held, 0 past breaking away."""
+    fast = values["stribeck_velocity"] * BROKEN_AWAY
+    return where(held > 0.5, 1.0, where(abs(velocity) >= fast, 0.0, stuck))
+
+
+def balance(stuck: Scalar, velocity: Scalar, applied: Scalar, load: Scalar, **values: Scalar) -> Scalar:
+    """Friction under a known force on the joint: at rest equal to it, up to static * load; in motion as `force`.
+
+    A time integrator takes velocities up to the stick velocity as rest, as Karnopp does.
+    """
+    options, own = scaling(values)
+    most = scales(applied, load, **options)[0] * own["static"]
+    held = where(applied > most, most, where(applied < -most, -most, applied))
+    return where(abs(velocity) <= own["stick_velocity"], held, force(stuck, velocity, load, **values))

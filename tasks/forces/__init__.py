@@ -1,1 +1,0 @@
-"""Wrenches of forces on bodies from outside the mechanism, for one sample."""

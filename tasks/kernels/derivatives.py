@@ -1,0 +1,284 @@
+"""A program together with its exact derivative along a direction: the same function on values that change.
+
+The operations of a program are replayed on symbols and differentiated one by one, so derivatives are as exact as the
+values. The direction is an input, so one kernel gives the derivatives by all parameters: as many cases as there are
+designs times directions.
+
+A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, x changes as one more
+step does with x held fixed: dx = dN/dp. Where a loop says that it is not one of Newton's, but a contraction, dx is that
+of dx = dN/dp + dN/dx dx, by an iteration of its own that converges as the loop does. Where a loop is skipped, its
+results change as what it would start from.
+
+Exact derivatives of traced values: forward differentiation of the graph along a direction.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from tasks.kernels import expression
+from tasks.kernels.expression import (
+    CASE,
+    CONSTANT,
+    MASKS,
+    RESULT,
+    SAMPLE,
+    STATE,
+    Array,
+    Dual,
+    Expression,
+    Scalar,
+    fma,
+    select,
+    unary,
+)
+from tasks.kernels.keys import Indexed, Key, Rate
+from tasks.kernels.program import PER_CASE, Program, trace_keyed
+
+_RULES: dict[str, Callable[..., Scalar]] = {
+    "add": lambda node, x, y, dx, dy: dx + dy,
+    "sub": lambda node, x, y, dx, dy: dx - dy,
+    "mul": lambda node, x, y, dx, dy: dx * y + x * dy,
+    "div": lambda node, x, y, dx, dy: (dx - node * dy) / y,
+    "neg": lambda node, x, dx: -dx,
+    "abs": lambda node, x, dx: select(x < 0.0, x.graph.lift(-dx), x.graph.lift(dx)),
+    "sqrt": lambda node, x, dx: dx * 0.5 / node,
+    "fma": lambda node, x, y, z, dx, dy, dz: dx * y + x * dy + dz,
+    "select": lambda node, mask, x, y, dmask, dx, dy: select(mask, x.graph.lift(dx), y.graph.lift(dy)),
+}
+"""How an operation changes: from its value, its arguments and their changes."""
+
+_STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
+"""Operations whose results are constant but for jumps."""
+
+
+def _root_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at a root of zero, which has no derivative, as of the size of a force that is not there."""
+    return select(node > 0.0, node.graph.lift(dx * 0.5 / node), node.graph.lift(0.0))
+
+
+def _size_with_kink(node: Expression, x: Expression, dx: Scalar) -> Scalar:
+    """Zero at zero, between its two slopes."""
+    lift = node.graph.lift
+    return select(x < 0.0, lift(-dx), select(x > 0.0, lift(dx), lift(0.0)))
+
+
+_WITH_KINKS: dict[str, Callable[..., Scalar]] = {"sqrt": _root_with_kink, "abs": _size_with_kink}
+
+
+def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kinks: bool = False) -> list[Scalar]:
+    """Derivatives of traced `values` where the nodes in `seeds` change at the given rates and inputs do not.
+
+    With `kinks`, a root and a size of zero, which have none, have the derivative zero instead of NaN or one of two.
+
+    Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
+    seeds. Raises ValueError where it is not.
+    """
+    known: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
+
+    def change(root: Expression) -> Scalar:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node.number in known:
+                stack.pop()
+                continue
+            if node.op in _STEPS:
+                known[node.number] = 0.0  # whatever is behind it
+                continue
+            waiting = [arg for arg in node.args if arg.number not in known]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            known[node.number] = _one(node, [known[arg.number] for arg in node.args], kinks)
+            stack.pop()
+        return known[root.number]
+
+    return [change(value) if isinstance(value, Expression) else 0.0 for value in values]
+
+
+def _one(node: Expression, changes: Sequence[Scalar], kinks: bool) -> Scalar:
+    if node.op in (STATE, RESULT):
+        raise ValueError(f"tangent: got a value that depends on the loop behind {node!r}; expected its rate as a seed")
+    if _all_zero(changes):
+        return 0.0
+    rules = _RULES | _WITH_KINKS if kinks else _RULES
+    return rules[node.op](node, *node.args, *changes)
+
+
+def _all_zero(values: Sequence[Scalar]) -> bool:
+    return all((value.value if isinstance(value, Expression) else value) == 0.0 for value in values)
+
+
+RATES = 300
+"""Rounds after which the rates of a contraction have settled, or do not."""
+SETTLED = Dual(1e-14, 1e-6)
+"""Change of these rates in a round, relative to their size, at which they have."""
+TINY = 1e-300
+
+_known: dict[tuple[int, tuple[Key, ...]], tuple[Program, Program]] = {}
+_lock = threading.Lock()
+
+
+def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
+    """The pushforward of a program, made on the first call in this process; see `differentiated`."""
+    with _lock:
+        key = id(program), tuple(varying)
+        if key not in _known:
+            _known[key] = program, differentiated(program, varying)  # the program too, so that its id stays its own
+        return _known[key][1]
+
+
+def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Program:
+    """The program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
+
+    What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
+    """
+    if unknown := [name for name in varying if name not in program.inputs]:
+        raise ValueError(
+            f"{program.name} has no input {unknown[0]!r}; expected some of {', '.join(map(str, program.inputs))}"
+        )
+    case, sample = dict(program.case), dict(program.sample)
+    for name in varying:
+        kind = case if name in case else sample
+        kind[Rate(name)] = kind[name]
+
+    def one_sample(inputs: Mapping[Key, Array]) -> dict[Key, Array]:
+        replay = _Replay(program, inputs)
+        seeds = _seeds(inputs, varying)
+        replay.region(PER_CASE)
+        replay.region(0)
+        for index in range(len(program.loops)):
+            results = replay.iterate(index)
+            seeds |= dict(zip(results, replay.result_rates(index, results, seeds), strict=True))
+            replay.region(2 * index + 2)
+        outputs: dict[Key, Array] = {}
+        for name, (shape, nodes) in program.outputs.items():
+            values = [replay.values[node] for node in nodes]
+            outputs[name] = _shaped(values, shape)
+            outputs[Rate(name)] = _shaped(tangent(values, seeds, kinks=True), shape)
+        return outputs
+
+    return trace_keyed(f"{program.name}.pushforward", one_sample, case=case, sample=sample)
+
+
+def _seeds(inputs: Mapping[Key, Array], varying: Sequence[str | Indexed]) -> dict[Expression, Scalar]:
+    pairs = [(np.ravel(inputs[name]), np.ravel(inputs[Rate(name)])) for name in varying]
+    return {node: rate for nodes, rates in pairs for node, rate in zip(nodes, rates, strict=True)}
+
+
+def _size(values: Sequence[Scalar]) -> Scalar:
+    """Sum of the sizes of values."""
+    return functools.reduce(lambda total, value: total + abs(value), values)
+
+
+def _shaped(values: Sequence[Scalar], shape: tuple[int, ...]) -> Array:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result.reshape(shape)
+
+
+_REPLAYED: dict[str, Callable[..., Expression]] = {
+    "add": expression.add,
+    "sub": expression.sub,
+    "mul": expression.mul,
+    "div": expression.div,
+    "neg": expression.neg,
+    "fma": fma,
+    "fms": lambda x, y, z: fma(x, y, -z),
+    "fnma": lambda x, y, z: fma(-x, y, z),
+    "select": select,
+    "abs": lambda x: unary("abs", x),
+    "sqrt": lambda x: unary("sqrt", x),
+    "rint": lambda x: unary("rint", x),
+    "floor": lambda x: unary("floor", x),
+}
+"""Operations that fold constants when they are made; all others are entered as they are."""
+
+
+class _Replay:
+    """The values of a program's nodes on symbols."""
+
+    def __init__(self, program: Program, arrays: Mapping[Key, Array]):
+        self.program = program
+        inputs = {name: np.ravel(value) for name, value in arrays.items()}
+        self.graph = next(x.graph for value in inputs.values() for x in value)
+        self.values: dict[int, Expression] = {}
+        for i, node in enumerate(program.nodes):
+            if node.op == CONSTANT:
+                self.values[i] = self.graph.constant(node.data)
+            elif node.op in (CASE, SAMPLE):
+                self.values[i] = inputs[node.data[0]][node.data[1]]
+
+    def region(self, number: int) -> None:
+        """Replay the operations of a region."""
+        for i in self.program.regions.get(number, ()):
+            node = self.program.nodes[i]
+            args = tuple(self.values[k] for k in node.args)
+            made = _REPLAYED.get(node.op)
+            self.values[i] = made(*args) if made else self.graph.node(node.op, args, node.data)
+
+    def iterate(self, index: int) -> list[Expression]:
+        """Replay a loop; its results."""
+        loop = self.program.loops[index]
+
+        def step(state: Sequence[Expression]) -> tuple[list[Expression], Expression]:
+            self._body(index, state)
+            return [self.values[i] for i in loop.following], self.values[loop.done]
+
+        skip = None if loop.skip is None else self.values[loop.skip]
+        results = expression.loop(step, [self.values[i] for i in loop.initial], loop.limit, skip)
+        for i, node in enumerate(self.program.nodes):
+            if node.op == RESULT and node.data[0] == index:
+                self.values[i] = results[node.data[1]]
+        return results
+
+    def result_rates(
+        self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]
+    ) -> list[Scalar]:
+        """Rates of the results of a loop: where it is skipped those of its initial state."""
+        loop = self.program.loops[index]
+        stepped = self.step_rates(index, results, seeds)
+        if loop.skip is None:
+            return stepped
+        before = tangent([self.values[i] for i in loop.initial], seeds, kinks=True)
+        mask, lift = self.values[loop.skip], self.graph.lift
+        return [select(mask, lift(old), lift(new)) for old, new in zip(before, stepped, strict=True)]
+
+    def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
+        """Rates of the results of a loop: those of one more step that starts at them."""
+        self._body(index, results)
+        loop = self.program.loops[index]
+        following = [self.values[i] for i in loop.following]
+        rates = tangent(following, {**seeds, **dict.fromkeys(results, 0.0)}, kinks=True)
+        return rates if loop.newton else self._contracted(following, results, seeds, rates)
+
+    def _contracted(
+        self,
+        following: Sequence[Expression],
+        results: Sequence[Expression],
+        seeds: Mapping[Expression, Scalar],
+        rates: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """The rates that a step at the solution leads back to: their part from the inputs, and from themselves."""
+        own = [self.graph.lift(rate) for rate in rates]
+
+        def step(state: Sequence[Expression]) -> tuple[list[Scalar], Expression]:
+            own_rates = dict(zip(results, state, strict=True))
+            through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, kinks=True)
+            after = [rate + change for rate, change in zip(own, through, strict=True)]
+            moving = _size([new - old for new, old in zip(after, state, strict=True)])
+            # a rate that is no number will not get better
+            going_on = self.graph.lift(moving) > SETTLED * self.graph.lift(_size(after)) + TINY
+            return after, ~going_on
+
+        return list(expression.loop(step, own, RATES))
+
+    def _body(self, index: int, state: Sequence[Expression]) -> None:
+        for i, value in zip(self.program.loops[index].state, state, strict=True):
+            self.values[i] = value
+        self.region(2 * index + 1)

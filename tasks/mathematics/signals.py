@@ -1,0 +1,136 @@
+"""What is measured of clean positions and forces of actuators: pure functions, seeded for each signal of each case.
+
+Positions: noise, steps of the encoder, then what a user makes of them: a zero-phase filter and differences for velocity
+and acceleration. Forces: ripple over the position, offset, delay, noise, recorded as currents with steps; then the same
+filter. Bits depend on the seed and the place of a case, not on how a sweep is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robots.measurement import FORCES, MEASUREMENT, POSITIONS, Channels
+from robots.parameters import ParameterError, complete
+from tasks.kernels.expression import Array
+
+
+def generator(seed: int, place: tuple[int, ...]) -> np.random.Generator:
+    """Random numbers of the case at this place of a sweep: of a design and trajectory, or with a friction set."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
+
+
+Settings = Mapping[str, Channels]
+"""Parameters of a measurement, as `settings` or a sweep file gives them."""
+
+
+def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]:
+    """All parameters of a measurement, sampled every `step` [s]. Raises ParameterError."""
+    result = complete(MEASUREMENT, values, owner="measurement")
+    if step and result["cutoff"] >= 0.5 / step:
+        raise ParameterError(
+            f"measurement: cutoff = {result['cutoff']!r} Hz of signals with {1.0 / step:.6g} samples a second; "
+            "expected less than half of that"
+        )
+    return result
+
+
+def positions(values: Settings, step: float, clean: Array, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
+    known = {name: np.asarray(value) for name, value in values.items()}
+    noise = random.normal(size=clean.shape) * known["position_noise"]
+    noisy = jittered(values, step, clean, random) + noise
+    raw = stepped(noisy, known["encoder_step"])
+    smooth = filtered(values, step, raw)
+    velocity = rate(smooth, step)
+    return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step), raw), strict=True))
+
+
+def forces(
+    values: Settings, step: float, clean: Array, position: Array, random: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
+    known = {name: np.asarray(value) for name, value in values.items()}
+    real = clean + known["ripple"] * np.sin(position * known["ripple_number"]) + known["force_offset"]
+    times = np.arange(len(clean))[:, None] * step
+    if known["drift"].any():
+        real = real + known["drift"] * times
+    if known["warming"].any():
+        # a warm drive needs another current for the same force, which its user does not know
+        real = real / (1.0 + known["warming"] * (1.0 - np.exp(-times / known["warming_time"])))
+    noise = coloured(random.normal(size=clean.shape), known["noise_time"], step) * known["force_noise"]
+    sampled = jittered(values, step, delayed(real, known["delay"], step), random)
+    raw = stepped((sampled + noise) / known["force_constant"], known["current_step"])
+    current = filtered(values, step, raw)
+    return dict(zip(FORCES, (current, current * known["force_constant"], raw), strict=True))
+
+
+def rate(values: Array, step: float) -> np.ndarray:
+    """Derivative along time by central differences of order six, of lower order at the ends.
+
+    Differences of order two are off by a thousandth where a turn of the fastest harmonic has 80 samples: more than the
+    standard deviations of parameters.
+    """
+    result = np.gradient(values, step, axis=0)
+    if len(values) > 6:
+        near, far, most = (values[3 + k : len(values) - 3 + k] - values[3 - k : len(values) - 3 - k] for k in (1, 2, 3))
+        result[3:-3] = (45.0 * near - 9.0 * far + most) / (60.0 * step)
+    return np.asarray(result)
+
+
+def jittered(values: Settings, step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
+    """The signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
+    jitter = np.asarray(values["jitter"])
+    if not jitter.any():
+        return np.asarray(signal)
+    return np.asarray(signal + rate(signal, step) * random.normal(size=(len(signal), 1)) * jitter)
+
+
+def stepped(values: Array, step: ArrayLike) -> np.ndarray:
+    """The nearest multiples of `step`, one for all channels or one each; as they are where it is zero."""
+    step, values = np.asarray(step, dtype=float), np.asarray(values)
+    size = np.where(step > 0, step, 1.0)
+    return np.where(step > 0, np.round(values / size) * size, values)
+
+
+def delayed(values: Array, delay: ArrayLike, step: float) -> np.ndarray:
+    """The signal `delay` seconds ago, linear between samples; at the start its first value. One for all, or each."""
+    values, delay = np.asarray(values), np.asarray(delay, dtype=float)
+    if not delay.any():
+        return values
+    times, delays = np.arange(len(values)) * step, np.broadcast_to(delay, values.shape[1:])
+    return np.stack(
+        [np.interp(times - late, times, column) for late, column in zip(delays, values.T, strict=True)], axis=1
+    )
+
+
+def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
+    """Noise of the same variance whose correlation falls to 1/e within `time`: a first-order process, stationary.
+
+    One time for all channels, or one each.
+    """
+    white, time = np.asarray(white), np.asarray(time, dtype=float)
+    if not time.any():
+        return white
+    from scipy.signal import lfilter  # a third of all that a small run imports
+
+    if time.ndim:
+        columns = zip(np.broadcast_to(time, white.shape[1:]), white.T, strict=True)
+        return np.stack([coloured(column, own, step) for own, column in columns], axis=1)
+    keep = float(np.exp(-step / time))
+    driven = white * np.sqrt(1.0 - keep * keep)
+    driven[0] = white[0]
+    return np.asarray(lfilter([1.0], [1.0, -keep], driven, axis=0))
+
+
+def filtered(values: Settings, step: float, signal: Array) -> np.ndarray:
+    """The signal through the Butterworth filter, forth and back, so that it is not late."""
+    cutoff, order = float(np.asarray(values["cutoff"])), float(np.asarray(values["order"]))
+    if not cutoff:
+        return np.asarray(signal)
+    from scipy.signal import butter, sosfiltfilt
+
+    sections = butter(round(order), cutoff, fs=1.0 / step, output="sos")
+    return np.asarray(sosfiltfilt(sections, signal, axis=0))

@@ -1,0 +1,121 @@
+"""Symmetric positive matrices, for one sample: the factorisation L D L^T, which needs no choice of pivots.
+
+Works on floats and on traced expressions; elements that are known to vanish cost nothing. Source: Golub and Van Loan,
+Matrix Computations, section 4.1.
+
+The least maximum of straight lines: a small linear programme for one sample, by all of its corners.
+
+min over s of max_i |a_i + G_i s| is least in a corner, where as many of the sizes as there are unknowns, and one more,
+have one value with signs of their own. All corners are tried, so that nothing depends on a choice of pivots, and where
+several are as good the first counts: the same numbers on every machine, however samples are batched. Their number grows
+fast, see `robots.limits.corner_count`. Source: Cheney 1966, chapter 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.kernels.expression import Array, Scalar
+from tasks.mathematics.algebra import array, inverse, reciprocal, sqrt, where
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Unit lower triangle L (n, n) and pivots D (n,) of a matrix, and the reciprocals of these."""
+
+    lower: Array
+    pivots: Sequence[Scalar]
+    inverse_pivots: Sequence[Scalar]
+
+    @classmethod
+    def of(cls, matrix: Array) -> Factors:
+        """Factors of a symmetric matrix, of which only the lower triangle is looked at."""
+        n = len(matrix)
+        lower = np.array(np.eye(n), dtype=object)
+        pivots: list[Scalar] = []
+        inverse: list[Scalar] = []
+        for j in range(n):
+            for i in range(j, n):
+                rest = matrix[i][j]
+                for k in range(j):
+                    rest = rest - lower[i, k] * (lower[j, k] * pivots[k])
+                if i == j:
+                    pivots.append(rest)
+                    inverse.append(reciprocal(rest))
+                else:
+                    lower[i, j] = rest * inverse[j]
+        return cls(lower, pivots, inverse)
+
+    def forward(self, b: Iterable[Scalar]) -> list[Scalar]:
+        """L^-1 b."""
+        result: list[Scalar] = []
+        for i, value in enumerate(b):
+            for k in range(i):
+                value = value - self.lower[i, k] * result[k]
+            result.append(value)
+        return result
+
+    def solve(self, b: Iterable[Scalar]) -> np.ndarray:
+        """The inverse of the matrix times b (n,)."""
+        result = [x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)]
+        for i in reversed(range(len(result))):
+            for k in range(i + 1, len(result)):
+                result[i] = result[i] - self.lower[k, i] * result[k]
+        return array(result)
+
+    def quadratic(self, b: Iterable[Scalar]) -> Scalar:
+        """B^T times the inverse of the matrix times b."""
+        return sum((x * x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)), start=0.0)
+
+
+def least_maximum(offsets: Array, slopes: Array) -> list[Scalar]:
+    """s (unknown,) with the least maximum of |offsets + slopes s|; offsets (row,), slopes (row, unknown)."""
+    rows, unknowns = slopes.shape
+    best: list[Scalar] = [0.0] * unknowns
+    least = _maximum(offsets, slopes, best)
+    for chosen in itertools.combinations(range(rows), unknowns + 1):
+        # the opposite of all signs is the same corner
+        for signs in itertools.product((1.0, -1.0), repeat=unknowns):
+            corner = np.array(np.zeros((unknowns + 1, unknowns + 1)), dtype=object)
+            corner[:, :unknowns], corner[:, unknowns] = slopes[list(chosen)], [-1.0, *(-sign for sign in signs)]
+            there = list((inverse(array(corner)) @ -offsets[list(chosen)])[:unknowns])
+            size = _maximum(offsets, slopes, there)
+            better = size < least  # not where the corner is none, and NaN
+            least = where(better, size, least)
+            best = [where(better, x, y) for x, y in zip(there, best, strict=True)]
+    return best
+
+
+def _maximum(offsets: Array, slopes: Array, s: Sequence[Scalar]) -> Scalar:
+    first, *others = [abs(value) for value in array(offsets + slopes @ array(s))]
+    for other in others:
+        first = where(other > first, other, first)
+    return first
+
+
+def spanning_columns(projector: Array, count: int) -> Array:
+    """Orthonormal columns (row, count) that span what a projector (row, row) does; zero beyond its rank.
+
+    The longest column of what is left is taken each time.
+    """
+    rest, result = array(projector), []
+    for _ in range(count):
+        longest, direction = rest[0, 0], rest[:, 0]
+        for k in range(1, len(rest)):
+            larger = rest[k, k] > longest
+            direction = array([where(larger, x, y) for x, y in zip(rest[:, k], direction, strict=True)])
+            longest = where(larger, rest[k, k], longest)
+        size = sqrt(sum(x * x for x in direction))
+        spans = size > SPANS
+        unit = array([where(spans, x / where(spans, size, 1.0), 0.0) for x in direction])
+        result.append(unit)
+        rest = rest - np.outer(unit, unit)
+    return array(np.stack(result, axis=1))
+
+
+SPANS = 1e-7
+"""Length of a column of a projector up to which it is rounding; the longest one of rank r, n rows, has sqrt(r / n)."""

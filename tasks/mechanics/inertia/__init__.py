@@ -1,0 +1,10 @@
+"""The joint-space inertia matrix and the bias vector of trees: four methods, and each element alone.
+
+`placed` is the tree at a configuration, from which `explicit`, `momentum`, `pseudo_inertia` and `crba` start;
+`methods` is the table of these, `programs` what kernels are compiled from. Not here: closed loops and platforms, see
+`tasks.mechanics.equations`.
+"""
+
+from tasks.mechanics.inertia.methods import METHODS, inertia_matrix
+
+__all__ = ["METHODS", "inertia_matrix"]

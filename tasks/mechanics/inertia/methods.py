@@ -1,0 +1,48 @@
+"""The table of methods for the inertia matrix of a tree, all for one sample, on floats and on traced expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robots.model import Link
+from robots.parameters import nearest
+from tasks.mathematics.algebra import array
+from tasks.mechanics.inertia import crba, explicit, momentum, pseudo_inertia
+from tasks.mechanics.inertia.placed import Placed
+from tasks.mechanics.kinematics import JointState
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to the inertia matrix; `without_drives` is its mathematics, from a tree at a configuration."""
+
+    title: str
+    without_drives: Callable[[Placed], np.ndarray]
+
+    def __call__(self, links: Sequence[Link], states: Sequence[JointState]) -> np.ndarray:
+        """The inertia matrix (n, n) in the order of the links, drives included [kg m^2, kg m or kg]."""
+        drives = np.diag(array([link.armature for link in links]))
+        return array(self.without_drives(Placed.of(links, states)) + drives)
+
+
+METHODS: Mapping[str, Method] = {
+    "crba": Method("composite rigid bodies", crba.matrix),
+    "explicit": Method("explicit elements", explicit.matrix),
+    "momentum": Method("generalised momentum", momentum.matrix),
+    "pseudo_inertia": Method("pseudo-inertia matrices", pseudo_inertia.matrix),
+}
+
+
+def method_named(name: str) -> Method:
+    """The method of this name. Raises ValueError with the nearest name."""
+    if name not in METHODS:
+        raise ValueError(f"method: got {name!r}; expected one of {', '.join(METHODS)}; {nearest(name, METHODS)}")
+    return METHODS[name]
+
+
+def inertia_matrix(links: Sequence[Link], states: Sequence[JointState], method: str = "crba") -> np.ndarray:
+    """The inertia matrix (n, n) of a tree, drives included. Raises ValueError for an unknown method."""
+    return method_named(method)(links, states)

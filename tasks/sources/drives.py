@@ -1,0 +1,155 @@
+"""What acts on the actuators of a batch of cases over each step: a controller on a reference, or a force profile.
+
+Arrays are (size, samples), a case in each column. A step is counted in steps of the simulation; where these are refined
+for an estimate of the error, all times stay what they are.
+
+Where simulated cases start: references at time zero, moved by the offsets of initial states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from robots.controllers import Controller
+from robots.model import Family
+from tasks.dynamics.control import ControlLoop, Settings
+from tasks.dynamics.drive_model import Inverse, InverseModel, signal_columns
+from tasks.mathematics.rotations import roll_pitch_yaw
+
+
+class StepForces(NamedTuple):
+    """Forces (actuator, samples) at the beginning, in the middle and at the end of a step."""
+
+    begin: np.ndarray
+    middle: np.ndarray
+    end: np.ndarray
+
+
+class Aim(NamedTuple):
+    """A reference at one instant: its motion input, and the inverse models at the state and at the reference."""
+
+    wanted: np.ndarray
+    here: Inverse
+    there: Inverse
+
+    @property
+    def status(self) -> np.ndarray:
+        """Of the state, or where that is OK of the reference (samples,)."""
+        return np.where(self.here.status > 0.5, self.here.status, self.there.status)
+
+
+class Seen(NamedTuple):
+    """What a drive gives at the start of a step, and what it aims at; nothing without a reference."""
+
+    push: StepForces
+    aim: Aim | None = None
+
+
+class ForceSource(Protocol):
+    """What acts, step by step."""
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Samples that a limit has changed (actuator, samples)."""
+        ...
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The forces over the step of that number, for the motion input of the state at its start."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """References of a batch: motion inputs (trajectory, size, steps + 1), and which each case follows."""
+
+    motions: np.ndarray
+    trajectory: np.ndarray
+
+    def at(self, number: int) -> np.ndarray:
+        """Motion inputs at the start of a step (size, samples)."""
+        return np.ascontiguousarray(self.motions[self.trajectory, :, number].T)
+
+
+class Controlled:
+    """A controller that follows references; `values` (parameter, samples) of it.
+
+    step [s] is that of the loop; `usual` [s] the sample time of a controller that has none of its own.
+    """
+
+    def __init__(
+        self, model: InverseModel, tracks: Tracks, controller: Controller, values: np.ndarray, step: float,
+        usual: float,
+    ):  # fmt: skip
+        self._model, self._tracks, self._step = model, tracks, step
+        self._loop = ControlLoop(model, controller, Settings.of(model.family, controller, values), step, usual)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Samples that a limit has changed (actuator, samples)."""
+        return self._loop.lost
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The held forces."""
+        wanted = self._tracks.at(number)
+        signals = signal_columns(self._model.family, number * self._step, motion.shape[1])
+        here, there = self._model.run(motion, signals=signals), self._model.run(wanted, signals=signals)
+        force = self._loop.force(number, motion, wanted, here, there)
+        return Seen(StepForces(force, force, force), Aim(wanted, here, there))
+
+
+class Profiled:
+    """Forces (profile, actuator, 3, steps + 1) at the beginning, in the middle and at the end of all steps.
+
+    profile (samples,): which each case has; scale (profile, actuator, samples or 1): what their numbers are multiplied
+    by, torque constants of motors or ones.
+    """
+
+    def __init__(self, forces: np.ndarray, profile: np.ndarray, scale: np.ndarray):
+        self._forces, self._profile, samples = forces, profile, np.arange(len(profile))
+        wide = np.broadcast_to(scale, (*scale.shape[:2], len(profile)))
+        self._scale = wide[profile, :, samples].T
+        self._lost = np.zeros((forces.shape[1], len(profile)))
+
+    @property
+    def lost(self) -> np.ndarray:
+        """None: nothing limits a profile."""
+        return self._lost
+
+    def at(self, number: int, motion: np.ndarray) -> Seen:
+        """The forces of the profile."""
+        last = min(number, self._forces.shape[3] - 1)
+        acting = self._forces[self._profile, :, :, last]
+        return Seen(StepForces(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))
+
+
+def moved_starts(family: Family, motion: np.ndarray, names: Sequence[str], offsets: np.ndarray) -> np.ndarray:
+    """Motion inputs of kernels (size, case), each moved by its offsets (case, name).
+
+    `names` are those of `robots.simulation.state_parameters`; what is not among them is not moved. Roll, pitch and yaw
+    turn about the axes of the world, in this order.
+    """
+    offset = dict(zip(names, offsets.T, strict=True))
+    result, mechanism = np.array(motion), family.reference
+    if mechanism.is_chain:
+        free = len(mechanism.freedoms)
+        for k, name in enumerate(mechanism.freedoms):
+            result[k] += offset.get(name, 0.0)
+            result[free + k] += offset.get(f"{name}_rate", 0.0)
+        return result
+    small = len(result) == 9
+    rate = 3 if small else 15
+    for k, name in enumerate(("x", "y", "z")):
+        result[k] += offset.get(name, 0.0)
+        result[rate + k] += offset.get(f"{name}_rate", 0.0)
+    if not small:
+        angles = np.zeros((result.shape[1], 3))
+        for k, name in enumerate(("roll", "pitch", "yaw")):
+            angles[:, k] = offset.get(name, 0.0)
+            result[12 + k] += offset.get(f"{name}_rate", 0.0)
+        turned = roll_pitch_yaw(angles).rotation
+        result[3:12] = np.einsum("nij,jkn->ikn", turned, result[3:12].reshape(3, 3, -1)).reshape(9, -1)
+    return result

@@ -1,0 +1,483 @@
+"""Motion of a batch of cases over time: the loop of steps, what is kept of it, and how a case comes to its end.
+
+Arrays are (size, samples), a case in each column. A case that has come to its end holds NaN from there on, and its
+status says why.
+
+The error of integration of a simulated batch, from a second run at half the step: Richardson's estimate.
+
+Error control of simulated cases: steps are cut in halves, case by case, until the estimate meets a tolerance.
+
+All steps of a case stay alike, so that times of controllers and of stored instants are met, and the bits of a case do
+not depend on its neighbours.
+
+Numbers that are kept of every step of a simulation, not of the stored ones alone; a case in each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from robots.limits import Capacity, Limits
+from robots.status import Status
+from tasks.dynamics.drive_model import InverseModel
+from tasks.kernels.kernel import padded
+from tasks.sources.drives import ForceSource, Seen, StepForces
+
+SETTLED = 0.02
+"""Share of what an actuator has to move, or is off at the start, within which its error counts as settled."""
+
+
+class Tracking:
+    """Errors of all actuators over time: how large, until when they were outside the band, how far beyond the end.
+
+    `targets` (actuator, samples) of the first and the last step; `reach` (actuator, samples): the range of the
+    reference.
+    """
+
+    def __init__(self, steps: int, step: float, reach: np.ndarray, last: np.ndarray, band: float = SETTLED):
+        self.step, self.steps, self.last = step, steps, last
+        self._reach, self._band = reach, band
+        self._squares = np.zeros(reach.shape)
+        self.peak = np.zeros(reach.shape)
+        self._outside = np.zeros(reach.shape[1])
+        self._beyond = np.zeros(reach.shape)
+        self._start = np.zeros(reach.shape)
+        self._limit = np.zeros(reach.shape)
+        self._path_squares, self.path_peak = np.zeros(reach.shape[1]), np.zeros(reach.shape[1])
+
+    def take(self, number: int, position: np.ndarray, target: np.ndarray, away: np.ndarray | None) -> None:
+        """One instant: positions of actuators and reference, and how far the platform is off [m]."""
+        error = target - position
+        if number == 0:
+            self._start = position
+            self._limit = self._band * np.maximum(self._reach, np.abs(error))
+        weight = self.step * (0.5 if number in (0, self.steps) else 1.0)
+        self._squares += weight * (error * error)
+        self.peak = np.maximum(self.peak, np.abs(error))
+        outside = (np.abs(error) > self._limit).any(axis=0)
+        self._outside = np.where(outside, number * self.step, self._outside)
+        travel = self.last - self._start
+        share = np.where(travel == 0.0, 0.0, (position - self.last) / np.where(travel == 0.0, 1.0, travel))
+        self._beyond = np.maximum(self._beyond, share)
+        if away is not None:
+            self._path_squares += weight * (away * away)
+            self.path_peak = np.maximum(self.path_peak, away)
+
+    @property
+    def rms(self) -> np.ndarray:
+        """Root mean squares of the errors (actuator, samples), by the trapezoidal rule."""
+        return np.sqrt(self._squares / (self.step * self.steps))
+
+    @property
+    def path_rms(self) -> np.ndarray:
+        """Root mean square of the platform's distance (samples,)."""
+        return np.sqrt(self._path_squares / (self.step * self.steps))
+
+    @property
+    def settling_time(self) -> np.ndarray:
+        """The last instant at which an actuator was outside its band (samples,); 0 where none was."""
+        return self._outside
+
+    @property
+    def overshoot(self) -> np.ndarray:
+        """Largest share of its travel by which an actuator was beyond its last target (actuator, samples)."""
+        return self._beyond
+
+
+class Pushing:
+    """Forces over time: the largest, their root mean squares, the largest power."""
+
+    def __init__(self, steps: int, step: float, shape: tuple[int, ...]):
+        self.step, self.steps = step, steps
+        self.peak, self._squares = np.zeros(shape), np.zeros(shape)
+
+    def take(self, begin: np.ndarray, end: np.ndarray) -> None:
+        """Forces at both ends of a step, between which they are taken as a straight line."""
+        self.peak = np.maximum(self.peak, np.maximum(np.abs(begin), np.abs(end)))
+        self._squares += self.step / 3.0 * (begin * begin + begin * end + end * end)
+
+    @property
+    def rms(self) -> np.ndarray:
+        """Root mean squares (actuator, samples)."""
+        return np.sqrt(self._squares / (self.step * self.steps))
+
+
+class LeastMargins:
+    """Least margins to ranges and rates of joints (samples,), and to capacities of actuators (actuator, samples).
+
+    As in `tasks.stages.metrics.margins`: 1 in the middle of what is allowed, 0 at its end, below zero beyond it.
+    """
+
+    def __init__(self, limits: Limits, actuators: int, samples: int):
+        self._joints = limits.joints
+        capacities = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
+        self._most = [
+            np.array([[getattr(capacity, name)] for capacity in capacities]) for name in ("force", "velocity", "power")
+        ]
+        self.position, self.rate = np.ones(samples), np.ones(samples)
+        self.actuator = np.ones((actuators, samples))
+
+    def take(
+        self, positions: Sequence[np.ndarray], rates: Sequence[np.ndarray], force: np.ndarray, velocity: np.ndarray
+    ) -> None:
+        """One instant: positions and rates of the joints of each limb, forces and rates of the actuators."""
+        for (limb, joint), limit in self._joints.items():
+            at = positions[limb][joint]
+            if limit.ends:
+                share = np.minimum(at - limit.low, limit.high - at) / ((limit.high - limit.low) * 0.5)
+                self.position = np.minimum(self.position, share)
+            self.rate = np.minimum(self.rate, 1.0 - np.abs(rates[limb][joint]) / limit.velocity)
+        for values, most in zip((force, velocity, force * velocity), self._most, strict=True):
+            self.actuator = np.minimum(self.actuator, 1.0 - np.abs(values) / most)
+
+
+FASTEST = 1e4
+"""Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
+
+SERIES = frozenset(
+    (
+        *("motion", "actuator_force", "sensed_force", "actuator_position", "actuator_velocity"),
+        *("friction", "tracking_error", "target"),
+    )
+)
+"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints.
+
+A force that is held changes at once where a step begins: `actuator_force` is that from there on, `sensed_force` the
+mean of before and after, which belongs to the mean of the accelerations, as differences of positions give it.
+"""
+
+JOINT_SERIES = ("joint_position", "joint_velocity")
+
+OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
+
+RUNAWAY = 10.0
+"""Times the largest rate of its reference with which a case that ends has run away."""
+
+
+class Plant(Protocol):
+    """A batch of robots in motion."""
+
+    def motion(self) -> np.ndarray:
+        """The state as a motion input of kernels (size, samples), without accelerations."""
+        ...
+
+    def speed(self) -> np.ndarray:
+        """Rates of the freedoms (freedom, samples)."""
+        ...
+
+    def advance(self, number: int, push: StepForces) -> None:
+        """The step of that number, under forces."""
+        ...
+
+    def begin(self, push: StepForces) -> None:
+        """Find out which joints hold at the start."""
+        ...
+
+    def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Forces (actuator, samples) of the actuators for those that they are asked for, and where these differ."""
+        ...
+
+    @property
+    def status(self) -> np.ndarray:
+        """Status (samples,)."""
+        ...
+
+    @property
+    def friction(self) -> np.ndarray:
+        """Friction of all joints of the groups (joint, samples)."""
+        ...
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Work that friction has taken in each of them [J]."""
+        ...
+
+    @property
+    def work(self) -> np.ndarray:
+        """Work that the actuators have done (actuator, samples) [J]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Steps of a simulation: `step` [s], how many, and every how many are kept; the start is."""
+
+    step: float
+    steps: int
+    every: int = 1
+
+    def refined(self, factor: int) -> Schedule:
+        """The same times by so many times more steps."""
+        return Schedule(self.step / factor, self.steps * factor, self.every * factor)
+
+    @property
+    def kept(self) -> int:
+        """Instants that are kept."""
+        return self.steps // self.every + 1
+
+
+@dataclass
+class KeptSeries:
+    """What is kept, by name: series (kept, size, samples); status (kept, samples)."""
+
+    series: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    status: list[np.ndarray] = field(default_factory=list)
+
+    def take(self, values: dict[str, np.ndarray], status: np.ndarray) -> None:
+        """One instant; NaN where the status is not OK."""
+        self.status.append(status.astype(np.int8))
+        for name, value in values.items():
+            self.series.setdefault(name, []).append(np.where(status == Status.OK, value, np.nan))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A simulated batch: `series` (kept, size, samples), `status` (kept, samples), `tallies` (size, samples)."""
+
+    series: dict[str, np.ndarray]
+    status: np.ndarray
+    tallies: dict[str, np.ndarray]
+
+    def part(self, samples: np.ndarray) -> Outcome:
+        """That of some samples."""
+        series = {name: np.ascontiguousarray(values[..., samples]) for name, values in self.series.items()}
+        tallies = {name: np.ascontiguousarray(values[:, samples]) for name, values in self.tallies.items()}
+        return Outcome(series, np.ascontiguousarray(self.status[:, samples]), tallies)
+
+
+@dataclass(frozen=True)
+class SimulatedBatch:
+    """A batch that can be run, at its step or at a part of it: makers of plant and drive for a schedule.
+
+    `fastest` (samples,): the largest rates of the references, infinite without; `reach`, `last` (actuator, samples):
+    the range of the references in coordinates of actuators, and where they end; None without.
+    """
+
+    model: InverseModel
+    plant: Callable[[Schedule], Plant]
+    drive: Callable[[Schedule], ForceSource]
+    schedule: Schedule
+    fastest: np.ndarray
+    reach: np.ndarray | None = None
+    last: np.ndarray | None = None
+    keep: frozenset[str] = SERIES
+    """Names of the series to keep, of SERIES and of those of the model."""
+    limits: Limits | None = None
+    """Limits whose margins are told; then JOINT_SERIES are among the series of the model."""
+
+    def run(self, factor: int = 1) -> Outcome:
+        """All steps, so many times more of them than the schedule has."""
+        schedule = self.schedule.refined(factor)
+        with np.errstate(all="ignore"):  # a case that has come to its end holds NaN
+            return _Run(self, schedule).outcome()
+
+
+class _Run:
+    def __init__(self, simulation: SimulatedBatch, schedule: Schedule):
+        self.simulation, self.schedule = simulation, schedule
+        self.plant, self.drive = simulation.plant(schedule), simulation.drive(schedule)
+        self.status = np.zeros(len(simulation.fastest))
+        self.speed = np.zeros(len(simulation.fastest))
+        self.kept = KeptSeries()
+        self.saturated = np.zeros((len(simulation.model.family.reference.actuators), len(simulation.fastest)))
+        self.before: np.ndarray | None = None
+        self.pushing: Pushing | None = None
+        self.tracking: Tracking | None = None
+        self.margins: LeastMargins | None = None
+        if simulation.limits is not None:
+            actuators = len(simulation.model.family.reference.actuators)
+            self.margins = LeastMargins(simulation.limits, actuators, len(simulation.fastest))
+        if simulation.reach is not None and simulation.last is not None:
+            self.tracking = Tracking(schedule.steps, schedule.step, simulation.reach, simulation.last)
+
+    def outcome(self) -> Outcome:
+        schedule, plant = self.schedule, self.plant
+        seen = self._seen(0)
+        plant.begin(seen.push)
+        pushing = self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
+        self._judge(seen)
+        self._keep(0, seen)
+        for number in range(schedule.steps):
+            push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
+            begin, cut = plant.given(push.begin)
+            self.saturated += schedule.step * cut
+            plant.advance(number, push)
+            self.before, _ = plant.given(push.end)
+            pushing.take(begin, self.before)
+            seen = self._seen(number + 1)
+            self._judge(seen)
+            self._keep(number + 1, seen)
+        return Outcome(
+            {name: np.stack(rows) for name, rows in self.kept.series.items()},
+            np.stack(self.kept.status),
+            {name: np.where(self.status == Status.OK, value, np.nan) for name, value in self._tallies().items()}
+            | {"lost_steps": self.drive.lost},
+        )
+
+    def _seen(self, number: int) -> Seen:
+        return self.drive.at(number, self.plant.motion())
+
+    def _judge(self, seen: Seen) -> None:
+        """Cases that have come to their end, and why."""
+        speed = np.abs(self.plant.speed()).max(axis=0, initial=0.0)
+        reason = self.plant.status.copy()
+        if seen.aim is not None:
+            reason = np.where(reason > 0.5, reason, seen.aim.status)
+        lost = ~np.isfinite(speed) | ~np.isfinite(seen.push.begin).all(axis=0)
+        reason = np.where((reason < 0.5) & lost, float(Status.INTEGRATION_FAILED), reason)
+        runs = np.fmax(speed, self.speed) > RUNAWAY * self.simulation.fastest
+        reason = np.where((reason > 0.5) & runs, float(Status.DIVERGED), reason)
+        reason = np.where((speed > FASTEST) | (np.isinf(speed)), float(Status.DIVERGED), reason)
+        self.status = np.where(self.status > 0.5, self.status, reason)
+        self.speed = np.where(np.isfinite(speed), speed, self.speed)
+
+    def _keep(self, number: int, seen: Seen) -> None:
+        motion, aim = self.plant.motion(), seen.aim
+        force, _ = self.plant.given(seen.push.begin)
+        away = None
+        if aim is not None:
+            if motion.shape[0] in (9, 24) and not self.simulation.model.family.reference.is_chain:
+                apart = aim.wanted[:3] - motion[:3]
+                away = np.sqrt(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2])
+            if self.tracking is not None:
+                self.tracking.take(number, aim.here.position, aim.there.position, away)
+        model, keep = self.simulation.model, self.simulation.keep
+        if self.margins is not None:
+            here = model.run(motion) if aim is None else aim.here
+            position, rate = (here.of_limbs(name) for name in JOINT_SERIES)
+            self.margins.take(position, rate, force, here.velocity)
+        if number % self.schedule.every:
+            return
+        values = {"motion": motion, "actuator_force": force, "friction": self.plant.friction}
+        values["sensed_force"] = force if self.before is None else 0.5 * (self.before + force)
+        if model.series or keep & OF_MODEL:
+            here = model.run(motion) if aim is None else aim.here
+            values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}
+            for name in keep & {*model.series}:
+                values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
+        if aim is not None:
+            values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
+        chosen = {name: value for name, value in values.items() if name in keep or name not in SERIES}
+        self.kept.take(chosen, self.status)
+
+    def _tallies(self) -> dict[str, np.ndarray]:
+        assert self.pushing is not None
+        tallies = {"work": self.plant.work, "loss": self.plant.loss}
+        tallies |= {"peak_force": self.pushing.peak, "rms_force": self.pushing.rms}
+        tallies |= {"saturated_time": self.saturated}
+        if self.tracking is not None:
+            t = self.tracking
+            tallies |= {"rms_tracking_error": t.rms, "peak_tracking_error": t.peak, "overshoot": t.overshoot}
+            tallies |= {"settling_time": t.settling_time[None]}
+            tallies |= {"rms_position_error": t.path_rms[None], "peak_position_error": t.path_peak[None]}
+        if self.margins is not None:
+            m = self.margins
+            tallies |= {
+                "actuator_margin": m.actuator,
+                "limit_margin": m.position[None],
+                "velocity_margin": m.rate[None],
+            }
+        return tallies
+
+
+ORDER = {"rk4": 4, "euler": 1, "semi_implicit": 1, "rosenbrock": 2}
+"""Orders of the methods of `tasks.dynamics.integration`."""
+
+
+def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The largest error of position over the instants that are kept [m or rad], and the same as a share; (samples,).
+
+    Of a chain that of its independent joints; of a platform that of its position and of its orientation. The share is
+    of the largest distance from the start in the same measure; 0 where nothing is off. NaN where the run came to its
+    end, infinite where the finer one alone did: then there is no estimate.
+    Source: Hairer, Norsett and Wanner 1993, Solving Ordinary Differential Equations I, section II.4.
+    """
+    factor = 2.0 ** ORDER[method]
+    coarse, fine = run.series["motion"], finer.series["motion"]
+    error = _distance(coarse, fine, chain).max(axis=0) * (factor / (factor - 1.0))
+    reach = _distance(coarse, np.broadcast_to(coarse[:1], coarse.shape), chain).max(axis=0)
+    error = np.where(np.isnan(error) & np.isfinite(reach), np.inf, error)
+    share = np.where(error == 0.0, 0.0, error / np.where(reach == 0.0, np.finfo(float).tiny, reach))
+    return error, share
+
+
+def _distance(first: np.ndarray, second: np.ndarray, chain: bool) -> np.ndarray:
+    """How far motion inputs (kept, size, samples) are apart in position, (kept, samples)."""
+    if chain:
+        free = first.shape[1] // 3
+        return np.asarray(np.abs(first[:, :free] - second[:, :free]).max(axis=1))
+    apart = np.sqrt(((first[:, :3] - second[:, :3]) ** 2).sum(axis=1))
+    if first.shape[1] == 9:
+        return np.asarray(apart)
+    turned = np.sqrt(0.5 * ((first[:, 3:12] - second[:, 3:12]) ** 2).sum(axis=1))
+    return np.asarray(np.maximum(apart, turned))
+
+
+FINEST = 256
+"""Parts that a step is cut into at most."""
+
+OF_STEPS = (Status.DIVERGED, Status.INTEGRATION_FAILED)
+"""What shorter steps may cure."""
+
+Judge = Callable[[Outcome, Outcome], tuple[np.ndarray, np.ndarray]]
+"""The error of a run, and the same as a share, from it and one at half its step; see `accuracy.integration_error`."""
+
+
+@dataclass(frozen=True)
+class AcceptedCases:
+    """Cases by number (case,), their outcome, error and its share (case,), and in how many parts steps were cut."""
+
+    cases: np.ndarray
+    outcome: Outcome
+    error: np.ndarray
+    share: np.ndarray
+    substeps: int
+
+
+def accepted(
+    batch: Callable[[np.ndarray], SimulatedBatch], cases: np.ndarray, judge: Judge, tolerance: float
+) -> Iterator[AcceptedCases]:
+    """The cases of these numbers, in groups: those whose error is at most the tolerance, at the longest step that is.
+
+    batch: the cases of some numbers, as many as fill whole groups of lanes. A case that does not meet it at FINEST has
+    the status INTEGRATION_FAILED at all times. One that has come to its end for a reason that steps do not cure is
+    taken as it is.
+    """
+    simulation, substeps = batch(_filled(cases)), 1
+    outcome = simulation.run()
+    while True:
+        finer = simulation.run(2 * substeps)
+        error, share = judge(outcome, finer)
+        worst = outcome.status.max(axis=0)
+        cured = (worst != Status.OK) & ~np.isin(worst, OF_STEPS)
+        good = ((error <= tolerance) | cured)[: len(cases)]
+        for chosen, failed in ((good, False), (~good & (substeps == FINEST), True)):
+            if chosen.any():
+                at = np.flatnonzero(chosen)
+                part = outcome.part(at)
+                yield AcceptedCases(cases[at], _failed(part) if failed else part, error[at], share[at], substeps)
+        if good.all() or substeps == FINEST:
+            return
+        left = _filled(np.flatnonzero(~good))
+        cases, outcome, substeps = cases[~good], finer.part(left), 2 * substeps
+        simulation = batch(_filled(cases))
+
+
+def _filled(cases: np.ndarray) -> np.ndarray:
+    """Whole groups of lanes, the last case once more as often as is needed."""
+    return np.concatenate([cases, np.repeat(cases[-1:], padded(len(cases)) - len(cases))])
+
+
+def _failed(outcome: Outcome) -> Outcome:
+    """An outcome without numbers, whose status says that the integration has failed where nothing else did."""
+    status = np.where(outcome.status == Status.OK, np.int8(Status.INTEGRATION_FAILED), outcome.status)
+    series = {name: np.full_like(values, np.nan) for name, values in outcome.series.items()}
+    tallies = {
+        name: values if name == "lost_steps" else np.full_like(values, np.nan)
+        for name, values in outcome.tallies.items()
+    }
+    return replace(outcome, series=series, status=status, tallies=tallies)

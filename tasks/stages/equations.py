@@ -1,0 +1,237 @@
+"""Programs of the equations of motion of a robot family: shares of limbs and platform, and what is made of them.
+
+Inputs are named as in `tasks.stages.limb`.
+
+The program of a linearisation: how accelerations answer forces that a change of the state asks for.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family
+from robots.types import TWIST
+from tasks.kernels.expression import ZERO, Array, Scalar
+from tasks.kernels.keys import Shape, indexed
+from tasks.kernels.program import Program, trace
+from tasks.mathematics.algebra import array, inverse, total, where
+from tasks.mechanics import chain, equations, limb, recursion
+from tasks.mechanics.assembly import singularity
+from tasks.mechanics.equations import Share
+from tasks.mechanics.structure import (
+    GRAVITY,
+    Structure,
+    field_inputs,
+    limb_inputs,
+    mounted_limb,
+    solved_limb,
+    structure_of,
+    symbolic,
+)
+from tasks.stages.terms import PLATFORM
+
+SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
+
+
+def _named(share: Share) -> dict[str, Array]:
+    values = (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate)
+    return dict(zip(SHARES, values, strict=True))
+
+
+@functools.cache
+def limb_share_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
+    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`.
+
+    With `moving_base`, `gravity` is a sample input, see `tasks.mechanics.recursion`: the share's gravity is then all
+    that the motion of the base makes of it, for a `motion` without acceleration, and there is no potential.
+    """
+    structure = structure_of(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
+        speed = structure.speed(motion)
+        if moving_base:
+            share = equations.limb_share(mounted, solved, (pose, moving), speed, np.zeros(3))
+            felt = limb.wrench(mounted, solved, array(gravity), limb.transmission(mounted, solved))
+            share = replace(share, gravity=array(felt) - share.coriolis @ speed)
+            return _named(share) | {"status": [solved.status]}
+        share = equations.limb_share(mounted, solved, (pose, moving), speed, array(gravity))
+        share = equations.with_forces(share, mounted, solved)
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {"status": [solved.status], "potential": [energy]}
+
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.equations"
+    inputs = limb_inputs(structure, limb_index)
+    case, sample = field_inputs(inputs, {"motion": (structure.motion_size,)}, moving_base)
+    return trace(name, one_sample, case=case, sample=sample)
+
+
+@functools.cache
+def limb_state_program(family: Family, limb_index: int) -> Program:
+    """The same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
+
+    Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
+    """
+    structure = structure_of(family)
+
+    def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, angles: Array) -> dict[str, Any]:
+        mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion)
+        solved = (
+            chain.at_angles(mounted, angles, structure.speed(motion))
+            if isinstance(mounted, chain.Chain)
+            else limb.at_angles(mounted, angles, home, pose, moving)
+        )
+        share = equations.limb_share(mounted, solved, (pose, moving), structure.speed(motion), array(gravity))
+        share = equations.with_forces(share, mounted, solved)
+        energy = equations.potential_energy(mounted, solved, array(gravity))
+        return _named(share) | {
+            "status": [solved.status],
+            "potential": [energy],
+            "rates": solved.rates,
+            "correction": solved.tips.newton_step(),
+            "open": [total(solved.tips.residuals())],
+        }
+
+    limb_ = structure.mechanism.limbs[limb_index]
+    sample = {"motion": (structure.motion_size,), "angles": (len(limb_.links),)}
+    return trace(
+        f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(structure, limb_index), sample=sample
+    )
+
+
+@functools.cache
+def platform_share_program(family: Family, moving_base: bool = False) -> Program:
+    """The platform's share of the equations of motion and its `potential` energy; as for a limb with `moving_base`."""
+    structure = structure_of(family)
+
+    def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
+        body = symbolic(structure, parameters).platform
+        if structure.mechanism.is_chain:
+            count = structure.freedoms
+            none = Share(np.zeros((count, count)), np.zeros((count, count)), np.zeros(count), *np.zeros((2, 0, count)))
+            return _named(none) | ({} if moving_base else {"potential": [0.0]})
+        pose, moving = recursion.unpack(motion, body)
+        free = [TWIST.index(name) for name in body.mobility]
+        share = equations.platform_share(body, pose, moving, np.zeros(3) if moving_base else array(gravity))
+        if moving_base:
+            felt = array(recursion.platform_wrench(body, pose, moving, array(gravity)))[free]
+            share = replace(share, gravity=felt - share.coriolis @ structure.speed(motion))
+        if body.forces:
+            along = array(recursion.applied_wrench(body, pose, moving))[free]
+            share = replace(share, gravity=share.gravity - along)
+        if moving_base:
+            return _named(share)
+        return _named(share) | {"potential": [equations.platform_energy(body, pose, array(gravity))]}
+
+    case: dict[str, tuple[int, ...]] = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
+    case, sample = field_inputs(case, {"motion": (structure.motion_size,)}, moving_base)
+    return trace(f"{family.name}.platform.equations", one_sample, case=case, sample=sample)
+
+
+def share_shapes(structure: Structure, limb_index: int | None) -> dict[str, Shape]:
+    """Shapes of a limb's share, or of the platform's."""
+    free = structure.freedoms
+    driven = 0 if limb_index is None else len(structure.mechanism.limbs[limb_index].actuators)
+    return dict(zip(SHARES, ((free, free), (free, free), (free,), (driven, free), (driven, free)), strict=True))
+
+
+def _inputs(structure: Structure) -> dict[Any, Shape]:
+    shapes: dict[Any, Shape] = {"motion": (structure.motion_size,)} | indexed(PLATFORM, share_shapes(structure, None))
+    for k, instance in enumerate(structure.mechanism.instances):
+        shapes |= indexed(k, share_shapes(structure, instance.limb))
+    return shapes
+
+
+def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
+    """The sum of the shares of platform and limbs; rows of J_IK below each other."""
+    sums = [sum((array(share) for share in shares[name].values()), start=ZERO) for name in SHARES[:3]]
+    stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
+    return Share(*sums, *stacks)
+
+
+@functools.cache
+def acceleration_program(family: Family) -> Program:
+    """`acceleration` of the freedoms from actuator `force` and `load` along them; `massless` if the mass loses rank."""
+    structure = structure_of(family)
+
+    def one_sample(motion: Array, force: Array, load: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
+        summed = _total(shares)
+        found = equations.acceleration(summed, structure.speed(motion), array(force), array(load))
+        return {"acceleration": found, "massless": [_rank_lost(summed.mass)]}
+
+    sample = _inputs(structure) | {"force": (len(structure.mechanism.actuators),), "load": (structure.freedoms,)}
+    return trace(f"{family.name}.acceleration", one_sample, case={}, sample=sample)
+
+
+def _rank_lost(mass: Array) -> Scalar:
+    """1 where a mass matrix has lost rank, 0 where it has not, or is not finite, which is another matter."""
+    largest = sys.float_info.max
+    invertible = total([x for row in inverse(mass) for x in row]) <= largest
+    lost = where(invertible, equations.flag(singularity(mass)), 1.0)
+    return where(total([x for row in mass for x in row]) <= largest, lost, 0.0)
+
+
+@functools.cache
+def total_program(family: Family) -> Program:
+    """The summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
+
+    Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`;
+    `singular` is 1 where J_IK has lost rank.
+    """
+    structure = structure_of(family)
+
+    def one_sample(motion: Array, **shares: Mapping[int, Array]) -> dict[str, Any]:
+        summed = _total(shares)
+        result: dict[str, Any] = _named(summed)
+        result["singular"] = [equations.flag(singularity(summed.jacobian))]
+        if summed.jacobian.shape[0] == summed.jacobian.shape[1]:
+            form = equations.actuator_form(summed)
+            result |= {
+                "actuator_mass": form.mass,
+                "actuator_coriolis": form.coriolis,
+                "actuator_gravity": form.gravity,
+                "forward": form.forward,
+                "forward_rate": form.forward_rate,
+            }
+        return result
+
+    return trace(f"{family.name}.equations", one_sample, case={}, sample=_inputs(structure))
+
+
+@functools.cache
+def actuator_acceleration_program(family: Family) -> Program:
+    """`acceleration` of the actuators, Eq. (135), from the outputs of `total_program`, `rate`, `force` and `load`."""
+    structure = structure_of(family)
+    free, driven = structure.freedoms, len(structure.mechanism.actuators)
+
+    def one_sample(
+        mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
+    ) -> dict[str, Any]:
+        wanted = force + forward.T @ load - coriolis @ rate - gravity
+        return {"acceleration": inverse(mass) @ wanted}
+
+    square, row = (driven, driven), (driven,)
+    sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}
+    sample |= {"force": row, "load": (free,)}
+    return trace(f"{family.name}.actuator_acceleration", one_sample, case={}, sample=sample)
+
+
+@functools.cache
+def answer_program(freedoms: int) -> Program:
+    """`answer` (freedom,) of the accelerations to `forces` (freedom,) along the freedoms, from the `mass` matrix.
+
+    Not finite where the mass matrix has lost rank.
+    """
+
+    def one_sample(mass: Array, forces: Array) -> dict[str, Array]:
+        return {"answer": inverse(mass) @ forces}
+
+    return trace(
+        f"answer.{freedoms}", one_sample, case={}, sample={"mass": (freedoms, freedoms), "forces": (freedoms,)}
+    )

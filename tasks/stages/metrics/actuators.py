@@ -1,0 +1,164 @@
+"""From frictionless actuator forces to what a user asks for: friction, power, and metrics over a trajectory.
+
+One program for each selection of series and metrics, so that nothing is computed that is not wanted. Time integrals use
+the trapezoidal rule: sample input `weight` holds its weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robots.drives import Motor
+from robots.limits import Capacity
+from tasks.kernels.expression import Scalar
+from tasks.stages.metrics import margins
+
+UNKNOWN = Motor(np.nan, np.nan)
+UNLIMITED = Capacity()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One actuator at one instant: force, velocity, power, integration weight [s].
+
+    Where they matter, what friction adds to the force, the motor, and what the actuator can give.
+    """
+
+    force: Scalar
+    velocity: Scalar
+    power: Scalar
+    weight: Scalar
+    friction: Scalar = 0.0
+    motor: Motor = UNKNOWN
+    capacity: Capacity = UNLIMITED
+
+    @property
+    def margin(self) -> Scalar:
+        """The least share that is left of what the actuator can give: of force, velocity and power."""
+        used = ("force", "velocity", "power")
+        return margins.least([margins.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
+
+    @property
+    def current(self) -> Scalar:
+        """Current of the motor [A]: its torque over its torque constant."""
+        return self.force / self.motor.torque_constant
+
+    @property
+    def voltage(self) -> Scalar:
+        """Voltage at the motor [V]: over its resistance, and against its back-EMF, whose constant is the torque's."""
+        return self.current * self.motor.resistance + self.velocity * self.motor.torque_constant
+
+    @property
+    def supply_margin(self) -> Scalar:
+        """The least share that is left of voltage and current of the amplifier and of the motor's limits."""
+        motor, capacity = self.motor, self.capacity
+        voltages = [margins.left(self.voltage, most) for most in (motor.voltage, capacity.voltage)]
+        return margins.least(
+            [*voltages, *(margins.left(self.current, most) for most in (motor.current, capacity.current))]
+        )
+
+    @property
+    def heating(self) -> Scalar:
+        """Current over that which the motor may draw all the time."""
+        return self.current / self.capacity.rated_current
+
+    @property
+    def electrical(self) -> Scalar:
+        """Power that the motor takes [W]: what it gives, and the heat of its winding."""
+        return self.power + self.current * self.current * self.motor.resistance
+
+
+def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
+    return value
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is reduced over time, one number or `parts` of them, and what is made of these and the duration [s]."""
+
+    of: Callable[[Sample], Any]
+    finish: Callable[..., np.ndarray] = _as_it_is
+    parts: int = 1
+
+    def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
+        """What is reduced for some actuators: the first part of all, then the next."""
+        if self.parts == 1:
+            return [self.of(sample) for sample in samples]
+        return [part for column in zip(*(self.of(sample) for sample in samples), strict=True) for part in column]
+
+    def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
+        """The metric from its reduced `rows`, which lie along an axis."""
+        return self.finish(*np.split(reduced, self.parts, axis=axis), duration)
+
+
+def _positive(x: Scalar) -> Scalar:
+    # a choice between x and zero would turn NaN into zero; this is exact
+    return (x + abs(x)) * 0.5
+
+
+def _root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return np.sqrt(total / duration)
+
+
+def _left_of_root_mean(total: np.ndarray, duration: float) -> np.ndarray:
+    return 1.0 - _root_mean(total, duration)
+
+
+def _share(part: np.ndarray, rest: np.ndarray, duration: float) -> np.ndarray:
+    whole = part + rest
+    nothing = whole == 0.0
+    return np.where(nothing, 0.0, part / np.where(nothing, 1.0, whole))
+
+
+METRICS: Mapping[str, Metric] = {
+    "peak_force": Metric(lambda s: abs(s.force)),
+    "rms_force": Metric(lambda s: s.weight * (s.force * s.force), _root_mean),
+    "peak_velocity": Metric(lambda s: abs(s.velocity)),
+    "peak_power": Metric(lambda s: abs(s.power)),
+    "rms_velocity": Metric(lambda s: s.weight * (s.velocity * s.velocity), _root_mean),
+    "rms_power": Metric(lambda s: s.weight * (s.power * s.power), _root_mean),
+    "peak_friction": Metric(lambda s: abs(s.friction)),
+    "friction_loss": Metric(lambda s: s.weight * (s.friction * s.velocity)),
+    "friction_share": Metric(
+        lambda s: (s.weight * abs(s.friction), s.weight * abs(s.force - s.friction)), _share, parts=2
+    ),
+    "actuator_margin": Metric(lambda s: s.margin),
+    "energy": Metric(lambda s: s.weight * _positive(s.power)),
+    "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power)),
+    "peak_current": Metric(lambda s: abs(s.current)),
+    "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
+    "peak_voltage": Metric(lambda s: abs(s.voltage)),
+    "thermal_margin": Metric(lambda s: s.weight * (s.heating * s.heating), _left_of_root_mean),
+    "electrical_energy": Metric(lambda s: s.weight * s.electrical),
+    "supply_margin": Metric(lambda s: s.supply_margin),
+}
+"""Metrics of one actuator; rows of the same names in `robots.quantities` say how they are reduced, and what they need.
+
+A case with a failed sample has NaN. With u = u_0 + u_f, the force without friction and what friction adds, the friction
+share is the integral of |u_f| over that of |u_f| + |u_0|: from 0, without friction, to 1, where nothing but friction is
+to be overcome. Both count by their size, so that friction which helps to brake does not cancel what it costs elsewhere.
+The actuator margin is what is left of a limit of force, velocity or power, see `tasks.stages.metrics.margins`; 1
+without. The supply margin is the same of current and voltage of the motor, the thermal
+margin that of the root mean square of its current.
+"""
+
+SERIES: Mapping[str, Callable[[Sample], Scalar]] = {
+    "actuator_force": lambda s: s.force,
+    "actuator_power": lambda s: s.power,
+    "motor_current": lambda s: s.current,
+    "motor_voltage": lambda s: s.voltage,
+    "electrical_power": lambda s: s.electrical,
+}
+"""Time series of one actuator."""
+
+
+def trapezoid_weights(times: np.ndarray) -> np.ndarray:
+    """Weights [s] of the trapezoidal rule on increasing times (samples,); one sample has weight 1."""
+    if len(times) == 1:
+        return np.ones(1)
+    steps = np.diff(times) * 0.5
+    return np.concatenate([steps, [0.0]]) + np.concatenate([[0.0], steps])

@@ -1,0 +1,177 @@
+"""Programs of the reactions of a robot family: what the platform's balance decides, then the wrenches of all joints.
+
+Both follow the programs of `tasks.stages.limb`, with `statics`, and name their inputs as those do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robots.model import Family
+from robots.quantities import QUANTITIES, SPACE, reduction
+from robots.types import TWIST
+from tasks.features.friction.joints import carried as carried_by
+from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar
+from tasks.kernels.keys import Indexed, Shape, indexed
+from tasks.kernels.program import Program, require_shapes, trace
+from tasks.mathematics.algebra import array, sqrt, total
+from tasks.mechanics import reactions as reactions
+from tasks.mechanics import recursion
+from tasks.mechanics.structure import (
+    Structure,
+    field_inputs,
+    limb_inputs,
+    mount_values,
+    signal_inputs,
+    solved_limb,
+    structure_of,
+)
+from tasks.mechanics.topology import pivots
+
+GENERIC = 3  # configurations at which ranks are found
+_REACH = 0.05  # share of the robot's size by which the platform is moved to reach them
+
+
+@functools.cache
+def carried(family: Family) -> tuple[int, ...]:
+    """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
+
+    At poses near the reference pose, not there, which may be a constraint singularity.
+
+    All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
+    """
+    if structure_of(family).mechanism.is_chain:
+        return ()
+    values = {p.name: p.default for p in family.parameters}
+    body, parameters = family.assemble(values).platform, array(list(values.values()))
+    random = np.random.default_rng(20240701)
+    size = max(float(np.linalg.norm(body.home.position)), 1e-3)
+    free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
+    matrices = []
+    for _ in range(GENERIC):
+        step = random.uniform(-_REACH, _REACH, 6) * free
+        matrices.append(_held_rows(family, parameters, recursion.still(body, step[:3], step[3:] * size)))
+    return pivots(matrices)
+
+
+def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
+    """What unit multipliers of all limbs do along the held directions (direction, multiplier), in numbers."""
+    made, blocks = structure_of(family), []
+    mounts = mount_values(family, {p.name: value for p, value in zip(family.parameters, parameters, strict=True)})
+    for each, mount in zip(made.mechanism.instances, mounts, strict=True):
+        mounted, solved, _, _ = solved_limb(made, each.limb, parameters, mount[0], motion)
+        statics = reactions.LimbStatics(mounted, solved)
+        blocks += [statics.held(statics.multiplier(k)) for k in range(statics.redundant_count)]
+    return np.stack(blocks, axis=1).astype(float) if blocks else np.zeros((made.held, 0))
+
+
+@functools.cache
+def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
+    """Multipliers `redundant` of the rows that each limb's kinematics has dropped: the balance decides them.
+
+    `missing` is the size of what no limb can hold: of loads along directions in which parts of the robot are loose.
+    Sample inputs: `force` (actuator), `held` (the platform's wrench along held directions), and the share of each limb;
+    with friction in so many passive joints of each limb that friction too, `passive_friction`.
+    """
+    structure = structure_of(family)
+    instances = structure.mechanism.instances
+
+    def one_sample(force: Array, held: Array, **limbs: Mapping[int, Array]) -> dict[Any, Numbers]:
+        names = (*reactions.SHARES, *reactions.FRICTION_SHARES)
+        shares = [{name: limbs[name][k] for name in names if k in limbs.get(name, ())} for k in range(len(instances))]
+        forces = [array(force[driven]) for driven in structure.driven]
+        friction = limbs.get("passive_friction", {})
+        multipliers, missing = reactions.redundant_multipliers(
+            shares, forces, array(held), carried(family), [friction.get(k, np.zeros(0)) for k in range(len(instances))]
+        )
+        result: dict[Any, Numbers] = {Indexed("redundant", k): values for k, values in enumerate(multipliers)}
+        return result | {"missing": [total(missing)]}
+
+    sample: dict[Any, Shape] = {"force": (len(structure.mechanism.actuators),), "held": (structure.held,)}
+    for k, (instance, count) in enumerate(zip(instances, passive or (0,) * len(instances), strict=True)):
+        redundant = structure.redundant(instance.limb)
+        driven = len(structure.mechanism.limbs[instance.limb].actuators)
+        shapes = reactions.share_shapes(structure.held, driven, redundant)
+        if count:
+            shapes |= {"passive_friction": (count,)}
+            shapes |= {"held_friction": (structure.held, count), "wish_friction": (redundant, count)}
+        sample |= indexed(k, shapes)
+    program = trace(f"{family.name}.balance", one_sample, case={}, sample=sample)
+    require_shapes(program, balance_shapes(structure))
+    return program
+
+
+def balance_shapes(structure: Structure) -> dict[Any, Shape]:
+    """Keys and shapes of the outputs of `balance_program`."""
+    instances = enumerate(structure.mechanism.instances)
+    return {Indexed("redundant", k): (structure.redundant(each.limb),) for k, each in instances} | {"missing": (1,)}
+
+
+@functools.cache
+def reaction_program(
+    family: Family,
+    limb_index: int,
+    outputs: tuple[str, ...] = ("joint_reaction",),
+    passive: tuple[int, ...] = (),
+    moving_base: bool = False,
+) -> Program:
+    """Wrenches `joint_reaction` (joint, 6) of all joints of a limb, and the `peak_reaction` (joint) force of a case.
+
+    Also `bearing_load` (joint, 3), NaN for joints of several variables.
+
+    Sample inputs: `motion`, and `joint_state` from the program of the limb where that has closed loops, `force` (the
+    limb's actuators, less their own friction), `redundant` (from `balance_program`); `passive_friction` in the
+    `passive` joints of these numbers in `Limb.joints`; with `moving_base`, `gravity`.
+    """
+    made = structure_of(family)
+
+    def one_sample(
+        parameters: Array,
+        mount: Array,
+        gravity: Array,
+        motion: Array,
+        force: Array,
+        redundant: Array,
+        passive_friction: Array = ABSENT,
+        signals: Array = ABSENT,
+        joint_state: Array = ABSENT,
+    ) -> dict[str, Any]:
+        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion, signals, joint_state)
+        force, redundant = array(force), array(redundant)
+        statics = reactions.LimbStatics(mounted, solved)
+        friction = dict(zip(passive, passive_friction, strict=True))
+        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, friction)
+        available: dict[str, Any] = {
+            "joint_reaction": wrenches,
+            "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches],
+        }
+        if "bearing_load" in outputs:
+            available["bearing_load"] = [_bearing(statics, joint, wrench) for joint, wrench in enumerate(wrenches)]
+        return {name: available[name] for name in outputs}
+
+    limb_ = made.mechanism.limbs[limb_index]
+    own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
+    own |= {"redundant": (made.redundant(limb_index),)} | ({"passive_friction": (len(passive),)} if passive else {})
+    size = made.joint_state_size(limb_index)
+    own |= signal_inputs(family) | ({"joint_state": (size,)} if size else {})
+    name = f"{family.name}.{limb_.name}.reactions"
+    reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
+    case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)
+    return trace(name, one_sample, case=case, sample=sample, reductions=reduced)
+
+
+def _bearing(statics: reactions.LimbStatics, joint: int, wrench: Sequence[Scalar]) -> list[Scalar]:
+    """Sizes of moment and force across the axis of a joint and of what it carries along it, from its reaction."""
+    if not statics.mounted.limb.one_variable[joint]:
+        return [np.nan] * SPACE["bearing"]
+    inward = statics.mounted.base.rotation.T
+    parts = carried_by(statics, joint, (inward @ array(wrench[:3]), inward @ array(wrench[3:])))
+    return [
+        sqrt(parts[0] * parts[0] + parts[1] * parts[1]),
+        sqrt(parts[2] * parts[2] + parts[3] * parts[3]),
+        abs(parts[4]),
+    ]

@@ -1,0 +1,254 @@
+"""Redundancy resolution: independent joints that a posture or tasks decide, for one traced sample.
+
+A redundant chain has freedoms s beside those that its motion gives, x. All joints are theta(x, s), with the columns H_s
+of the embedding, and s is where the distance from the posture p, with weights W, is least:
+
+    g(x, s) = H_s^T W (theta - p) = 0,    A = dg/ds positive definite
+
+or where as many tasks hold, phi(theta) = b. These are the conditions of Karush, Kuhn and Tucker after the closures have
+been solved. They belong to a pose, not to a way to it, so that samples do not depend on each other; rates and
+accelerations of s are those of g = 0, exactly:
+
+    s' = -A^-1 dg/dx x',    s'' = -A^-1 (d2g/dt2 at s'' = 0)
+
+Where theta = p this s' is the weighted pseudo-inverse. Sources: Baillieul 1985 for the conditions (extended Jacobian);
+Seraji 1989 for tasks; Nakamura 1991, section 4.2, for weighted pseudo-inverses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from robots.redundancy import RestPosture
+from robots.status import Status
+from tasks.features.redundancy.posture import Departure, FreeJoints, PostureBesideTasks, TaskRows, condition, largest
+from tasks.kernels.expression import ABSENT, Array, Dual, Mask, Scalar
+from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
+from tasks.mechanics import chain
+from tasks.mechanics.chain import STEP_LIMIT, Chain
+from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, state_at, unpacked
+from tasks.mechanics.limb import CONVERGED, Mounted, Solved
+from tasks.mechanics.loops import Embedding
+from tasks.mechanics.structure import Structure, mounted_limb
+
+ITERATIONS = 800
+CALM = 0.05
+"""Longest step of a joint towards its place [rad or m] with which what is given moves on."""
+TURNING = 2.0
+"""Shorter steps by that where tasks hold, whose rows turn on the way."""
+SETTLED = Dual(1e-7, 1e-3)
+"""The same from which one more step is exact to rounding."""
+LEAST = Dual(1e-9, 1e-4)
+"""The same for a sample to count as solved."""
+APART = Dual(1e-7, 1e-3)
+"""Difference of cosines, sines and displacements up to which two solutions are the same."""
+
+
+def solved_limb(
+    structure: Structure, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
+) -> tuple[Mounted, Solved, Pose, Motion, Array]:
+    """A redundant chain solved for the motion of its given freedoms (3 given,): as `structure.solved_limb`.
+
+    And the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least distance was
+    reached, or no task; SINGULAR: it is no minimum, or tasks decide nothing there; WRONG_BRANCH: the chain is assembled
+    otherwise there, or a singularity of the tasks is between it and the reference configuration.
+    """
+    mounted, _, pose, moving = mounted_limb(structure, 0, parameters, mount, motion, signals)
+    posture = mounted.limb.posture
+    assert isinstance(mounted, Chain)
+    assert posture is not None
+    problem = Resolution(mounted, posture)
+    (x, b), (rates, tasks), (accelerations, seconds) = map(problem.parts, np.split(motion, 3))
+    states, s, settled = problem.positions(x, problem.values(b))
+    near = problem.free_joints(states, problem.joined(x, s), problem.values(b))
+    first = near.rates(problem.columns(rates), problem.changes(tasks))
+    second = near.accelerations(problem.columns(rates), first, problem.columns(accelerations), problem.changes(seconds))
+    parts = ((x, s), (rates, first), (accelerations, second))
+    whole = array([x for part in parts for x in problem.joined(*part)])
+    solved = chain.solve(mounted, *np.split(whole, 3))
+    apart = total([a - b for a, b in zip(_numbers(mounted, states), _numbers(mounted, solved.states), strict=True)])
+    status: Scalar = where(apart <= APART, float(Status.OK), float(Status.WRONG_BRANCH))
+    if posture.tasks:
+        status = where(problem.turned_over(near), float(Status.WRONG_BRANCH), status)
+    status = where(near.regular, status, float(Status.SINGULAR))
+    missed = near.longest(near.step(None, np.zeros(len(posture.tasks))))
+    status = where(every([settled, missed <= LEAST]), status, float(Status.NOT_CONVERGED))
+    status = where(solved.status > 0.5, solved.status, status)
+    return mounted, replace(solved, status=status), pose, moving, whole
+
+
+def _numbers(mounted: Chain, states: Sequence[JointState]) -> list[Scalar]:
+    return [x for link, state in zip(mounted.limb.links, states, strict=True) for x in state.packed(link)]
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The search for the least distance of a chain from its posture, or for where its tasks hold."""
+
+    chain: Chain
+    posture: RestPosture
+
+    @cached_property
+    def resolved(self) -> tuple[int, ...]:
+        """Joints of the tree that the posture decides, in their order among the independent ones."""
+        mine = {self.chain.limb.index(name) for name in self.posture.resolved}
+        return tuple(joint for joint in self.chain.choice.independent if joint in mine)
+
+    @cached_property
+    def given(self) -> tuple[int, ...]:
+        """The other independent joints."""
+        return tuple(joint for joint in self.chain.choice.independent if joint not in self.resolved)
+
+    def parts(self, motion: Array) -> tuple[Array, Array]:
+        """What is given of joints, and of tasks."""
+        return motion[: len(self.given)], motion[len(self.given) :]
+
+    def changes(self, stated: Array) -> Array:
+        """Rates or accelerations of all tasks, zero of those with a value."""
+        values = iter(stated)
+        return array([next(values) if task.value is None else 0.0 for task in self.posture.tasks])
+
+    def joined(self, stated: Array, resolved: Array) -> list[Scalar]:
+        """Values of the independent joints in their order."""
+        values = dict(zip((*self.given, *self.resolved), (*stated, *resolved), strict=True))
+        return [values[joint] for joint in self.chain.choice.independent]
+
+    def columns(self, stated: Array) -> Array:
+        """The same, zero where they are resolved."""
+        return array(self.joined(stated, np.zeros(len(self.resolved))))
+
+    def free_joints(
+        self, states: Sequence[JointState], independent: Sequence[Scalar], wanted: Sequence[Scalar]
+    ) -> FreeJoints:
+        """The joints that are free, and what decides them at these states; independent joints count all their turns.
+
+        `wanted` are values of the tasks.
+        """
+        limb, posture = self.chain.limb, self.posture
+        values = dict(zip(self.chain.choice.independent, independent, strict=True))
+        weights, distance = self._distance(states, values)
+        here = (self.chain, Embedding.of(limb, self.chain.choice, states), states, self.resolved)
+        departure = Departure(*here, weights, distance)
+        if not posture.tasks:
+            return departure
+        conditions = tuple(condition(task, limb, states, values) for task in posture.tasks)
+        left = [entry.left(value) for entry, value in zip(conditions, wanted, strict=True)]
+        tasks = TaskRows(*here, conditions, array(left))
+        return PostureBesideTasks(*here, departure, tasks) if posture.joints else tasks
+
+    def _distance(self, states: Sequence[JointState], values: Mapping[int, Scalar]) -> tuple[Array, Array]:
+        """Weights of the joints, and their weighted distances from the posture."""
+        limb = self.chain.limb
+        count = len(limb.links)
+        weights = np.array(np.zeros(count), dtype=object)
+        distance = np.array(np.zeros(count), dtype=object)
+        for name, place, weight in zip(self.posture.joints, self.posture.positions, self.posture.weights, strict=True):
+            joint = limb.index(name)
+            at = values[joint] if joint in values else states[joint].position(limb.links[joint])
+            weights[joint] = weights[joint] + weight
+            distance[joint] = distance[joint] + (at - place) * weight
+        return array(weights), array(distance)
+
+    def values(self, stated: Array) -> list[Scalar]:
+        """Values of all tasks; those that have none are `stated`."""
+        given = iter(stated)
+        return [next(given) if task.value is None else task.value for task in self.posture.tasks]
+
+    @cached_property
+    def at_start(self) -> FreeJoints:
+        """The joints that are free at the reference configuration, with tasks that want zero."""
+        still = self.joined(np.zeros(len(self.given)), np.zeros(len(self.resolved)))
+        return self.free_joints([HOME] * len(self.chain.limb.links), still, [0.0] * len(self.posture.tasks))
+
+    def turned_over(self, near: FreeJoints) -> Mask:
+        """Whether a singularity of tasks without posture is between here and the reference configuration."""
+        start = self.at_start
+        return isinstance(near, TaskRows) and isinstance(start, TaskRows) and near.turned_over(start)
+
+    def _ways(self, wanted: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """Values of the tasks at the reference configuration, and those that are wanted, angles the shorter way."""
+        if not self.posture.tasks:
+            return [], []
+        values = [HOME] * len(self.chain.limb.links), dict.fromkeys(self.chain.choice.independent, 0.0)
+        starts = [condition(task, self.chain.limb, *values) for task in self.posture.tasks]
+        return [entry.value for entry in starts], [
+            entry.value + entry.left(value) for entry, value in zip(starts, wanted, strict=True)
+        ]
+
+    def positions(self, stated: Array, wanted: Sequence[Scalar]) -> tuple[list[JointState], Array, Mask]:
+        """States of all joints where what decides them holds, the resolved joints there, and whether that was reached.
+
+        From the reference configuration: what is given, and values of tasks, move in a straight line, in steps that
+        leave the posture near its least distance and tasks near what is wanted.
+        """
+        limb, links = self.chain.limb, self.chain.limb.links
+        dependent = [joint for cluster in self.chain.choice.clusters for joint in cluster.dependent]
+        start = self.chain.tips([HOME] * len(links))
+        enough = CONVERGED * chain.loop_size(start)
+        place = {joint: k for k, joint in enumerate(self.chain.choice.independent)}
+        targets = [
+            value if limb.winds else chain.within_turn(links[joint], value)
+            for joint, value in zip(self.given, stated, strict=True)
+        ]
+        starts, ends = self._ways(wanted)
+
+        def taken(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar], list[Scalar], list[Scalar]]:
+            values, states = iter(flat), [HOME] * len(links)
+            for joint in dependent:
+                states[joint] = unpacked(links[joint], values)
+            reached, s = [next(values) for _ in self.given], [next(values) for _ in self.resolved]
+            for joint, value in zip((*self.given, *self.resolved), (*reached, *s), strict=True):
+                states[joint] = state_at(links[joint], value)
+            return states, reached, s, [next(values) for _ in ends]
+
+        def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+            states, reached, s, aims = taken(flat)
+            near = self.free_joints(states, self.joined(array(reached), array(s)), aims)
+            closing = near.embedding.correction()
+            calm = near.longest(near.step(closing, np.zeros(len(ends)))) <= CALM
+            left = [target - value for target, value in zip(targets, reached, strict=True)]
+            moves = np.array(np.zeros(len(place)), dtype=object)
+            for joint, value in zip(self.given, left, strict=True):
+                moves[place[joint]] = value
+            whole = near.embedding.matrix @ array(moves)
+            ahead = [end - aim for end, aim in zip(ends, aims, strict=True)]
+            longest = largest(whole)
+            if ends:  # joints that are free may move further for tasks than those that are given
+                carried = near.moved(near.rates(array(moves), array(ahead)))
+                longest = largest([*(whole + carried), *ahead]) * TURNING
+            close = opposite(longest > STEP_LIMIT)
+            share = where(calm, where(close, 1.0, STEP_LIMIT / where(close, STEP_LIMIT, longest)), 0.0)
+            caused = whole * share + closing
+            change = near.step(caused, array([rest * share for rest in ahead]))
+            length = near.longest(change)
+            short = opposite(length > STEP_LIMIT)
+            change = change * where(short, 1.0, STEP_LIMIT / where(short, STEP_LIMIT, length))
+            steps = caused + near.moved(change)
+            moved = {joint: states[joint].moved(links[joint], steps[joint]) for joint in dependent}
+            following = [x for joint in dependent for x in moved[joint].packed(links[joint])]
+            arrived = every([calm, close])
+            following += [
+                where(arrived, target, value + rest * share)
+                for target, value, rest in zip(targets, reached, left, strict=True)
+            ]
+            following += [value + part for value, part in zip(s, change, strict=True)]
+            following += [
+                where(arrived, end, aim + rest * share) for end, aim, rest in zip(ends, aims, ahead, strict=True)
+            ]
+            open_by = total([*near.embedding.residuals(), *left, *ahead])
+            # NaN counts as done: it will not get better
+            return [*following, open_by, length], every([opposite(open_by > enough), opposite(length > SETTLED)])
+
+        first = [x for joint in dependent for x in HOME.packed(links[joint])]
+        first += [*([0.0] * (len(self.given) + len(self.resolved))), *starts]
+        with np.errstate(invalid="ignore", divide="ignore"):  # of what is known while this is traced
+            begun = step([*first, np.inf, np.inf])[0]
+        *flat, open_by, length = iterate(step, begun, ITERATIONS)
+        states, _, s, _ = taken(flat)
+        for joint, value in zip(self.given, stated, strict=True):
+            states[joint] = state_at(links[joint], value)
+        return states, array(s), every([open_by <= enough, length <= SETTLED])

@@ -1,0 +1,149 @@
+"""Terms of the equations of motion that quantities need: what each limb and the platform add to them.
+
+    M V' + C V + gravity_force = J_IK^T u, and the potential energy; see `tasks.mechanics.equations`
+
+The assembly adds up the terms of the limbs and of the platform, which has the number PLATFORM among them, and puts the
+limbs' rows of the rate of J_IK below each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from robots.model import Inertia, Mechanism, Platform
+from robots.quantities import Need, any_needs
+from robots.types import TWIST
+from tasks.kernels.expression import Array, Scalars
+from tasks.kernels.keys import Key, Shape, Shapes, indexed
+from tasks.mathematics.algebra import array
+from tasks.mechanics import equations, limb, recursion
+from tasks.mechanics.equations import Share
+from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.structure import Structure
+
+NEEDS: Mapping[str, Need] = {
+    "mass": "mass matrix",
+    "coriolis": "coriolis matrix",
+    "coriolis_slope": "coriolis coefficients",
+    "gravity_force": "gravity force",
+    "load_force": "load force",
+    "jacobian_rate": "jacobian rate",
+    "potential": "potential energy",
+    "mass_moment": "mass moment",
+    "momentum": "momentum",
+}
+_SHARES: Mapping[str, Callable[[Share], Array]] = {
+    "mass": lambda share: share.mass,
+    "coriolis": lambda share: share.coriolis,
+    "coriolis_slope": lambda share: share.coriolis,  # differentiated below
+    "gravity_force": lambda share: share.gravity,
+    "jacobian_rate": lambda share: share.jacobian_rate,
+}
+_BODIES: Mapping[str, Callable[[Inertia, Pose, Motion], Array]] = {
+    "mass_moment": lambda inertia, pose, moving: equations.mass_moment(inertia, pose),
+    "momentum": equations.momentum,
+}
+"""Sums over bodies, of a body's inertia, pose and motion."""
+PLATFORM = -1
+"""Number of the platform among those who have terms; limbs count from 0."""
+_FIXED: Mapping[str, int] = {"potential": 1, "mass_moment": 4, "momentum": 6}
+"""Lengths of the terms that are the same for all robots."""
+_PULLED = ("gravity_force", "potential")
+"""Terms that gravity changes."""
+
+
+def needed(wanted: Iterable[str]) -> tuple[str, ...]:
+    """The terms that some quantities need, in the order of NEEDS."""
+    quantities = tuple(wanted)
+    return tuple(term for term, need in NEEDS.items() if any_needs(quantities, need))
+
+
+def balanced(mechanism: Mechanism, wanted: Iterable[str], *, at_states: bool = False) -> tuple[str, ...]:
+    """The same; with fewer actuators than freedoms also the mass matrix, which tells of what size forces are."""
+    weighed = () if at_states or not mechanism.underactuated else ("kinetic_energy",)
+    return needed((*wanted, *weighed))
+
+
+def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:
+    """Shapes of the terms of a limb."""
+    driven = len(structure.mechanism.limbs[limb_index].actuators)
+    return {term: _shape(structure.freedoms, driven, term) for term in terms}
+
+
+def platform_shapes(structure: Structure, terms: Iterable[str]) -> Shapes:
+    """Shapes of the terms of the platform, which has no rows of J_IK."""
+    return indexed(PLATFORM, {term: _shape(structure.freedoms, 0, term) for term in terms if term != "jacobian_rate"})
+
+
+def _shape(freedoms: int, driven: int, term: str) -> Shape:
+    if term in _FIXED:
+        return (_FIXED[term],)
+    if term in ("gravity_force", "load_force"):
+        return (freedoms,)
+    if term == "coriolis_slope":
+        return (freedoms * freedoms, freedoms)
+    return (driven if term == "jacobian_rate" else freedoms, freedoms)
+
+
+def _pull(gravity: Array, terms: Iterable[str]) -> Array:
+    """Gravity, zero where no term depends on it."""
+    return gravity if any(term in _PULLED for term in terms) else np.zeros(3)
+
+
+def of_limb(
+    mounted: limb.Mounted,
+    solved: limb.Solved,
+    moving: tuple[Pose, Motion],
+    speed: Array,
+    gravity: Array,
+    terms: tuple[str, ...],
+) -> dict[str, Array | Scalars]:
+    """The terms of a limb, as `limb_shapes` has them; arguments as in `equations.limb_share`."""
+    result: dict[str, Array | Scalars] = {}
+    if set(terms) & _SHARES.keys():
+        share = equations.limb_share(mounted, solved, moving, speed, _pull(gravity, terms))
+        result |= {term: of(share) for term, of in _SHARES.items() if term in terms}
+    if "coriolis_slope" in result:
+        fixed = equations.state_seeds(mounted, solved)
+        result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed, fixed)
+    if "load_force" in terms:
+        result["load_force"] = equations.applied_force(mounted, solved)
+    if "potential" in terms:
+        result["potential"] = [equations.potential_energy(mounted, solved, gravity)]
+    if summed_up := [term for term in terms if term in _BODIES]:
+        bodies = limb.link_motions(mounted, solved)
+        for term in summed_up:
+            each = [_BODIES[term](link.inertia, *at) for link, at in zip(mounted.limb.links, bodies, strict=True)]
+            result[term] = array(sum(each[1:], start=each[0]))
+    return result
+
+
+def of_platform(
+    body: Platform, pose: Pose, moving: Motion, gravity: Array, terms: tuple[str, ...]
+) -> dict[Key, Array | Scalars]:
+    """The terms of the platform, as `platform_shapes` has them."""
+    result: dict[str, Array | Scalars] = {}
+    if own := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
+        share = equations.platform_share(body, pose, moving, _pull(gravity, terms))
+        result |= {term: of(share) for term, of in _SHARES.items() if term in own}
+    if "coriolis_slope" in result:
+        speed = recursion.free_twist(body, moving)
+        result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed)
+    if "load_force" in terms:
+        acting = recursion.applied_wrench(body, pose, moving)
+        result["load_force"] = array([acting[TWIST.index(name)] for name in body.mobility])
+    if "potential" in terms:
+        result["potential"] = [equations.platform_energy(body, pose, gravity)]
+    result |= {term: of(body.inertia, pose, moving) for term, of in _BODIES.items() if term in terms}
+    return indexed(PLATFORM, result)
+
+
+def summed(terms: Iterable[str], shares: Mapping[str, Mapping[int, Array]]) -> dict[str, Array]:
+    """The terms of the robot from those of its limbs and its platform, by term and number."""
+    ordered = {term: [shares[term][number] for number in sorted(shares[term])] for term in terms}
+    return {
+        term: np.vstack(parts) if term == "jacobian_rate" else sum(parts[1:], start=parts[0])
+        for term, parts in ordered.items()
+    }

@@ -1,1 +1,0 @@
-"""Trajectories in closed form: positions, rotations and their derivatives."""

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from applications.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
+from applications.report.data.results import Results
+from storage import open_results
+from tests.applications.report.large import large
+
+
+def test_a_metric_is_the_worst_of_all_but_the_design(results: Results) -> None:
+    dataset, table = results.dataset, results.designs
+    peak = np.where(table.good, np.abs(dataset["actuator_force"].values).max(axis=(1, 2, 3, 4)), np.nan)
+    np.testing.assert_array_equal(table.column("peak_force").values, peak)
+    energy = dataset["energy"].values.sum(axis=-1).max(axis=(1, 2))
+    np.testing.assert_array_equal(table.column("energy").values, energy)
+    assert table.column("energy").how == "sum of all actuators, worst over friction, trajectory"
+    assert table.column("peak_reaction").label == "peak reaction [N]"
+
+
+def test_a_design_that_fails_once_has_no_metrics(results: Results) -> None:
+    table = results.designs
+    assert np.flatnonzero(~table.good).tolist() == [0, 1, 2, 3]
+    for each in table.objectives:
+        assert np.isnan(each.values).tolist() == (~table.good).tolist()
+    assert table.good[table.best]
+    assert table.column("peak_force").values[table.best] == np.nanmin(table.column("peak_force").values)
+
+
+def test_parameters_that_vary_are_told_apart(results: Results) -> None:
+    one = designs(results.dataset.isel(design=slice(4, 8)))
+    assert {each.name for each in one.parameters} == {"base_radius"}
+    assert one.row(0)["upper_arm"] == 0.25
+
+
+def test_a_large_table_is_thinned_and_keeps_what_matters() -> None:
+    dataset = large(100_000)
+    table = designs(dataset)
+    shown = table.shown(always=(1,))
+    assert len(shown) == MOST_SHOWN
+    assert table.good[shown].all()
+    assert (np.diff(shown) > 0).all()
+    assert {1, table.best, *np.concatenate(list(table.fronts.values())).tolist()} <= set(shown.tolist())
+    np.testing.assert_array_equal(shown, table.shown(always=(1,)))
+    rest = np.setdiff1d(shown, np.concatenate(list(table.fronts.values())))
+    assert 0.5 < dataset["rod_length"].values[rest].mean() < 0.6, "not a fair draw"
+
+
+def test_fronts_that_are_longer_than_the_limit_are_thinned() -> None:
+    table = designs(large(3000))
+    front = table.fronts["peak_force", "energy"]
+    shown = table.shown(most=20)
+    assert len(front) > 20 == len(shown)
+    best = {int(np.nanargmin(each.values)) for each in table.objectives}
+    assert best <= set(shown.tolist()) <= set(np.concatenate(list(table.fronts.values())).tolist())
+
+
+def test_metrics_to_be_large_turn_round() -> None:
+    dataset = large(50)
+    dataset["manipulability"] = dataset["condition"].copy(data=np.arange(100.0).reshape(50, 2))
+    table = designs(dataset)
+    found = table.column("manipulability")
+    assert found.sign == -1.0
+    np.testing.assert_array_equal(found.values[table.good], dataset["manipulability"].values[table.good].min(axis=1))
+    pair = next(pair for pair in table.fronts if "manipulability" in pair)
+    assert int(np.nanargmax(found.values)) in table.fronts[pair]
+
+
+def table_of(asked: tuple[str, ...] = (), **values: list[float]) -> Designs:
+    columns = tuple(DesignColumn(name, "N", name, np.array(x), objective=True) for name, x in values.items())
+    count = len(columns[0].values)
+    every = np.ones(count, dtype=bool)
+    return Designs(columns, every, every, np.arange(count)[:, None], asked)
+
+
+def test_rounding_decides_nothing() -> None:
+    weight, cost = [7.0, 7.0 - 1e-13, 9.0], [3.0, 2.0, 1.0]
+    assert table_of(weight=weight, cost=cost).best == 1  # the first two weigh the same, and the second costs less
+    assert table_of(weight=weight).best == 0
+    alike = table_of(weight=[7.0, 7.0 - 1e-13, 7.0], cost=cost)
+    assert (alike.first is alike.column("cost"), alike.best) == (True, 2)
+    asked = table_of(("weight",), weight=[7.0, 7.0 - 1e-13, 7.0], cost=cost)
+    assert (asked.first is asked.column("weight"), asked.best) == (True, 2)
+
+
+def test_a_store_without_metrics_has_a_table(results: Results) -> None:
+    table = designs(results.dataset[["actuator_force", "status"]])
+    assert (table.objectives, table.count, table.best) == ((), 16, 0)
+    assert table.fronts == {}
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_designs_that_are_not_written_are_not_good(store, written: bool) -> None:
+    dataset = open_results(store)
+    marks = np.ones((16, 2), bool)
+    marks[5, 1] = written
+    table = designs(dataset.assign_coords(written=(("design", "trajectory"), marks)))
+    assert table.good[5] == written
+
+
+def test_rounding_is_no_difference(results: Results) -> None:
+    dataset = results.dataset.copy()
+    dataset["condition"] = dataset["condition"] * 0.0 + 117.0 + 1e-13 * dataset["condition"]
+    assert np.ptp(dataset["condition"].values[4:]) > 0
+    table = designs(dataset)
+    assert not table.column("condition").varies
+    assert table.column("peak_force").varies
+
+
+def test_parameters_that_go_together_are_one_cause() -> None:
+    draw = np.random.default_rng(0)
+    motor, arm = np.repeat([0, 1, 2], 30), np.tile(draw.uniform(0.2, 0.4, 30), 3)
+    columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
+    made = [DesignColumn(name, "", "", values) for name, values in columns.items()]
+    force = DesignColumn("peak_force", "N", "", motor + 10.0 * arm, objective=True)
+    table = Designs((*made, force), np.ones(90, bool), np.ones(90, bool), np.arange(90)[:, None])
+    assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
+    ((objective, found),) = table.explained
+    assert objective is force
+    assert found.names == tuple(table.causes)
+    assert 0.4 < found.first[0] < 0.9

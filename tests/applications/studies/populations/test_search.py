@@ -1,0 +1,314 @@
+"""Searches over populations: resumed, killed, compared with random ones, and refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from applications.commands import populations as commands
+from applications.commands.cli import cli
+from applications.studies.columns import condition, feasible, objective
+from applications.studies.pareto import front
+from applications.studies.points import Choice, Continuous
+from applications.studies.populations.methods import METHODS, SearchSettings, ask_and_tell, hypervolume
+from applications.studies.populations.search import SearchOutcome, search
+from applications.studies.populations.space import costs_and_violations
+from applications.studies.problem import DesignProblem
+from applications.studies.space import DesignSpace, varied_numbers
+from pipeline.errors import InputError
+from pipeline.monitor.log import Event, Started
+from pipeline.sweep.model import Sweep
+from storage.errors import StoreError
+from storage.store import open_results
+
+pytest.importorskip("moocore")
+pytest.importorskip("pymoo")
+
+TEXT = """\
+limbsweep: 1
+title: search
+robot: delta_rl5_1450_motors
+design:
+  grid:
+    payload_mass: [0.0, 4.0]
+    gear_ratio: [30, 40, 50]
+  list:
+    torque_constant: [0.32, 0.36, 0.45]
+    resistance: [6.0, 4.0, 2.0]
+  sample:
+    method: sobol
+    count: 2
+    seed: 1
+    parameters: {upper_arm: {low: 0.3, high: 0.45}, rod_length: {low: 0.9, high: 1.2}}
+  where: [rod_length < 3.5 * upper_arm]
+trajectories:
+  pick: {kind: quintic, start: [-0.15, 0, 0], end: [0.15, 0, 0.05], duration: 0.3}
+time: {stop: 0.3, step: 0.05}
+metrics: [peak_force, electrical_energy, condition]
+study:
+  objectives: ["min electrical_energy, mean over cases", min peak_force]
+  where: [condition < 4]
+  cases: payload_mass
+"""
+
+SPACE = DesignSpace(
+    (
+        Continuous("a", 0.0, 1.0),
+        Continuous("b", 0.0, 1.0),
+        Choice(("c",), np.arange(3.0)[:, None], ordered=False),
+        Choice(("d",), np.arange(5.0)[:, None], ordered=True),
+    )
+)
+
+
+def found(path: Path, generations: int = 3, **options: object) -> SearchOutcome:
+    return search(Sweep.from_text(TEXT), path, generations=generations, population=8, seed=2, **options)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, SearchOutcome]:
+    path = tmp_path_factory.mktemp("search") / "whole.zarr"
+    return path, found(path)
+
+
+def test_a_store_of_a_search_is_read_as_any_other(whole: tuple[Path, SearchOutcome]) -> None:
+    path, outcome = whole
+    ds = open_results(path)
+    assert ds.sizes["design"] == 3 * 8 * 2
+    energy = ds["electrical_energy"].max([dim for dim in ds["electrical_energy"].dims if dim != "design"]).values
+    assert np.array_equal(outcome.costs[:, 0], energy.reshape(-1, 2).mean(axis=1), equal_nan=True)
+    # a design that breaks a condition of the section design is none of the feasible ones, in the store too
+    ratio = ds["rod_length"].values / ds["upper_arm"].values
+    assert (ratio.reshape(-1, 2)[outcome.feasible] < 3.5).all()
+    assert (ratio >= 3.5).any()
+    assert set(map(tuple, np.stack([ds["torque_constant"], ds["resistance"]], 1))) <= {(0.32, 6), (0.36, 4), (0.45, 2)}
+    usable = feasible(outcome.designs, ["rod_length < 3.5 * upper_arm", "condition < 4"])
+    assert np.array_equal(usable, outcome.feasible)
+    assert 0 < usable.sum() < len(usable)
+    on_front = front(np.where(usable[:, None], outcome.costs, np.nan))
+    assert set(np.flatnonzero(on_front)) == set(outcome.front)
+    volumes = [generation.hypervolume for generation in outcome.generations]
+    assert volumes == sorted(volumes)
+    told_by_command = CliRunner().invoke(cli, ["study", "pareto", str(path)])
+    assert f"{len(outcome.front)} on the front, of {usable.sum()} feasible designs of 24" in told_by_command.output
+
+
+class _StoppedError(Exception):
+    pass
+
+
+def test_a_search_that_is_interrupted_ends_with_the_same_front(
+    whole: tuple[Path, SearchOutcome], tmp_path: Path
+) -> None:
+    begun = 0
+
+    def stop(event: Event) -> None:
+        nonlocal begun
+        begun += isinstance(event, Started)
+        if begun == 2:  # the second generation
+            raise _StoppedError
+
+    path = tmp_path / "stopped.zarr"
+    with pytest.raises(_StoppedError):
+        found(path, listeners=[stop])
+    assert open_results(path).sizes["design"] == 16
+    outcome = found(path)
+    assert [generation.seconds > 0.0 for generation in outcome.generations] == [False, True, True]
+    assert np.array_equal(outcome.costs, whole[1].costs, equal_nan=True)
+    assert np.array_equal(outcome.front, whole[1].front)
+
+
+def test_another_search_is_no_continuation(whole: tuple[Path, SearchOutcome]) -> None:
+    sweep = Sweep.from_text(TEXT)
+    for options in ({"seed": 3}, {"seed": 2, "method": "random"}, {"seed": 2, "population": 6}):
+        with pytest.raises(StoreError, match="is not of this search"):
+            search(sweep, whole[0], generations=3, **{"population": 8, **options})
+    other = Sweep.from_text(TEXT.replace("step: 0.05", "step: 0.1"))
+    with pytest.raises(StoreError, match="its sweep is another one"):
+        search(other, whole[0], generations=3, population=8, seed=2)
+
+
+@pytest.mark.slow
+def test_a_search_that_is_killed_ends_with_the_same_front(whole: tuple[Path, SearchOutcome], tmp_path: Path) -> None:
+    sweep, path = tmp_path / "sweep.yaml", tmp_path / "killed.zarr"
+    sweep.write_text(TEXT, encoding="utf-8")
+    command = [sys.executable, "-m", "limbsweep", "study", "search", str(sweep), "--store", str(path)]
+    command += ["--generations", "3", "--population", "8", "--seed", "2"]
+    for seconds in (0.3, 0.8, 0.2):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        with process:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("generation 1")
+            time.sleep(seconds)
+            os.killpg(process.pid, signal.SIGKILL)
+    outcome = found(path)
+    assert np.array_equal(outcome.costs, whole[1].costs, equal_nan=True)
+    assert np.array_equal(outcome.front, whole[1].front)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_repeat_themselves_and_beat_random_points(name: str) -> None:
+    pytest.importorskip("optuna")
+
+    def run(method: str) -> tuple[np.ndarray, float]:
+        asker, asked, volumes = ask_and_tell(method, SearchSettings(SPACE, 2, 2, 16, 5)), [], []
+        for _ in range(6):
+            points = asker.ask()
+            assert ((points >= 0) & (points <= [1, 1, 2, 4])).all()
+            assert (points[:, 2:] == np.round(points[:, 2:])).all()
+            costs = np.stack([points[:, 0] + points[:, 3], (1 - points[:, 0]) ** 2 + points[:, 2]], 1)
+            violations = np.stack([np.zeros(len(points)), np.maximum(points[:, 1] - 0.1, 0)], 1)
+            costs[0] = np.nan  # as of a design whose samples fail
+            violations[0, 0] = 1.0
+            asker.tell(costs, violations)
+            asked.append(points)
+            volumes.append(costs[(violations <= 0).all(axis=1)])
+        return np.concatenate(asked), hypervolume(np.concatenate(volumes), np.array([5.0, 3.0]))
+
+    (points, volume), (again, _) = run(name), run(name)
+    assert np.array_equal(points, again)
+    assert name == "random" or volume > run("random")[1]
+
+
+def test_the_volume_of_some_boxes() -> None:
+    # two boxes of 0.8 x 0.6 and 0.5 x 0.9 that share 0.5 x 0.6; a point beyond the reference adds nothing
+    points = np.array([[0.2, 0.4], [0.5, 0.1], [2.0, 0.0], [np.nan, 0.0]])
+    assert hypervolume(points, np.ones(2)) == pytest.approx(0.48 + 0.45 - 0.3, abs=1e-15)
+    assert hypervolume(points[2:], np.ones(2)) == 0.0
+
+
+def test_margins_have_the_sign_of_their_conditions() -> None:
+    values = {"a": np.array([1.0, 2.0, 0.0, 5.0, -1.0]), "b": np.array([2.0, 1.0, 3.0, 9.0, -1.0])}
+    for text in ("a < b", "a <= b and b < 3", "a > b or not b > 2", "a == b", "a != b", "1 < a < b"):
+        read = condition(text)
+        holds, margin = np.asarray(read(values)), np.asarray(read.margin(values))
+        assert (holds[margin > 0]).all()
+        assert (~holds[margin < 0]).all()
+        assert (np.abs(margin) <= 1).all()
+    assert condition("a < b").margin({"a": 1.0, "b": 3.0}) == 0.5
+
+
+def test_designs_that_fail_violate_and_cost_nothing_that_is_compared(whole: tuple[Path, SearchOutcome]) -> None:
+    ds = whole[1].designs.copy(deep=True)
+    ds["failed_samples"].values[3, 1] = 2
+    ds["peak_force"].values[4] = np.nan
+    costs, violations = costs_and_violations(ds, [objective("peak_force")], ["condition < 4", "1 < 2", "2 < 1"])
+    assert violations.shape == (24, 4)
+    assert (violations[:, 2:] == [0.0, 1.0 / 3.0]).all()
+    assert violations[3, 0] == pytest.approx(2 / 3)
+    assert violations[4, 0] == 1.0
+    assert np.isnan(costs[4, 0])
+
+
+def test_the_space_is_what_the_section_design_says() -> None:
+    space = DesignSpace.to_search(Sweep.from_text(TEXT))
+    assert space.names == ("gear_ratio", "torque_constant", "resistance", "upper_arm", "rod_length")
+    assert space.case_count == 2
+    table = space.table(np.array([[2, 1, 0.0, 1.0], [0, 0, 0.5, 0.5]]))
+    assert table["gear_ratio"].tolist() == [50, 50, 30, 30]
+    assert table["torque_constant"].tolist() == [0.36, 0.36, 0.32, 0.32]
+    assert table["payload_mass"].tolist() == [0, 4, 0, 4]
+    assert (table["upper_arm"][:2] == 0.3).all()
+    assert (table["rod_length"][:2] == 1.2).all()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("cases: payload_mass", "cases: upper_arm", "a case that is no parameter of the grid"),
+        ("  where: [rod_length < 3.5 * upper_arm]", "  where: [rod_length < base_radius * 9]", "Write the value of"),
+        ("min peak_force]", "min peak_force, min rms_force]", "a metric of this file"),
+        ("mean over", "mean weighted by upper_arm over", "an operating case, by which cases are weighed"),
+    ],
+)
+def test_what_cannot_be_searched_is_said(old: str, new: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        search(Sweep.from_text(TEXT.replace(old, new)), tmp_path / "none.zarr", generations=1, population=4)
+    assert not (tmp_path / "none.zarr").exists()
+
+
+def test_the_command_offers_all_methods() -> None:
+    assert tuple(METHODS) == commands.METHODS
+
+
+def test_the_command_prints_generations_and_the_front(tmp_path: Path) -> None:
+    sweep, path = tmp_path / "sweep.yaml", tmp_path / "found.zarr"
+    sweep.write_text(TEXT, encoding="utf-8")
+    command = ["study", "search", str(sweep), "--store", str(path), "--generations", "1", "--population", "4"]
+    result = CliRunner().invoke(cli, [*command, "--objective", "peak_force", "--method", "random"])
+    assert result.exit_code == 0, result.output
+    assert "generation 1: 4 designs" in result.output
+    refused = CliRunner().invoke(cli, [*command, "--objective", "peak_force", "--method", "nsga3"])
+    assert refused.exit_code == 2
+    assert "nsga3 for one objective" in refused.output
+    command[command.index(str(path))] = str(tmp_path / "other.zarr")
+    refused = CliRunner().invoke(cli, [*command, "--objective", "peak_frce"])
+    assert refused.exit_code == 2
+    assert "Did you mean" in refused.output
+    assert open_results(path).sizes["design"] == 8
+
+
+def test_labels_of_a_catalogue_are_columns_of_conditions(tmp_path: Path) -> None:
+    rows = "torque_constant,resistance,rated_torque [N mm]\n0.32,6,500\n0.36,4,900\n0.45,2,1300\n"
+    names = ["small, red", "B-36", "large"]
+    named = ["motor," + rows.splitlines()[0]]
+    named += [f'"{name}",{row}' for name, row in zip(names, rows.splitlines()[1:], strict=True)]
+    (tmp_path / "motors.csv").write_text("\n".join(named), encoding="utf-8")
+    listed = TEXT[TEXT.index("  list:") : TEXT.index("  sample:")]
+    text = TEXT.replace(listed, "  file: motors.csv\n  labels: [rated_torque]\n")
+    text = text.replace("[condition < 4]", "[condition < 4, peak_force < rated_torque]")
+    texts = text.replace("[rated_torque]", "[motor, rated_torque]")
+    sweep = Sweep.from_text(texts, folder=tmp_path)
+    search(sweep, tmp_path / "l.zarr", generations=1, population=8, seed=2)
+    outcome = search(sweep, tmp_path / "l.zarr", generations=2, population=8, seed=2)
+    of = dict(zip([0.32, 0.36, 0.45], names, strict=True))
+    assert outcome.designs["motor"].values.tolist() == [of[x] for x in outcome.designs["torque_constant"].values]
+    assert open_results(tmp_path / "l.zarr")["motor"].dims == ("design",)
+    assert Sweep.from_text(texts, folder=tmp_path).fingerprint == sweep.fingerprint
+    for wrong, message in (
+        ("", "an empty cell; expected a text"), ("36", "the number '36'; expected a text .* are no numbers"),
+        ("B-37", ""),
+    ):  # fmt: skip
+        (tmp_path / "motors.csv").write_text("\n".join(named).replace("B-36", wrong), encoding="utf-8")
+        if message:
+            with pytest.raises(InputError, match=message):
+                Sweep.from_text(texts, folder=tmp_path)
+        else:
+            assert Sweep.from_text(texts, folder=tmp_path).fingerprint != sweep.fingerprint
+    (tmp_path / "motors.csv").write_text("\n".join(named), encoding="utf-8")
+    with pytest.raises(InputError, match="got 5 cells; expected 4"):
+        Sweep.from_text(text, folder=tmp_path)  # texts are no parameters
+    (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+    rated = {0.32: 0.5, 0.36: 0.9, 0.45: 1.3}
+    constants = outcome.designs["torque_constant"].values
+    assert outcome.designs["rated_torque"].values == pytest.approx([rated[value] for value in constants])
+    force = outcome.designs["peak_force"].max([d for d in outcome.designs["peak_force"].dims if d != "design"]).values
+    meets = np.array([f < rated[c] for f, c in zip(force, constants, strict=True)])
+    assert (meets[outcome.feasible]).all()
+    assert not meets.all()
+    assert "rated_torque" not in varied_numbers(outcome.designs)
+    sweep = Sweep.from_text(text, folder=tmp_path)
+    assert "rated_torque" not in DesignProblem.of(sweep, cases=["payload_mass"]).names
+    for label, message in (
+        ("resistance", "the parameter resistance"), ("peak_force", "that no output or metric has"),
+        ("Time", "got 'Time'; expected a name .* that no output or metric has, nor a dim"),
+        ("Coulomb", "got 'Coulomb'; expected a name that nothing else has which is swept"),
+    ):  # fmt: skip
+        changed = text.replace("[rated_torque]", f"[{label}]")
+        changed += "friction: {law: coulomb_viscous, grid: {coulomb: [0.1, 0.2]}}\n"
+        (tmp_path / "motors.csv").write_text(rows.replace("rated_torque [N mm]", label), encoding="utf-8")
+        if label == "resistance":
+            (tmp_path / "motors.csv").write_text(rows, encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            Sweep.from_text(changed, folder=tmp_path)
+    (tmp_path / "motors.csv").write_text(rows.replace("N mm", "kgf m"), encoding="utf-8")
+    with pytest.raises(InputError, match="the unit 'kgf m' of the column rated_torque; expected a known unit"):
+        Sweep.from_text(text, folder=tmp_path)

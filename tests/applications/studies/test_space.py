@@ -1,0 +1,238 @@
+"""The design space: what a user varied is a factor, what follows from it is not, wherever factors are asked for."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from applications.commands.cli import cli
+from applications.studies.axes import by_design
+from applications.studies.columns import column, objective, value_of
+from applications.studies.optimisation import optimise, value_with_rates
+from applications.studies.problem import DesignProblem
+from applications.studies.refinement import refine
+from applications.studies.space import DesignSpace, varied_numbers
+from pipeline.errors import InputError
+from pipeline.execution.run import run
+from pipeline.sweep.model import Sweep
+from storage import open_results
+from tests.pipeline.runs import SYNCHRONOUS
+
+TRAJECTORY = """\
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 0.5}}
+time: {stop: 0.5, samples: 11}
+metrics: [peak_force, rms_force, energy]
+"""
+DERIVED = f"""\
+limbsweep: 1
+robot: five_bar
+design:
+  grid: {{proximal_length: [0.5, 0.52, 0.54, 0.56], distal_length: [0.46, 0.49, 0.52, 0.54]}}
+  derive:
+    proximal_mass: 12 * proximal_length ** 2
+    distal_mass: proximal_mass / 2 + distal_length
+  where: proximal_length + distal_length > 1
+{TRAJECTORY}"""
+MOTORS = {
+    "payload_mass": [0.1, 0.2, 0.35],
+    "platform_mass": [0.1, 0.15, 0.3],
+}
+CATALOGUE = f"""\
+limbsweep: 1
+robot: five_bar
+design:
+  grid: {{proximal_length: [0.5, 0.53, 0.56], distal_length: [0.46, 0.5, 0.54]}}
+  list: {{payload_mass: {MOTORS["payload_mass"]}, platform_mass: {MOTORS["platform_mass"]}}}
+{TRAJECTORY}"""
+
+
+def masses(proximal: float, distal: float) -> tuple[float, float]:
+    """Both derived masses, by hand."""
+    return 12 * proximal**2, 6 * proximal**2 + distal
+
+
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("derived") / "s.zarr"
+    run(Sweep.from_text(DERIVED), path, SYNCHRONOUS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("catalogue") / "s.zarr"
+    run(Sweep.from_text(CATALOGUE), path, SYNCHRONOUS)
+    return path
+
+
+def said(*words: object, status: int = 0) -> str:
+    result = CliRunner().invoke(cli, ["study", *map(str, words)])
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+
+
+def built(proximal: float, distal: float, text: str = DERIVED) -> float:
+    """The peak force of one design, by a sweep of its own in which nothing is derived."""
+    head, _ = text.split("design:")
+    proximal, distal = float(proximal), float(distal)
+    first, second = masses(proximal, distal)
+    design = "parameters: {" + f"proximal_length: {proximal!r}, distal_length: {distal!r}, "
+    design += f"proximal_mass: {first!r}, distal_mass: {second!r}" + "}\n"
+    return float(run(Sweep.from_text(head + design + TRAJECTORY), cluster=SYNCHRONOUS)["peak_force"].max())
+
+
+def test_derived_parameters_are_no_factors(derived: Path) -> None:
+    for space in (DesignSpace.of(Sweep.from_text(DERIVED)), DesignSpace.of_dataset(open_results(derived))):
+        assert [factor.name for factor in space.varied()] == ["proximal_length", "distal_length"]
+        assert set(space.of_kind("derived")) == {"proximal_mass", "distal_mass"}
+        assert not space.assumption
+    assert DesignProblem.of(Sweep.from_text(DERIVED)).names == ("proximal_length", "distal_length")
+    with pytest.raises(InputError, match="proximal_mass, which follows as 12 \\* proximal_length"):
+        DesignProblem.of(Sweep.from_text(DERIVED), {"proximal_mass": (1.0, 2.0)})
+    with pytest.raises(InputError, match="which follows as"):
+        DesignProblem.of(Sweep.from_text(DERIVED)).at({"distal_mass": 1.0})
+
+
+def test_a_problem_derives_again_for_every_point(derived: Path) -> None:
+    problem = DesignProblem.of(Sweep.from_text(DERIVED))
+    at = np.array([[0.51, 0.52], [0.545, 0.5]])
+    table = problem.table(at)
+    for k, point in enumerate(at):
+        assert (table["proximal_mass"][k], table["distal_mass"][k]) == pytest.approx(masses(*point), rel=1e-15)
+        assert problem.objective(at, objective("peak_force"))[k] == pytest.approx(built(*point), rel=1e-12)
+    ds = open_results(derived)
+    stored = np.stack([ds[name].values for name in problem.names], axis=1)
+    np.testing.assert_array_equal(problem.objective(stored, objective("peak_force")), column(ds, "peak_force"))
+
+
+@pytest.mark.parametrize("text", ["peak_force", "peak_force / proximal_mass", "sqrt(rms_force_mean) * distal_length"])
+def test_derivatives_go_through_the_rules(text: str) -> None:
+    problem, at = DesignProblem.of(Sweep.from_text(DERIVED)), np.array([0.512, 0.523])
+    value, rates = value_with_rates(problem, objective(text), at)
+    assert value == pytest.approx(problem.objective(at, objective(text)).item(), rel=1e-12)
+    for k, step in enumerate(1e-5 * np.eye(2)):
+        ahead, behind = (problem.objective(at + sign * step, objective(text)).item() for sign in (1.0, -1.0))
+        assert rates[k] == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)
+
+
+def test_optimised_designs_are_what_they_say(derived: Path, tmp_path: Path) -> None:
+    said("optimise", derived, "--objective", "peak_force", "--starts", 2, "--csv", tmp_path / "o.csv")
+    for row in rows_of(tmp_path / "o.csv"):
+        proximal, distal = float(row["proximal_length"]), float(row["distal_length"])
+        expected = masses(proximal, distal)
+        assert (float(row["proximal_mass"]), float(row["distal_mass"])) == pytest.approx(expected, rel=1e-5)
+        assert float(row["peak_force"]) == pytest.approx(built(proximal, distal), rel=1e-4)
+        assert row["conditions"] == "hold"
+        assert proximal + distal >= 1.0 - 1e-6
+    problem = DesignProblem.of(Sweep.from_text(DERIVED))
+    (best, *_) = optimise(problem, "peak_force", [[0.53, 0.5]])
+    assert best.feasible
+    assert best.design["proximal_length"] + best.design["distal_length"] > 1.0
+    grid = np.stack(np.meshgrid(*(np.linspace(*problem.bounds[name], 9) for name in problem.names)), axis=-1)
+    points = grid.reshape(-1, 2)
+    points = points[problem.admissible(points)]
+    assert best.value <= problem.objective(points, objective("peak_force")).min() * (1 + 1e-6)
+
+
+def test_an_expression_is_optimised_as_a_grid_says(derived: Path) -> None:
+    problem = DesignProblem.of(Sweep.from_text(DERIVED))
+    points = np.stack(np.meshgrid(*(np.linspace(*problem.bounds[n], 9) for n in problem.names)), -1).reshape(-1, 2)
+    points = points[problem.admissible(points)]
+    for text in (
+        "peak_force / distal_length",
+        "max energy_sum * proximal_length - peak_force",
+        "rms_force_sum + peak_force",
+    ):
+        wanted = objective(text)
+        for where in ((), ("peak_force < 60 and distal_length <= 0.53",)):
+            found = optimise(problem, wanted, [[0.53, 0.5]], where)[0]
+            here = np.array([list(found.design.values())])
+            assert problem.objective(here, wanted).item() == pytest.approx(found.value, rel=1e-9)
+            values = wanted.sign * problem.objective(points, wanted)
+            met = problem.values(points, ["peak_force"])["peak_force"] < 60 if where else np.ones(len(points), bool)
+            met &= (points[:, 1] <= 0.53) if where else True
+            assert found.feasible
+            assert wanted.sign * found.value <= values[met].min() + 1e-5 * abs(values[met].min()), text
+    text = said("optimise", derived, "--objective", "max energy_sum * proximal_length", "--starts", 1)
+    assert "evaluations" in text
+
+
+@pytest.mark.parametrize("command", ["sensitivity", "one-at-a-time", "sobol", "morris", "rank"])
+def test_no_table_has_what_is_derived(command: str, derived: Path) -> None:
+    option = "--objective" if command == "rank" else "--of"
+    more = {"sobol": ("--count", 4), "morris": ("--count", 2)}.get(command, ())
+    text = said(command, derived, option, "peak_force", *more)
+    assert "proximal_length" in text
+    assert "_mass" not in text
+
+
+def test_a_refined_sweep_and_a_grid_leave_the_rules_alone(derived: Path, tmp_path: Path) -> None:
+    ds = open_results(derived)
+    sweep = refine(ds, [3, 4], tmp_path / "next.yaml", count=8)
+    first = {name: float(values[0]) for name, values in sweep.designs(0, 1).items()}
+    assert first["proximal_mass"] == pytest.approx(12 * first["proximal_length"] ** 2, rel=1e-15)
+    assert varied_numbers(by_design(ds)) == ["proximal_length", "distal_length"]
+
+
+def test_a_derived_parameter_stays_within_its_bounds() -> None:
+    text = DERIVED.replace("12 * proximal_length ** 2", "20 * (proximal_length - 0.499)").replace("  where", "  #")
+    problem = DesignProblem.of(Sweep.from_text(text), {"proximal_length": (0.46, 0.56)})
+    assert problem.admissible(np.array([[0.49], [0.5]])).tolist() == [False, True]
+    assert np.isnan(problem.objective(np.array([[0.49], [0.5]]), objective("peak_force"))).tolist() == [True, False]
+    best = optimise(problem, "energy_sum", [[0.55]])[0]
+    assert best.feasible
+    assert problem.table(np.array([list(best.design.values())]))["proximal_mass"][0] >= 1e-6
+
+
+def test_a_row_of_a_table_is_one_factor(catalogue: Path, tmp_path: Path) -> None:
+    ds, name = open_results(catalogue), "payload_mass, platform_mass"
+    for space in (DesignSpace.of(Sweep.from_text(CATALOGUE)), DesignSpace.of_dataset(ds)):
+        assert [(f.name, f.kind) for f in space.varied()] == [
+            *(("proximal_length", "free"), ("distal_length", "free")),
+            (name, "category"),
+        ]
+    columns = DesignSpace.of_dataset(ds).columns_of(ds)
+    assert [len(np.unique(values)) for values in columns.values()] == [3, 3, 3]
+    problem = DesignProblem.of(Sweep.from_text(CATALOGUE))
+    assert problem.bounds[name] == (0.0, 3.0)
+    points = np.stack([*problem.space.coordinates({str(k): v.values for k, v in ds.coords.items()}).values()], axis=1)
+    np.testing.assert_array_equal(problem.objective(points, objective("peak_force")), column(ds, "peak_force"))
+    for command in ("sensitivity", "one-at-a-time", "sobol", "morris"):
+        more = {"sobol": ("--count", 8), "morris": ("--count", 2)}.get(command, ())
+        lines = said(command, catalogue, "--of", "peak_force", *more).splitlines()
+        assert sum(line.startswith(("proximal", "distal", "payload", "platform")) for line in lines) == 3
+    said("optimise", catalogue, "--objective", "peak_force", "--csv", tmp_path / "o.csv")
+    for row in rows_of(tmp_path / "o.csv"):
+        pair = float(row["payload_mass"]), float(row["platform_mass"])
+        assert pair in zip(*MOTORS.values(), strict=True)
+    with pytest.raises(InputError, match="rows of a table, which have no derivatives"):
+        optimise(problem, "peak_force", [[0.53, 0.5, 1.0]])
+    following = refine(ds, [0, 1, 2], tmp_path / "next.yaml", count=4)
+    values = following.designs(0, following.design.size)
+    pairs = set(zip(values["payload_mass"].tolist(), values["platform_mass"].tolist(), strict=True))
+    assert pairs <= set(zip(*MOTORS.values(), strict=True))
+
+
+def test_a_list_of_designs_has_its_columns_as_factors() -> None:
+    draws = np.random.default_rng(1).uniform(0.5, 0.56, (2, 40))
+    lists = {"proximal_length": draws[0].tolist(), "distal_length": draws[1].tolist()}
+    lists |= {"payload_mass": [0.0, 0.1] * 20, "platform_mass": [0.1, 0.3] * 20}
+    head, _ = CATALOGUE.split("design:")
+    text = f"{head}design: {{list: {lists}}}\n{TRAJECTORY}"
+    ds = run(Sweep.from_text(text), cluster=SYNCHRONOUS)
+    expected = [("proximal_length", "free"), ("distal_length", "free"), ("payload_mass, platform_mass", "category")]
+    for space in (DesignSpace.of(Sweep.from_text(text)).with_columns(), DesignSpace.of_dataset(ds)):
+        assert [(f.name, f.kind) for f in space.varied()] == expected
+    unread = ds.assign_attrs(sweep="robot: [")
+    space = DesignSpace.of_dataset(unread)
+    assert sorted((f.name, f.kind) for f in space.varied()) == sorted(expected)
+    assert "cannot be read" in space.assumption
+    assert value_of(unread, "peak_force").shape == (40,)

@@ -1,0 +1,90 @@
+"""The three forms at one state: the same acceleration, speeds there and back, and the step that closes limbs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from robots import catalog
+from robots.model import Robot
+from tasks import forward_dynamics
+from tasks.dynamics import inputs
+from tasks.dynamics.free_motion import Form, State, System
+from tasks.kernels.kernel import rows
+from tests.catalogue import PARALLEL
+from tests.tasks.regions import States, close, freedoms, states
+
+FORMS: tuple[Form, ...] = ("task_space", "joint", "actuator")
+COUNT = 16
+
+
+@pytest.fixture(params=PARALLEL)
+def robot(request: pytest.FixtureRequest) -> Robot:
+    return catalog.build(request.param)
+
+
+def forces(robot: Robot) -> np.ndarray:
+    count = len(robot.mechanism.actuators)
+    return np.random.default_rng(5).normal(size=(COUNT, count)) * (1e3 if robot.name == "gough_stewart" else 5.0)
+
+
+def systems(robot: Robot, motion: States) -> Iterator[tuple[System, State]]:
+    force, load = rows(forces(robot), (COUNT,)), np.zeros((6, COUNT))
+    for form in FORMS:
+        if form == "actuator" and force.shape[0] != len(freedoms(robot)):
+            continue
+        system = System(robot, form, inputs.GRAVITY, lambda t: force, lambda t: load)
+        yield system, system.start(inputs.moving_input(robot, motion.moving)[1])
+
+
+def test_speeds_of_actuators_are_those_of_the_platform(robot: Robot) -> None:
+    motion = states(robot, COUNT)
+    for system, state in systems(robot, motion):
+        close(system.twist(system.speed(state)).T, motion.twist, 1e-9)
+
+
+def test_rates_are_those_of_forward_dynamics(robot: Robot) -> None:
+    """Of the speed in the first two forms; in the last the platform's acceleration by a short step."""
+    motion, free = states(robot, COUNT), freedoms(robot)
+    expected = forward_dynamics(robot, force=forces(robot), **motion.moving)[:, free]
+    for system, state in systems(robot, motion):
+        rate = system.rate(0.0, state)
+        np.testing.assert_allclose(rate.position.T, motion.twist[:, 3:], rtol=0, atol=1e-8)
+        if system.form != "actuator":
+            close(rate.speed.T, expected, 1e-9)
+            continue
+        ahead, behind = (system.speed(state.moved(rate, h)).T for h in (1e-5, -1e-5))
+        close((ahead - behind) / 2e-5, expected, 1e-5)
+
+
+def test_joints_move_as_inverse_kinematics_says(robot: Robot) -> None:
+    motion = states(robot, COUNT)
+    for system, state in itertools.islice(systems(robot, motion), 1, None):
+        rate = system.rate(0.0, state)
+        ahead = States(**motion.at(1e-6), twist=motion.twist, acceleration=motion.acceleration)
+        later = system.start(inputs.moving_input(robot, ahead.at_rest)[1])
+        for now, change, then in zip(state.angles, rate.angles, later.angles, strict=True):
+            assert np.abs(now + 1e-6 * change - then).max() < 1e-8
+
+
+def test_a_step_closes_limbs_to_second_order(robot: Robot) -> None:
+    motion = states(robot, COUNT)
+    for system, state in itertools.islice(systems(robot, motion), 1, None):
+        torn = State(state.position, state.quaternion, state.speed, tuple(a + 1e-5 for a in state.angles))
+        closed, before = system.closed(torn)
+        again, after = system.closed(closed)
+        assert (before > 1e-7).all()
+        assert (after < 1e-3 * before).all()
+        assert (system.closed(again)[1] < 1e-12).all()
+
+
+def test_what_does_not_suit_is_refused() -> None:
+    robot = catalog.build("delta_4rr2rrr")
+    still = np.zeros((4, 8))
+    with pytest.raises(ValueError, match="form: got 'tasks'; expected one of task_space, joint, actuator"):
+        System(robot, "tasks", inputs.GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="form: got 'actuator', but delta_4rr2rrr has more actuators than freedoms"):
+        System(robot, "actuator", inputs.GRAVITY, lambda t: still, lambda t: still)

@@ -1,0 +1,103 @@
+"""What reaches kernels from a caller: batch dims, padding, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robots import catalog
+from tasks import inverse_dynamics, joint_reactions
+from tasks.dynamics import inputs
+from tasks.dynamics.equations import forward_dynamics
+from tasks.kernels.kernel import rows
+
+DELTA, PLANAR, HEXAPOD = (catalog.build(name) for name in ("delta_3rr2rrr", "five_bar", "gough_stewart"))
+
+
+def test_rows_are_padded_with_the_last_sample() -> None:
+    values = np.arange(6.0).reshape(3, 2)
+    found = rows(values, (3,))
+    assert found.shape == (2, 8)
+    np.testing.assert_array_equal(found[:, :3], values.T)
+    np.testing.assert_array_equal(found[:, 3:], np.tile(values[2][:, None], 5))
+    np.testing.assert_array_equal(rows(values[0], (2, 4)), np.tile(values[0][:, None], 8))
+    assert found.flags.c_contiguous
+
+
+def test_batch_dims_broadcast() -> None:
+    turns = np.tile(np.eye(3), (4, 1, 1, 1))
+    moving = inputs.Moving(position=np.zeros((3, 3)), rotation=turns, twist=np.arange(6.0))
+    batch, motion = inputs.moving_input(HEXAPOD, moving, {"force": (5, 1, 1)})
+    assert batch == (5, 4, 3)
+    assert motion.shape == (1, 24, 64)
+    np.testing.assert_array_equal(motion[0, 12:18, 17], np.arange(6.0))
+    np.testing.assert_array_equal(motion[0, 18:], 0.0)
+
+
+def test_a_platform_that_does_not_turn_has_a_short_motion() -> None:
+    home = np.array(DELTA.mechanism.platform.home.position)
+    moving = inputs.Moving(position=home, twist=[0, 0, 0, 1.0, 2.0, 3.0], acceleration=[0, 0, 0, 4, 5, 6])
+    batch, motion = inputs.moving_input(DELTA, moving)
+    assert batch == ()
+    np.testing.assert_array_equal(motion[0, :, 0], [*home, 1, 2, 3, 4, 5, 6])
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"position": [0.0, 0.0]}, r"position: got an array of shape \(2,\); expected \(\*batch, 3\), not empty"),
+        (
+            {"position": np.zeros((0, 3))},
+            r"position: got an array of shape \(0, 3\); expected \(\*batch, 3\), not empty",
+        ),
+        ({"rotation": np.eye(2)}, r"rotation: got an array of shape \(2, 2\); expected \(\*batch, 3, 3\)"),
+        (
+            {"position": np.zeros((2, 3)), "twist": np.zeros((3, 6))},
+            r"batch dims do not fit together: position \(2,\), twist \(3,\); expected shapes that broadcast",
+        ),
+        (
+            {"twist": [0.1, 0, 0, 0, 0, 0]},
+            "twist: the platform of delta_3rr2rrr cannot rotate; expected no angular part",
+        ),
+        ({"acceleration": [0, 0, 0.1, 0, 0, 0]}, "acceleration: the platform of delta_3rr2rrr cannot rotate"),
+        ({"rotation": -np.eye(3)}, "rotation: the platform of delta_3rr2rrr cannot rotate"),
+    ],
+)
+def test_what_does_not_fit_is_refused(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        inputs.moving_input(DELTA, {"position": DELTA.mechanism.platform.home.position, **given})
+
+
+def test_motion_out_of_the_plane_is_refused() -> None:
+    with pytest.raises(ValueError, match="position: the platform of five_bar cannot move along y; expected 0 there"):
+        inputs.moving_input(PLANAR, {"position": (0.0, 0.1, -0.6)})
+
+
+def test_gravity_is_a_vector() -> None:
+    np.testing.assert_array_equal(inputs.gravity_input([1, 2, 3]), [[1.0, 2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"gravity: got an array of shape \(2,\); expected \(3,\), a vector"):
+        inputs.gravity_input([0.0, -9.81])
+
+
+def test_a_load_may_be_given_in_the_platforms_axes() -> None:
+    robot = catalog.build("gough_stewart")
+    position = np.array([0.1, -0.2, 2.1])
+    rotation = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_matrix()
+    load = np.array([1.0, 2.0, 3.0, 40.0, 50.0, 60.0])
+    turned = np.concatenate([rotation @ load[:3], rotation @ load[3:]])
+    for function in (inverse_dynamics, joint_reactions):
+        world = function(robot, position=position, rotation=rotation, load=turned)
+        platform = function(robot, position=position, rotation=rotation, load=load, load_axes="platform")
+        np.testing.assert_allclose(platform, world, rtol=1e-12, atol=1e-9)
+    force = inverse_dynamics(robot, position=position, rotation=rotation, load=turned)
+    moved = forward_dynamics(robot, force=force, position=position, rotation=rotation, load=load, load_axes="platform")
+    np.testing.assert_allclose(moved, 0.0, atol=1e-10)
+
+
+def test_other_axes_of_a_load_are_refused() -> None:
+    robot = catalog.build("gough_stewart")
+    with pytest.raises(ValueError, match=r"load_axes: got 'tool'; expected 'world' or 'platform'"):
+        inverse_dynamics(robot, position=(0, 0, 2), load=np.zeros(6), load_axes="tool")

@@ -1,0 +1,95 @@
+"""Friction whose normal loads are reactions, in forward dynamics, against free bodies and another method."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.motion import loads, rest
+from benchmarks.motion.machines import machine
+from robots.status import Status
+from tasks import accelerate, inverse_dynamics, simulate
+from tasks.dynamics.chains import ChainMotion
+from tests.reference.free_bodies import Affine, Response
+from tests.reference.loaded_friction import Bearing, LoadedFriction
+from tests.tasks.bits import bits
+
+
+@pytest.mark.parametrize("coefficient", [0.01, 0.3])
+@pytest.mark.parametrize("name", ["three_loop_leg", "irb6", "five_bar"])
+def test_friction_meets_its_law_at_the_reactions_of_free_bodies(name: str, coefficient: float) -> None:
+    """Another solution is one of the same accelerations, but where friction of joints at rest is not unique."""
+    found = loads.verdict(name, coefficient, 12)
+    assert (found.status == Status.OK).all()
+    assert not found.wrong.any()
+    assert found.solved.sum() >= 10
+    assert (found.same | ~found.solved | ~found.unique).all()
+    assert found.same.sum() >= 6
+
+
+@pytest.mark.parametrize(
+    ("name", "law"), [("five_bar", "stiction"), ("five_bar", "lugre"), ("three_loop_leg", "lugre")]
+)
+def test_laws_with_a_state_meet_their_formula_at_the_reactions_of_free_bodies(name: str, law: str) -> None:
+    found = loads.verdict(name, 0.1, 12, law)
+    assert (found.status == Status.OK).all()
+    assert not found.wrong.any()
+
+
+@pytest.mark.slow
+def test_the_same_of_a_delta() -> None:
+    found = loads.verdict("delta_3rr2rrr", 0.1, 6)
+    assert not found.wrong.any()
+    assert (found.status == Status.OK).all()
+
+
+def test_results_that_are_off_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accelerations, friction in motion and friction at rest, each by itself."""
+
+    def shifted(part: str) -> None:
+        def off(*args: object, **options: object) -> object:
+            motion = accelerate(*args, **options)  # type: ignore[arg-type]
+            return motion._replace(**{part: getattr(motion, part) * 1.001 + 1e-4})
+
+        monkeypatch.setattr(loads, "accelerate", off)
+
+    for part in ("acceleration", "friction"):
+        shifted(part)
+        assert loads.verdict("three_loop_leg", 0.3, 12).wrong.sum() >= 8
+        assert loads.verdict("five_bar", 0.1, 12, "lugre").wrong.sum() >= 8
+
+
+def test_free_bodies_move_as_robots_do() -> None:
+    """Without friction: a third formulation of forward dynamics, to rounding."""
+    for name in ("irb6", "five_bar", "three_loop_leg"):
+        robot = machine(name)
+        numbers = rest.setting(robot, "actuated", 4)
+        free = accelerate(robot, **numbers.state, force=rest.forces(numbers, 3.0), gravity=rest.GRAVITY)
+        own = loads.without_friction(numbers, rest.forces(numbers, 3.0))
+        np.testing.assert_allclose(own, free.acceleration, rtol=0, atol=1e-11 * np.abs(free.acceleration).max())
+
+
+@pytest.mark.parametrize(("rate", "push", "expected"), [(1.0, 1.0, 3.0), (0.0, 1.0, 1.0), (0.0, -5.0, -3.0)])
+def test_newton_steps_find_friction_of_a_block(rate: float, push: float, expected: float) -> None:
+    """A block of 1 kg on a plane, pressed down by 10 N: c N of friction in motion, and what pushes it at rest."""
+    carried = Affine(np.array([[0.0, 0.0, 10.0, 0.0, 0.0]]), np.zeros((1, 5, 1)))
+    response = Response(Affine(np.array([push]), np.eye(1)), carried, Affine(np.zeros(6), np.zeros((6, 1))))
+    friction = LoadedFriction(response, Bearing(0.01, 0.01, 0.05, np.array([True])), 0.3, np.array([rate]))
+    solution = friction.solved(np.zeros(1))
+    assert solution is not None
+    np.testing.assert_allclose(solution, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "three_loop_leg"])
+def test_what_reactions_hold_does_not_creep(name: str) -> None:
+    """For 60 s, to the last bit, under forces that friction has to make up for."""
+    robot = machine(name)
+    chain = robot.mechanism.is_chain
+    state = {"q": np.array([0.1])} if chain else {"position": np.array(robot.mechanism.platform.home.position)}
+    force = inverse_dynamics(robot, **state) + 0.02
+    law = {"law": "coulomb_viscous", "coulomb": 0.3, "load": "reaction", "joints": "all"}
+    found = simulate(robot, **state, force=force, friction=law, step=1.0, steps=60, every=10)
+    assert found.status == Status.OK
+    assert found.stuck.all()
+    place = found.q if isinstance(found, ChainMotion) else found.position
+    assert (bits(place) == bits(place[0])).all()

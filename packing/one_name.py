@@ -1,5 +1,4 @@
-"""Write our packages again as parts of one package: `tasks.dynamics.inverse` as
-`limbsweep._src.tasks.dynamics.inverse`.
+"""Write our packages again as parts of one package: `tasks.kernels` becomes `limbsweep._src.tasks.kernels`.
 
 Of each Python file the names of our modules are changed, in place, so that lines keep their numbers: in import
 statements, and in texts, where a dotted name is that of a module (tables of homes, `python -m`, docstrings). Attributes

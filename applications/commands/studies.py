@@ -1,4 +1,4 @@
-"""The commands `limbsweep study ...` on what a store holds; those that compute are in `applications.commands.searches`."""
+"""Commands `limbsweep study ...` on the results in a store; `applications.commands.searches` has those that compute."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class JointColumns(Section):
 
 
 class GeometrySection(Section):
-    """What is sought, see `applications.identification.estimation.calibration.geometry.Geometry` and `applications.identification.estimation.calibration.calibrate.calibrate`."""
+    """Parameters and zeros to estimate, see `Geometry` and `calibrate` of the estimation."""
 
     parameters: tuple[Text, ...] = ()
     zeros: bool = True

@@ -77,6 +77,17 @@ class Source:
                 if parameter.arg not in ("self", "cls"):
                     yield parameter
 
+    def inner_imports(self, packages: Iterable[str]) -> int:
+        """Count the statements inside functions that import modules of these packages."""
+        inside = {id(node): node for function in self.functions() for node in ast.walk(function)}
+        statements = (node for node in inside.values() if isinstance(node, ast.ImportFrom | ast.Import))
+        return sum(_first_name(node) in packages for node in statements)
+
+
+def _first_name(node: ast.ImportFrom | ast.Import) -> str:
+    name = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
+    return name.partition(".")[0]
+
 
 def _span(first: int, last: int | None) -> range:
     return range(first, (last or first) + 1)
@@ -101,6 +112,23 @@ def median_module(sources: Iterable[Source]) -> float:
 def median_function(sources: Iterable[Source]) -> float:
     """Median of the lines of a function from `def` to its end, with its docstring."""
     return median(len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions())
+
+
+def parameter_counts(sources: Iterable[Source]) -> list[int]:
+    """Count the parameters of each function, without `self` and `cls` and without `*` and `**`."""
+    return [
+        sum(
+            parameter.arg not in ("self", "cls")
+            for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        )
+        for source in sources
+        for node in source.functions()
+    ]
+
+
+def function_lines(sources: Iterable[Source]) -> list[int]:
+    """Count the lines of each function, from `def` to its end."""
+    return [len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions()]
 
 
 def classes_twice(sources: Iterable[Source]) -> dict[str, int]:

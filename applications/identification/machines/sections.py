@@ -1,4 +1,4 @@
-"""Sections of a recording description: keys and types; `applications.identification.machines.description` reads them."""
+"""Sections of a recording description: keys and types; `description` reads them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class OwnColumnSection(Section):
 
 
 class ModelSection(Section):
-    """What the machine has beside its bodies, see `applications.identification.estimation.machines.machine_model.MachineModel`."""
+    """Parts of the machine beside its bodies, see `MachineModel` of the estimation."""
 
     friction: FrictionColumns = USUAL
     offset: bool = True

@@ -38,7 +38,8 @@ def test_laws_are_named_in_two_tables_and_nowhere_else() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value in names
     }
-    columns = "applications/identification/estimation/machines/machine_model.py"  # columns of a regressor that are named as laws are
+    # columns of a regressor that are named as laws are
+    columns = "applications/identification/estimation/machines/machine_model.py"
     assert naming == {"robots/friction/laws.py", "tasks/features/friction/laws.py", columns}
 
 

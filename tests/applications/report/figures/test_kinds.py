@@ -124,6 +124,7 @@ def test_figures_need_no_plotly() -> None:
     import subprocess
     import sys
 
-    told = "import sys; sys.modules['plotly'] = None; from applications.report.figures import kinds; print(len(kinds.KINDS))"
+    blocked = "import sys; sys.modules['plotly'] = None"
+    told = f"{blocked}; from applications.report.figures import kinds; print(len(kinds.KINDS))"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{len(case.KINDS)}\n", "")

@@ -271,7 +271,8 @@ def test_constant_load_costs_coulomb_and_viscous_friction_nothing() -> None:
         ("stribek", "friction law: got 'stribek'; expected a law without a state; did you mean 'stribeck'?"),
         (
             "lugre",
-            "friction law: got 'lugre'; expected a law without a state; has a state: see tasks.features.friction.history",
+            "friction law: got 'lugre'; expected a law without a state; has a state: see "
+            "tasks.features.friction.history",
         ),
     ],
 )

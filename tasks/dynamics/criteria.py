@@ -103,7 +103,8 @@ class SolvedPose:
             raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
         self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
         request = self.dynamics.request
-        bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
+        looked = ("least_constraint_regularity",) if request.constrained else ()
+        bare, self.limbs = replace(request, wanted=looked), range(len(robot.mechanism.instances))
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
         self.places = [TWIST.index(name) for name in criteria.directions(robot.family, request.criteria.spatial)]
         self.total, count = self.sum("stiffness"), len(self.places)

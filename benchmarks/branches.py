@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.checkout import use_packages
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 
 ROOT = Path(__file__).parent.parent
 SCALES = {"gough_stewart": (0.01, 0.1, 1.0, 10.0, 100.0)}
@@ -113,7 +113,7 @@ def continued(name: str, scale: float, poses: int) -> Score:
     found = solved.status == Status.OK
     limbs = reference.branches(robot.mechanism, *nodes)
     reached, right = reference.compare(limbs, solved.position, found)
-    status = inverse_dynamics(robot, **motion, full=True).status
+    status = inverse_dynamics(robot, **motion).status
     beyond = right & (status != Status.OK)
     return Score(name, scale, "continuation", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
@@ -131,7 +131,7 @@ def chain_score(name: str, poses: int, closed_form: Any) -> Score:
     for joint, value in expected.items():
         gap = solved.position[:, 0, names.index(joint)] - value
         right &= np.abs((gap + np.pi) % (2.0 * np.pi) - np.pi) < ACCURATE
-    beyond = right & (inverse_dynamics(robot, q=q, full=True).status != Status.OK)
+    beyond = right & (inverse_dynamics(robot, q=q).status != Status.OK)
     return Score(name, 1.0, "closed form", *(int(x.sum()) for x in (reached, found, right, beyond)))
 
 
@@ -146,13 +146,13 @@ def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
     motion: Moving = {"position": position} if rotation is None else {"position": position, "rotation": rotation}
     turned = np.broadcast_to(np.eye(3), (poses, 3, 3)) if rotation is None else rotation
     expected, reached = closed_form(robot.values, position, turned)
-    actuators = actuator_positions(robot, **motion)
+    actuators = actuator_positions(robot, **motion).position
     found = np.isfinite(actuators).all(axis=-1)
     gap, gear = actuators - expected, robot.values["gear_ratio"] if name.endswith("motors") else 1.0
     turning = robot.mechanism.actuator_kinds[0] == "revolute"
     gap = (gap / gear + np.pi) % (2.0 * np.pi) - np.pi if turning else gap / scale
     right = found & reached & (np.abs(gap).max(axis=-1) < ACCURATE)
-    status = inverse_dynamics(robot, **motion, full=True).status
+    status = inverse_dynamics(robot, **motion).status
     beyond = right & (status != Status.OK)
     return Score(name, scale, "closed form", *(int(x.sum()) for x in (reached, found, right, beyond)))
 

@@ -13,7 +13,8 @@ from benchmarks.robots import STATES, Job
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.inputs import Moving, moving_input
+from tasks.dynamics.inputs import moving_input
+from tasks.dynamics.records import Moving
 
 BOUND = 1e-4
 """Errors whose root mean square is beyond this part of the largest force are a mistake of ours, not of rounding."""

@@ -23,7 +23,8 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, inverse_dynamics
 from tasks.checks.newton_euler_system import joint_reactions_reference
-from tasks.dynamics.inputs import GRAVITY, Moving, gravity_input, mounts, moving_input, parameters
+from tasks.dynamics.inputs import gravity_input, mounts, moving_input, parameters
+from tasks.dynamics.records import GRAVITY, Moving
 from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.keys import Indexed, Values
@@ -185,7 +186,7 @@ def _check_motors(job: Job, few: Any) -> None:
     """The same where motors drive a robot, whom that system does not know: by its equations of motion."""
     chain = job.robot.mechanism.is_chain
     given = {name: values for name, values in few.items() if name not in ("acceleration", "qdd")}
-    form, made = equations_of_motion(job.robot, **given), inverse_dynamics(job.robot, full=True, **few)
+    form, made = equations_of_motion(job.robot, **given), inverse_dynamics(job.robot, **few)
     places = slice(None) if chain else [TWIST.index(name) for name in job.robot.mechanism.platform.mobility]
     speed, change = (few[name][:, places] for name in (("qd", "qdd") if chain else ("twist", "acceleration")))
     demand = np.einsum("sij,sj->si", form.mass, change) + np.einsum("sij,sj->si", form.coriolis, speed) + form.gravity

@@ -60,7 +60,7 @@ def forces(name: str, states: Any) -> list[list[float]]:
     from robots import catalog
     from tasks import inverse_dynamics
 
-    found: list[list[float]] = inverse_dynamics(catalog.build(name), **states).tolist()
+    found: list[list[float]] = inverse_dynamics(catalog.build(name), **states).force.tolist()
     return found
 
 

@@ -120,7 +120,7 @@ def inertia_of_the_rover(results: Dataset) -> Figure:
     robot = catalog.build("rover_rocker")
     for axes, trajectory in zip(panels, results["trajectory"].values, strict=True):
         q = results["joint_position"].sel(trajectory=trajectory).isel(design=0, limb=0)
-        axes.plot(q["time"], inertia_matrix(robot, q=q.transpose("time", "joint").values)[:, 1, 0])
+        axes.plot(q["time"], inertia_matrix(robot, q=q.transpose("time", "joint").values).matrix[:, 1, 0])
         axes.set(xlabel="time [s]", ylabel="M[2][1] [kg m^2]", title=f"5 sin t in {trajectory}")
     return figure
 

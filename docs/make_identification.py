@@ -12,6 +12,7 @@ from applications.identification.estimation.base import base_parameters
 from applications.identification.estimation.excitation import Excitation, Limits, moving
 from robots import catalog
 from tasks import inverse_dynamics, regressor
+from tasks.dynamics.records import Forces
 from tasks.dynamics.regressor import standard_parameters
 
 PICTURE = Path(__file__).parent / "pictures" / "identification.svg"
@@ -32,15 +33,17 @@ REPETITIONS = 30
 def errors(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Errors over the standard deviations at the first count (count,), found and by theory; mean over parameters."""
     robot = catalog.build(name)
-    base = base_parameters(robot, friction=FRICTION, shared=True)
+    base = base_parameters(robot, forces=Forces(friction=FRICTION), shared=True)
     problem = Excitation(robot, base, CASES[name], 5.0, samples=60, options={"friction": FRICTION, "shared": True})
     series = problem.series(problem.random(0, 0))
     truth = base.of(list(standard_parameters(robot, friction=FRICTION, shared=True).values()))
     found, theory = [], []
     for count in COUNTS:
         moved = moving(robot, series, series.times(count))
-        forces = inverse_dynamics(robot, friction=FRICTION, **moved).ravel()
-        matrix = base.reduced(regressor(robot, friction=FRICTION, shared=True, **moved)).reshape(-1, base.count)
+        forces = inverse_dynamics(robot, forces=Forces(friction=FRICTION), **moved).force.ravel()
+        matrix = base.reduced(regressor(robot, shared=True, forces=Forces(friction=FRICTION), **moved).matrix).reshape(
+            -1, base.count
+        )
         size = NOISE * np.sqrt(np.mean(forces**2))
         noise = np.random.default_rng([1, count]).normal(size=(REPETITIONS, len(forces))) * size
         off = [estimators.least_squares(matrix, forces + each).values - truth for each in noise]

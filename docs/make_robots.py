@@ -26,7 +26,7 @@ from robots.parameters import Parameter
 from robots.types import BASE, TWIST
 from tasks.checks import newton_euler_system as system_solution
 from tasks.checks.newton_euler_system import assemble
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tasks.mechanics.kinematics import row_count
 from tasks.mechanics.loops import LimbChoice
 from tasks.mechanics.structure import structure_of

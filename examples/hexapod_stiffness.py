@@ -22,7 +22,7 @@ SCREW = 5e7
 def stiffness(robot: ls.Robot) -> float:
     """Least stiffness of the platform against forces, at the reference pose [N/m]."""
     home = robot.mechanism.platform.home.position
-    rows = ls.inverse_dynamics(robot, position=home, full=True).jacobian
+    rows = ls.inverse_dynamics(robot, position=home).jacobian
     compliance = np.linalg.inv(rows.T @ (SCREW * rows))[3:, 3:]
     return float(1.0 / np.linalg.eigvalsh(compliance)[-1])
 

@@ -26,7 +26,7 @@ LENGTH, STEP, STEPS, SERVO = 2.0, 1e-3, 3000, 0.5
 def main(folder: Path = Path("runs")) -> None:
     """Plan the currents, integrate, draw, and say where the arm stays."""
     robot, times = ls.robots.build("irb6"), np.linspace(0.0, LENGTH, 401)
-    turns = ls.inverse_dynamics(robot, q=np.zeros(5), full=True).jacobian
+    turns = ls.inverse_dynamics(robot, q=np.zeros(5)).jacobian
     goal, s = np.linalg.solve(turns, END), (times / LENGTH)[:, None]
     way = {
         "q": goal * (10 * s**3 - 15 * s**4 + 6 * s**5),
@@ -34,7 +34,9 @@ def main(folder: Path = Path("runs")) -> None:
         "qdd": goal * (60 * s - 180 * s**2 + 120 * s**3) / LENGTH**2,
     }
     sliding = {name: value for name, value in FRICTION.items() if name != "starting"}
-    feed = ls.profile(times, ls.inverse_dynamics(robot, friction=sliding, **way) / ls.torque_constants(robot))
+    feed = ls.profile(
+        times, ls.inverse_dynamics(robot, forces=ls.Forces(friction=sliding), **way).force / ls.torque_constants(robot)
+    )
     places = ls.profile(times, way["q"])
 
     def current(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -53,7 +55,7 @@ def main(folder: Path = Path("runs")) -> None:
         every=10,
         method="euler",
     )
-    motors = ls.actuator_positions(robot, q=found.q)
+    motors = ls.actuator_positions(robot, q=found.q).position
     currents = np.stack([current(t, q, q * 0.0) for t, q in zip(found.time, found.q, strict=True)])
     folder.mkdir(parents=True, exist_ok=True)
     draw(found.time, currents, motors).savefig(folder / "irb6_currents.png", dpi=120)

@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from applications.identification.identify import identify
     from applications.report import save_figure as figure
     from applications.report import write_report as report
-    from limbsweep import robots, study, tasks
+    from limbsweep import robots, study
     from limbsweep.labelled.functions import (
-        accelerate,
         actuator_positions,
         bias_vector,
         cartesian_stiffness,
@@ -70,28 +69,30 @@ if TYPE_CHECKING:
     from robots.parameters import ParameterError
     from robots.status import Status
     from storage.errors import StoreError
-    from tasks.dynamics.chains import accelerate_chain
     from tasks.dynamics.criteria import clearance_error
     from tasks.dynamics.elastic_drives import drive_deflection
     from tasks.dynamics.inverse import resolve_redundancy
     from tasks.dynamics.linear import linearisation
+    from tasks.dynamics.records import Environment, Forces, Motion, State
     from tasks.dynamics.regressor import standard_parameters
     from tasks.dynamics.servo import motor_demand, on_supply, torque_constants
     from tasks.dynamics.simulate import simulate_adaptive
 
 __all__ = [
     "ClusterConfig",
+    "Environment",
+    "Forces",
     "InputError",
     "Loader",
+    "Motion",
     "ParameterError",
     "Robot",
     "RunStoppedError",
+    "State",
     "Status",
     "StoreError",
     "Sweep",
     "UserMetric",
-    "accelerate",
-    "accelerate_chain",
     "actuator_positions",
     "append",
     "base_parameters",
@@ -146,7 +147,6 @@ __all__ = [
     "study",
     "submit",
     "sweep",
-    "tasks",
     "torque_constants",
     "verify",
 ]
@@ -184,9 +184,12 @@ _HOMES = {
     # robots
     "Robot": "robots.model",
     "robots": "limbsweep.robots:",
+    # records of a call
+    "Environment": "tasks.dynamics.records",
+    "Forces": "tasks.dynamics.records",
+    "Motion": "tasks.dynamics.records",
+    "State": "tasks.dynamics.records",
     # functions on arrays; those of `limbsweep.labelled` take DataArrays as well
-    "accelerate": "limbsweep.labelled.functions",
-    "accelerate_chain": "tasks.dynamics.chains",
     "actuator_positions": "limbsweep.labelled.functions",
     "bias_vector": "limbsweep.labelled.functions",
     "cartesian_stiffness": "limbsweep.labelled.functions",
@@ -216,7 +219,6 @@ _HOMES = {
     "servo": "limbsweep.labelled.motions",
     "simulate": "limbsweep.labelled.motions",
     "simulate_adaptive": "tasks.dynamics.simulate",
-    "tasks": "limbsweep.tasks:",
     "torque_constants": "tasks.dynamics.servo",
     # the equations as code for other tools
     "c_code": "applications.export.code.c_source",

@@ -11,17 +11,10 @@ from robots.loading import on_first_use
 if TYPE_CHECKING:
     from tasks.checks.lagrange import lagrange_coefficients
     from tasks.dynamics.bearings import constraint_forces
-    from tasks.dynamics.chains import accelerate_chain
     from tasks.dynamics.criteria import cartesian_stiffness, clearance, natural_frequencies, pose_error
-    from tasks.dynamics.equations import (
-        bias_vector,
-        equations_of_motion,
-        forward_dynamics,
-        inertia_element,
-        inertia_matrix,
-    )
+    from tasks.dynamics.equations import bias_vector, equations_of_motion, inertia_element, inertia_matrix
     from tasks.dynamics.fastest import fastest_motion
-    from tasks.dynamics.forward import accelerate
+    from tasks.dynamics.forward import forward_dynamics
     from tasks.dynamics.forward_kinematics import forward_kinematics
     from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions, resolve_redundancy
     from tasks.dynamics.linear import linearisation
@@ -30,8 +23,6 @@ if TYPE_CHECKING:
     from tasks.sources.profiles import profile
 
 __all__ = [
-    "accelerate",
-    "accelerate_chain",
     "bias_vector",
     "cartesian_stiffness",
     "clearance",
@@ -57,15 +48,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "accelerate": "tasks.dynamics.forward",
-    "accelerate_chain": "tasks.dynamics.chains",
     "bias_vector": "tasks.dynamics.equations",
     "cartesian_stiffness": "tasks.dynamics.criteria",
     "clearance": "tasks.dynamics.criteria",
     "constraint_forces": "tasks.dynamics.bearings",
     "equations_of_motion": "tasks.dynamics.equations",
     "fastest_motion": "tasks.dynamics.fastest",
-    "forward_dynamics": "tasks.dynamics.equations",
+    "forward_dynamics": "tasks.dynamics.forward",
     "forward_kinematics": "tasks.dynamics.forward_kinematics",
     "inertia_element": "tasks.dynamics.equations",
     "inertia_matrix": "tasks.dynamics.equations",

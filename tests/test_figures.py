@@ -43,7 +43,7 @@ def test_torques_are_those_of_single_calls(results: dict[str, Dataset]) -> None:
     axes, _ = make_figures.torques_of_the_tree(results["five_axis_tree"]).axes
     t = np.linspace(0.0, 10.0, 1001)[:, None] * np.ones(5)
     robot = catalog.build("five_axis_tree")
-    expected = inverse_dynamics(robot, q=0.1 * t**2, qd=0.2 * t, qdd=0.2 + 0.0 * t, gravity=(0.0, 0.0, -9.8))
+    expected = inverse_dynamics(robot, q=0.1 * t**2, qd=0.2 * t, qdd=0.2 + 0.0 * t, gravity=(0.0, 0.0, -9.8)).force
     for line, joint in zip(axes.lines[::3], (0, 1, 3), strict=True):
         np.testing.assert_allclose(line.get_ydata(), expected[:, joint], rtol=0, atol=1e-11)
 
@@ -52,7 +52,9 @@ def test_the_rover_moves_in_radians_and_in_degrees(results: dict[str, Dataset]) 
     figure = make_figures.inertia_of_the_rover(results["rover_rocker"])
     t = np.linspace(0.0, 10.0, 1001)[:, None] * np.ones(5)
     for axes, unit in zip(figure.axes, (1.0, np.pi / 180.0), strict=True):
-        expected = inertia_matrix(catalog.build("rover_rocker"), q=5.0 * unit * np.sin(t), method="explicit")[:, 1, 0]
+        expected = inertia_matrix(catalog.build("rover_rocker"), q=5.0 * unit * np.sin(t), method="explicit").matrix[
+            :, 1, 0
+        ]
         np.testing.assert_allclose(axes.lines[0].get_ydata(), expected, rtol=0, atol=1e-13)
 
 

@@ -55,7 +55,7 @@ def test_addresses_follow_from_where_the_project_is_published() -> None:
 
 def test_the_face_has_what_it_lists() -> None:
     assert dir(limbsweep) == sorted(limbsweep.__all__)
-    for face in (limbsweep, limbsweep.robots, limbsweep.tasks, limbsweep.study):
+    for face in (limbsweep, limbsweep.robots, limbsweep.study):
         assert dir(face) == sorted(face.__all__)
         assert [name for name in face.__all__ if getattr(face, name) is None] == []
     with pytest.raises(AttributeError, match="module 'limbsweep' has no attribute 'torques'"):

@@ -16,7 +16,7 @@ from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_description
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +44,7 @@ def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path:
     arm, *others = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
     loops = next(text for text in others if "\nloops:" in text)
     robot = Robot.of(parse_robot(arm, "page").family, {"payload": 2.0})
-    resting = inverse_dynamics(robot, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2))
+    resting = inverse_dynamics(robot, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2)).force
     assert resting == pytest.approx([0.0, 2.0 * 9.81 * 0.3])
     (tmp_path / "robot.urdf").write_text(FOUR_BAR.replace('name="a"', 'name="crank_joint"'))
     (tmp_path / "loops.yaml").write_text(loops)
@@ -59,7 +59,7 @@ def test_the_whole_examples_move_as_gravity_says(path: Path) -> None:
         rest = Moving(q=np.zeros(len(robot.mechanism.freedoms)))
     else:
         rest = Moving(position=robot.mechanism.platform.home.position)
-    force = inverse_dynamics(robot, **rest)
-    lifted = inverse_dynamics(robot, gravity=(0.0, 0.0, 9.81), **rest)
+    force = inverse_dynamics(robot, **rest).force
+    lifted = inverse_dynamics(robot, gravity=(0.0, 0.0, 9.81), **rest).force
     assert np.abs(force).max() > 0.01  # motors behind high ratios hold little
     np.testing.assert_allclose(force, -lifted, rtol=1e-12)

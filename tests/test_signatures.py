@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import typing
@@ -9,6 +10,9 @@ import typing
 import pytest
 
 import tasks
+from tasks.dynamics import records
+
+SHORT = typing.Unpack[records.MotionKeywords]
 
 
 @pytest.mark.parametrize("package", ["pipeline", "applications.report", "applications.studies", "storage", "tasks"])
@@ -17,20 +21,22 @@ def test_a_package_lists_what_it_offers(package: str) -> None:
     assert dir(module) == sorted(module.__all__)
 
 
+OPEN = {"simulate", "simulate_adaptive", "fastest_motion"}
+"""Functions whose arguments are not yet records."""
+
+
 @pytest.mark.parametrize("name", tasks.__all__)
 def test_a_public_function_names_every_argument_and_its_type(name: str) -> None:
     function = getattr(tasks, name)
-    hints, signature = typing.get_type_hints(function), inspect.signature(function)
-    assert all(p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in signature.parameters.values())
-    assert {*signature.parameters, "return"} == hints.keys()
+    hints, parameters = typing.get_type_hints(function), inspect.signature(function).parameters
+    assert all(p.kind != p.VAR_POSITIONAL for p in parameters.values())
+    assert {*parameters, "return"} == hints.keys()
     assert typing.Any not in hints.values()
+    assert all(hints[key] == SHORT for key, p in parameters.items() if p.kind == p.VAR_KEYWORD)
+    assert len(parameters) <= 8 or name in OPEN
 
 
-@pytest.mark.parametrize("name", ["inverse_dynamics", "joint_reactions", "forward_dynamics", "regressor"])
-def test_overloads_take_what_the_function_takes(name: str) -> None:
-    function = getattr(tasks, name)
-    expected = inspect.signature(function).parameters
-    for overload in typing.get_overloads(function):
-        parameters = inspect.signature(overload).parameters
-        assert parameters.keys() == expected.keys()
-        assert all(parameters[key] == expected[key] for key in expected if key != "full")
+def test_the_short_form_has_the_fields_of_the_records() -> None:
+    fields = {field.name for field in dataclasses.fields(records.Motion)}
+    assert {*records.MotionKeywords.__annotations__} == fields | {"gravity"}
+    assert {*records.Moving.__annotations__} == fields - {"time", "memory"}

@@ -110,7 +110,7 @@ def code(
     from applications.export.code.functions import FUNCTIONS
     from pipeline.robot_files import reader
     from robots.model import Robot
-    from tasks.dynamics.inputs import GRAVITY
+    from tasks.dynamics.records import GRAVITY
 
     robot = Robot.of(reader.find_family(name), dict(setting(text) for text in settings))
     if output is not None and output.suffix != ".c":

@@ -17,6 +17,7 @@ from robots.limits import joints
 from robots.parameters import ParameterError
 from robots.trajectories.trajectory import Series
 from robots.types import IDENTITY, TWIST
+from tasks.dynamics.records import Environment, Forces
 from tasks.dynamics.regressor import standard_parameters
 
 TURNED = (*TWIST[3:], *TWIST[:3])
@@ -84,7 +85,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
     entry = entries(text, sweep.family.reference)[name]
     robot, friction = robot_of(sweep, options.design), friction_of(sweep, options.friction)
     gravity = sweep.gravity_of(options.design)
-    base = base_parameters(robot, friction=friction, shared=True, gravity=gravity)
+    base = base_parameters(robot, Environment(gravity=gravity), Forces(friction=friction), shared=True)
     nominal = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))
     moving = np.flatnonzero(entry.limits.free)
     coordinates = () if robot.mechanism.is_chain else tuple(TURNED[k] for k in moving)
@@ -97,7 +98,9 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
         samples=options.samples,
         criterion=options.criterion,
         nominal=nominal,
-        options={"friction": friction, "shared": True, "gravity": gravity},
+        environment=Environment(gravity=gravity),
+        forces=Forces(friction=friction),
+        shared=True,
         coordinates=coordinates,
         orientation=IDENTITY if entry.orientation is None else entry.orientation,
         ranges=sweep.limits,

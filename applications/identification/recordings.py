@@ -21,8 +21,8 @@ from robots.model import Robot
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from tasks.blocks import limb_results
-from tasks.dynamics.inputs import MovingBase
 from tasks.dynamics.inverse import resolved_motion, resolved_rows
+from tasks.dynamics.records import Motion
 from tasks.sources.drives import moved_starts
 from tasks.sources.prescribed import base_motion
 
@@ -100,12 +100,12 @@ def recordings(sweep: Sweep, robot: Robot, data: Dataset, clean: bool, source: M
     return result
 
 
-def moving_base(sweep: Sweep) -> MovingBase:
-    """How the base moves along all trajectories of a sweep, at its samples; nothing where it stands."""
+def moving_base(sweep: Sweep) -> Motion | None:
+    """Return the motion of the base along all trajectories of a sweep, at its samples; None where it stands."""
     if sweep.base is None:
-        return MovingBase()
+        return None
     rotation, twist, acceleration = base_motion(sweep.base, sweep.times)
-    return MovingBase(base_rotation=rotation, base_twist=twist, base_acceleration=acceleration)
+    return Motion(rotation=rotation, twist=twist, acceleration=acceleration)
 
 
 def _simulated(

@@ -52,9 +52,9 @@ def outcomes(poses: int, seed: int = 1) -> Iterator[Outcome]:
         if turns:
             angles = random.uniform(-0.15, 0.15, position.shape)
             rotation = roll_pitch_yaw(angles, angles * 0.0, angles * 0.0).rotation @ np.array(platform.home.rotation)
-            actuators = actuator_positions(geometry.robot, position=position, rotation=rotation)
+            actuators = actuator_positions(geometry.robot, position=position, rotation=rotation).position
         else:
-            actuators = actuator_positions(geometry.robot, position=position)
+            actuators = actuator_positions(geometry.robot, position=position).position
         reading = Reader(geometry).read(truth, actuators)
         place = reading.position + random.normal(size=position.shape) * PLACE
         turned = Rotation.from_rotvec(random.normal(size=position.shape) * TURN).as_matrix() @ reading.rotation

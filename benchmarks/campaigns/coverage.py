@@ -31,8 +31,8 @@ from applications.identification.estimation.machines.preparation import Preparat
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics
-from tasks.dynamics.inputs import GRAVITY, Moving
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import GRAVITY, Forces, Moving
 from tasks.mathematics.signals import coloured, delayed
 
 STEP, DURATION = 0.002, 10.0
@@ -82,9 +82,9 @@ def truth_of(name: str, *, own: bool = True) -> Truth:
     if not own:
         position, velocity, force = foreign(robot, moving)
         return Truth(robot, moving, position, force, velocity, foreign(robot, moving, heavier=1.1)[2])
-    solved = inverse_dynamics(robot, friction=FRICTION, full=True, **moving)
+    solved = inverse_dynamics(robot, forces=Forces(friction=FRICTION), **moving)
     heavy = np.zeros_like(solved.force)
-    position = actuator_positions(robot, **moving)
+    position = actuator_positions(robot, **moving).position
     heavy[:, 0] = 0.1 * np.abs(solved.force).max() * np.cos(position[:, 0])
     return Truth(robot, moving, position, solved.force, solved.velocity, solved.force + heavy)
 

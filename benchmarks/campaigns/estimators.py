@@ -24,6 +24,7 @@ from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog
 from tasks import inverse_dynamics
 from tasks.dynamics.chains import simulate_chain
+from tasks.dynamics.records import Forces
 
 CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
@@ -94,7 +95,7 @@ def coupled(seeds: int) -> Iterator[Row]:
             "coulomb": coulomb,
             "viscous": 0.01,
         }
-        forces = inverse_dynamics(truth.robot, friction=friction, **truth.moving)
+        forces = inverse_dynamics(truth.robot, forces=Forces(friction=friction), **truth.moving).force
         for seed in range(seeds):
             noise = np.random.default_rng([seed, 3]).normal(size=forces.shape) * 0.02 * np.sqrt(np.mean(forces**2))
             prepared = prepare(

@@ -127,7 +127,7 @@ def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
         return None if repaired else _error_of_loops(path, base, tree, peer)
     robot, along = Robot.of(tree.description().family, {}), following(tree)
     q, qd, qdd = np.random.default_rng(SEED).uniform(-SPREAD, SPREAD, (3, STATES, len(tree.free)))
-    ours = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY)
+    ours = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY).force
     moving = (values @ along.T for values in (q, qd, qdd))
     theirs = np.array([along.T @ peer.forces(*moment) for moment in zip(*moving, strict=True)])
     return _largest(ours - theirs, theirs)
@@ -145,7 +145,7 @@ def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float
     freedoms, driven = robot.mechanism.freedoms, [tree.joints.index(name) for name in robot.mechanism.actuators]
     q, qd, qdd = np.random.default_rng(SEED).uniform(-NEAR, NEAR, (3, STATES, len(freedoms)))
     solved = inverse_kinematics(robot, q=q, qd=qd, qdd=qdd)
-    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY)
+    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY).force
     left, size = list[np.ndarray](), list[np.ndarray]()
     for k in np.flatnonzero(solved.status == 0):
         place, rate, change = (values[k, 0, :count] for values in solved[:3])

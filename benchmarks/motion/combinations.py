@@ -9,6 +9,7 @@ inverse problem without friction and the friction that is reported. What is refu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from robots.loads.family import with_loads
 from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import accelerate, inverse_dynamics
+from tasks import forward_dynamics, inverse_dynamics
+from tasks.dynamics.records import NO_FORCES, Environment, Forces, Motion
 
 Array = np.ndarray
 
@@ -47,13 +49,13 @@ ROBOTS = ("irb6", "three_loop_leg", "five_axis_tree", "five_bar", "delta_3rr2rrr
 
 PAYLOAD = {"payload_mass": 0.5, "payload_centre_z": 0.05, "payload_inertia_xx": 0.01}
 
-BASE = {"base_twist": [0.1, 0.2, 0.3, 0.5, -0.2, 0.1], "base_acceleration": [0.3, -0.2, 0.1, 1.0, 2.0, 3.0]}
+ROCKING = Environment(base=Motion(twist=[0.1, 0.2, 0.3, 0.5, -0.2, 0.1], acceleration=[0.3, -0.2, 0.1, 1.0, 2.0, 3.0]))
 
 STATES = 16
 
 
-def laden(name: str) -> tuple[Robot, dict[str, Any]]:
-    """A robot with payload, springs and wrenches, and what else acts on it as keywords."""
+def laden(name: str) -> tuple[Robot, Forces]:
+    """A robot with payload, springs and wrenches, and the load on its platform."""
     robot = catalog.build(name, **PAYLOAD, **MASSIVE.get(name, {}))
     mechanism = robot.mechanism
     limb, chain = mechanism.limbs[mechanism.instances[0].limb], mechanism.is_chain
@@ -63,9 +65,9 @@ def laden(name: str) -> tuple[Robot, dict[str, Any]]:
         "push": WrenchLoad(links[-1], (0.3, -0.2, 0.5), (0.03, 0.01, -0.02), (0.1, 0.0, 0.05), "link"),
     }
     if chain:
-        return with_loads(robot, loads), dict(BASE)
+        return with_loads(robot, loads), NO_FORCES
     loads["tool"] = WrenchLoad("platform", (0.5, 0.4, -0.8), (0.05, 0.02, 0.03), (0.05, 0.0, -0.1), "platform")
-    return with_loads(robot, loads), {**BASE, "load": [0.0, 0.0, 0.0, 1.0, 0.0, -2.0]}
+    return with_loads(robot, loads), Forces(load=[0.0, 0.0, 0.0, 1.0, 0.0, -2.0])
 
 
 def difference(name: str, joints: str, load: str, law: str) -> tuple[float, int]:
@@ -76,22 +78,23 @@ def difference(name: str, joints: str, load: str, law: str) -> tuple[float, int]
     robot, acting = laden(name)
     mechanism, rng, state = robot.mechanism, np.random.default_rng(10), moving(robot, STATES)
     friction = {"law": law, **LAWS[law], "joints": joints, "load": load, **LOADS[load]}
-    given: dict[str, Any] = {**state, **acting}
-    wanted = inverse_dynamics(robot, **given)
+    given: dict[str, Any] = {**state, "environment": ROCKING}
+    wanted = inverse_dynamics(robot, forces=acting, **given).force
     force = wanted + rng.normal(size=wanted.shape) * np.abs(wanted).max()
     count = len(select(mechanism, joints, load))
     memory = memories(law, LAWS[law], np.ones((STATES, count))) if data.LAWS[law].state else None
-    motion = accelerate(robot, **given, force=force, friction=friction, memory=memory)
+    rubbed = replace(acting, friction=friction)
+    motion = forward_dynamics(robot, memory=memory, forces=replace(rubbed, actuator=force), **given)
     accelerated = given | {"qdd" if mechanism.is_chain else "acceleration": motion.acceleration}
     good = motion.status == Status.OK
     if memory is None and len(mechanism.actuators) == len(mechanism.freedoms):
-        back = inverse_dynamics(robot, **accelerated, friction=friction)
+        back = inverse_dynamics(robot, forces=rubbed, **accelerated).force
     else:
         where = {key: values for key, values in state.items() if key not in ("qd", "twist")}
         numbers = plain_numbers(robot, joints, where, speed_of(robot, state))
         along = np.einsum("sji,sj->si", numbers.rows, motion.friction)
         driven = np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), along)
-        back = inverse_dynamics(robot, **accelerated) + driven
+        back = inverse_dynamics(robot, forces=acting, **accelerated).force + driven
     return float(np.abs(back - force)[good].max() / np.abs(force[good]).max()), int(good.sum())
 
 

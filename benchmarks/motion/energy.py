@@ -87,11 +87,11 @@ def start(robot: Robot) -> dict[str, Any]:
     free = len(mechanism.freedoms)
     if mechanism.is_chain:
         q = random.uniform(-0.1, 0.1, free)
-        return {"q": q, "qd": random.normal(size=free) * 0.2, "force": inverse_dynamics(robot, q=q)}
+        return {"q": q, "qd": random.normal(size=free) * 0.2, "force": inverse_dynamics(robot, q=q).force}
     position = np.array(mechanism.platform.home.position)
     twist = np.zeros(6)
     twist[[TWIST.index(name) for name in mechanism.platform.mobility]] = random.normal(size=free) * 0.1
-    return {"position": position, "twist": twist, "force": inverse_dynamics(robot, position=position)}
+    return {"position": position, "twist": twist, "force": inverse_dynamics(robot, position=position).force}
 
 
 def pushed(robot: Robot, law: Mapping[str, Any]) -> dict[str, Any]:

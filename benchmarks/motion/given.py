@@ -22,6 +22,7 @@ from robots.limits import places
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import Forces
 from tests.reference.given_friction import GivenMotion
 from tests.reference.loaded_friction import Bearing
 
@@ -58,7 +59,7 @@ def counted(name: str, coefficient: float, bending_arm: float, count: int, start
     kinematics = inverse_kinematics(robot, **state)
     friction: Any = {"law": "coulomb_viscous", "coulomb": coefficient, "load": "reaction", "joints": "all", **ARMS}
     friction["bending_arm"] = bending_arm
-    done = inverse_dynamics(robot, **state, gravity=rest.GRAVITY, friction=friction, full=True)
+    done = inverse_dynamics(robot, gravity=rest.GRAVITY, forces=Forces(friction=friction), **state)
     at = {joint: place for joint, (place, _) in places(mechanism).items()}
     simple = [joint for joint, (place, has_one) in places(mechanism).items() if has_one and place.joint >= 0]
     joints, actuators = names_of(mechanism, simple), list(mechanism.actuators)

@@ -22,8 +22,9 @@ from benchmarks.motion.machines import machine
 from robots.friction.groups import LOADS, select
 from robots.limits import JointPlace, places
 from robots.status import Status
-from tasks import accelerate
+from tasks import forward_dynamics
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.records import Forces
 from tests.reference.free_bodies import FreeBodies, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 
@@ -111,9 +112,9 @@ def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int
         for response, rate in zip(states.responses, rates, strict=True)
     ]
     curve = Curve(law, values, memories(law, values, _without(frictions)))
-    given: dict[str, Any] = {**numbers.state, "force": force, "gravity": rest.GRAVITY, "memory": curve.memory}
+    given: dict[str, Any] = {**numbers.state, "gravity": rest.GRAVITY, "memory": curve.memory}
     friction = {"law": law, **values, "load": "reaction", "joints": states.joints}
-    motion = accelerate(numbers.robot, **given, friction=friction)
+    motion = forward_dynamics(numbers.robot, forces=Forces(actuator=force, friction=friction), **given)
     marks = []
     for k, (loaded, body) in enumerate(zip(frictions, states.bodies, strict=True)):
         if loaded is None or body is None:

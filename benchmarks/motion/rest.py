@@ -25,9 +25,10 @@ from robots.friction.groups import select
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import accelerate, inverse_dynamics
+from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.records import Forces
 from tests.reference import rest_friction
 
 Array = np.ndarray
@@ -164,10 +165,10 @@ def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: 
     moving: dict[str, Any] = {**where, rate: _whole(robot, speed)}
     units = [_whole(robot, np.broadcast_to(unit, speed.shape)) for unit in np.eye(speed.shape[1])]
     still: dict[str, Any] = {**where, "gravity": (0.0, 0.0, 0.0)}
-    jacobian = inverse_dynamics(robot, **moving, full=True).jacobian
-    columns = [inverse_dynamics(robot, **(still | {change: unit})) for unit in units]
+    jacobian = inverse_dynamics(robot, **moving).jacobian
+    columns = [inverse_dynamics(robot, **(still | {change: unit})).force for unit in units]
     mass = np.stack([np.einsum("saf,sa->sf", jacobian, u) for u in columns], axis=-1)
-    bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, **moving, gravity=GRAVITY))
+    bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, **moving, gravity=GRAVITY).force)
     rates = np.stack([inverse_kinematics(robot, **where, **{rate: unit}).velocity for unit in units], axis=-1)
     drift = inverse_kinematics(robot, **moving).acceleration
     motors = np.einsum("saf,sf->sa", equations_of_motion(robot, **moving).jacobian_rate, speed)
@@ -212,7 +213,7 @@ def at(numbers: Setting, law: Mapping[str, Any], force: Array) -> Any:
     """The accelerations in question."""
     state: dict[str, Any] = dict(numbers.state)
     friction = {**law, "joints": numbers.joints}
-    return accelerate(numbers.robot, **state, force=force, friction=friction, gravity=GRAVITY)
+    return forward_dynamics(numbers.robot, gravity=GRAVITY, forces=Forces(friction=friction, actuator=force), **state)
 
 
 def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> Array:

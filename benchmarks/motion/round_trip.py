@@ -25,7 +25,8 @@ from robots.limits import places
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import accelerate, inverse_dynamics
+from tasks import forward_dynamics, inverse_dynamics
+from tasks.dynamics.records import Forces
 
 Array = np.ndarray
 
@@ -66,23 +67,23 @@ def differences(robot: Robot, law: Mapping[str, Any], count: int) -> tuple[float
     mechanism, rng, state = robot.mechanism, np.random.default_rng(10), moving(robot, count)
     friction = {"joints": _joints(robot), **law}
     inverse, memory = _inverse(robot, state, friction)
-    given: dict[str, Any] = {**state, "friction": friction, "memory": memory}
+    given: dict[str, Any] = {**state, "memory": memory}
     free = len(mechanism.freedoms)
     change = rng.normal(size=(count, free))
     if not mechanism.is_chain:
         whole = np.zeros((count, len(TWIST)))
         whole[:, [TWIST.index(name) for name in mechanism.platform.mobility]] = change
         change = whole
-    plain = accelerate(robot, **given, force=inverse(change))
+    plain = forward_dynamics(robot, forces=Forces(actuator=inverse(change), friction=friction), **given)
     still = _inverse(robot, state, None)[0]
     force = still(change) + rng.normal(size=(count, len(mechanism.actuators)))
-    ahead = accelerate(robot, **given, force=force)
+    ahead = forward_dynamics(robot, forces=Forces(actuator=force, friction=friction), **given)
     back = inverse(ahead.acceleration)
     good = (plain.status == Status.OK) & (ahead.status == Status.OK) & np.isfinite(back).all(axis=1)
     if len(mechanism.actuators) > free:  # forces of one acceleration are many: their accelerations are compared
         back = force
     size = np.abs(force[good]).max(axis=1, keepdims=True)
-    unforced = accelerate(robot, **state, force=np.zeros_like(force))
+    unforced = forward_dynamics(robot, forces=Forces(actuator=np.zeros_like(force)), **state)
     largest = np.abs(unforced.acceleration[good]).max(axis=1, keepdims=True) + np.abs(change[good]).max(
         axis=1, keepdims=True
     )
@@ -100,8 +101,8 @@ def _inverse(
     """The inverse problem at states, and the states of a law that has some (sample, joint)."""
     name = "qdd" if robot.mechanism.is_chain else "acceleration"
     if friction is None or not data.LAWS[friction["law"]].state:
-        given: dict[str, Any] = {**state, "friction": friction}
-        return lambda change: inverse_dynamics(robot, **given, **{name: change}), None
+        forces = Forces(friction=friction)
+        return lambda change: inverse_dynamics(robot, forces=forces, **state, **{name: change}).force, None
     where = {key: values for key, values in state.items() if key not in ("qd", "twist")}
     numbers = plain_numbers(robot, friction["joints"], where, speed_of(robot, state))
     rates = np.einsum("sji,si->sj", numbers.rows, speed_of(robot, state))
@@ -110,7 +111,7 @@ def _inverse(
     braked = np.stack([curve(k, rate, np.ones_like(rate)) for k, rate in enumerate(rates)])
     along = np.einsum("sji,sj->si", numbers.rows, braked)
     driven = np.einsum("saf,sf->sa", np.linalg.pinv(np.swapaxes(numbers.jacobian, 1, 2)), along)
-    return lambda change: inverse_dynamics(robot, **state, **{name: change}) + driven, curve.memory
+    return lambda change: inverse_dynamics(robot, **state, **{name: change}).force + driven, curve.memory
 
 
 def speed_of(robot: Robot, state: Mapping[str, Any]) -> Array:

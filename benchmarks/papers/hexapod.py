@@ -22,7 +22,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.model import Robot
 from tasks.checks.newton_euler_system import joint_reactions_reference
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 
 DURATION, STEP, CHECKED = 8.0, 0.01, 20
 ANGLES = (math.pi / 180, 2 * math.pi / 180, 5 * math.pi / 180)

@@ -11,7 +11,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.types import IDENTITY
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Values
 
@@ -40,8 +40,8 @@ def straight_lines() -> Outcome:
     """Torques and joint coordinates of the Delta on its line, and torques of the variant with U and S joints."""
     robot = catalog.build("delta_3rr2rrr")
     times, moving = straight_line(robot)
-    torque = inverse_dynamics(robot, **moving)
-    other = inverse_dynamics(catalog.build("delta_3r2us"), **straight_line(catalog.build("delta_3r2us"))[1])
+    torque = inverse_dynamics(robot, **moving).force
+    other = inverse_dynamics(catalog.build("delta_3r2us"), **straight_line(catalog.build("delta_3r2us"))[1]).force
     joints = inverse_kinematics(robot, **moving).position
     names = [link.joint for link in robot.mechanism.limbs[0].links]
 
@@ -59,7 +59,7 @@ def straight_lines() -> Outcome:
         Line(
             "torque at the centre, at rest",
             "not printed",
-            f"{float(inverse_dynamics(robot, position=robot.mechanism.platform.home.position)[0]):.6f} N m",
+            f"{float(inverse_dynamics(robot, position=robot.mechanism.platform.home.position).force[0]):.6f} N m",
             f"statics by hand: {_by_hand(robot):.6f} N m",
         ),
         Line(

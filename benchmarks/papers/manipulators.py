@@ -19,9 +19,9 @@ HOLDING = np.array([0.0, 3.18, -0.73, 0.0, 0.0])
 def static_state() -> Outcome:
     """What currents hold the arm in the printed state, friction aside; where friction of the motors may keep it."""
     robot = catalog.build("irb6")
-    turns = inverse_dynamics(robot, q=np.zeros(5), full=True).jacobian
-    q = np.linalg.solve(turns, END - actuator_positions(robot, q=np.zeros(5)))
-    currents = inverse_dynamics(robot, q=q) / torque_constants(robot)
+    turns = inverse_dynamics(robot, q=np.zeros(5)).jacobian
+    q = np.linalg.solve(turns, END - actuator_positions(robot, q=np.zeros(5)).position)
+    currents = inverse_dynamics(robot, q=q).force / torque_constants(robot)
     lines = [
         Line(f"motor {k}, at {end} rad", f"{printed} A", f"{own:.2f} A", "centres of mass were chosen for it")
         for k, (end, printed, own) in enumerate(zip(END, HOLDING, currents, strict=True), 1)

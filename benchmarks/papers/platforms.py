@@ -109,7 +109,7 @@ def _strokes() -> list[Line]:
         rotation = np.array([roll_pitch_yaw(np.array([*pose[3:], 0.0])).rotation for pose in poses], dtype=float)
         home = np.array([0.0, 0.0, 0.06 + above])
         position = home + poses[:, :3] - rotation @ np.array([0.0, 0.0, above])
-        legs = actuator_positions(robot, position=position, rotation=rotation)
+        legs = actuator_positions(robot, position=position, rotation=rotation).position
         own = 1e6 * float(legs.max() - legs.min())
         verdict = "agrees to the digits printed" if f"{own:.1f}" == f"{printed:.1f}" else f"{own - printed:+.1f} um"
         lines.append(Line(f"stroke for 50 um and 30 urad, {name}", f"{printed} um", f"{own:.1f} um", verdict))

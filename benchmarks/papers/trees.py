@@ -29,16 +29,16 @@ def rocker() -> Outcome:
     lines = []
     for unit, size in (("radians", 5.0), ("degrees", np.deg2rad(5.0))):
         q = np.repeat(size * np.sin(times)[:, None], 5, axis=1)
-        methods = {name: inertia_matrix(robot, q=q, method=name) for name in METHODS}
+        methods = {name: inertia_matrix(robot, q=q, method=name).matrix for name in METHODS}
         first = methods[next(iter(METHODS))]
         spread = max(float(np.abs(other - first).max()) for other in methods.values())
-        alone = inertia_element(robot, 1, 0, q=q)
+        alone = inertia_element(robot, 1, 0, q=q).value
         element = first[:, 1, 0]
         text = f"{element.min():.6f} to {element.max():.6f} kg m^2"
         apart = float(np.abs(alone - element).max())
         told = f"{len(METHODS)} methods within {spread:.0e}, the element alone within {apart:.0e}"
         lines.append(Line(f"M[2][1], 5 sin t in {unit}", NOT_PRINTED, text, told))
-    rank = np.linalg.matrix_rank(inertia_matrix(robot, q=np.full(5, 0.3)), tol=1e-12)
+    rank = np.linalg.matrix_rank(inertia_matrix(robot, q=np.full(5, 0.3)).matrix, tol=1e-12)
     lines += [
         Line("rank of M with the data of Table 3", "not said", f"{rank} of 5", "rows 3 and 5 are zero"),
         Line("inertias of Table 3", "0.0833, 0.0427, 0.018", "100 times those of rods", "a slip of cm for m, it seems"),
@@ -51,7 +51,7 @@ def planar() -> Outcome:
     """The printed elements of the planar arm beside the matrix, at random states."""
     robot = catalog.build("planar_3r")
     q = np.random.default_rng(7).uniform(-np.pi, np.pi, (STATES, 3))
-    matrix = inertia_matrix(robot, q=q)
+    matrix = inertia_matrix(robot, q=q).matrix
     lines = []
     for (row, column), printed in _printed(robot, q).items():
         error = np.abs(printed - matrix[:, row, column]).max() / np.abs(matrix[:, row, column]).max()

@@ -24,7 +24,8 @@ from robots import catalog
 from robots.model import Robot
 from tasks.checks.newton_euler_system import unique
 from tasks.dynamics.equations import Model
-from tasks.dynamics.inputs import Moving, moving_input
+from tasks.dynamics.inputs import moving_input
+from tasks.dynamics.records import Moving
 
 Array = np.ndarray
 LINE = "delta_3rr2rrr on a line"

@@ -20,7 +20,8 @@ from benchmarks.peers.engines import able
 from benchmarks.robots import Job
 from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
-from tasks.dynamics.inputs import Moving, moving_input
+from tasks.dynamics.inputs import moving_input
+from tasks.dynamics.records import Moving
 from tasks.kernels.kernel import kernel
 from tasks.stages.assembly import VELOCITY, actuation_program
 from tasks.stages.metrics import actuators

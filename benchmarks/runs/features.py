@@ -18,8 +18,8 @@ from robots.criteria.elasticity import Elasticity
 from robots.loads.declared import ElasticDrive, JointSpringLoad
 from robots.loads.family import with_loads
 from robots.model import Robot
-from tasks.dynamics.equations import forward_dynamics
-from tasks.dynamics.forward import accelerate
+from tasks.dynamics.forward import forward_dynamics
+from tasks.dynamics.records import Forces
 
 SWEEP: dict[str, Any] = {
     "limbsweep": 1,
@@ -172,7 +172,7 @@ def _elastic_states(size: Size) -> Iterator[Figure]:
         force = np.ones((states, len(robot.mechanism.actuators)))
 
         def call() -> None:
-            change = forward_dynamics(robot, force=force, q=q, qd=q)
+            change = forward_dynamics(robot, q=q, qd=q, forces=Forces(actuator=force)).acceleration
             require(bool(np.isfinite(change).all()), "accelerations are finite")
 
         call()
@@ -200,7 +200,9 @@ def _shared_loads(size: Size) -> Iterator[Figure]:
 
     def seconds(elasticity: Elasticity | None) -> float:
         def call() -> None:
-            moved = accelerate(robot, force=np.zeros(2), friction=rubbing, elasticity=elasticity, **moving)
+            moved = forward_dynamics(
+                robot, forces=Forces(friction=rubbing, elasticity=elasticity, actuator=np.zeros(2)), **moving
+            )
             require(bool((moved.status == 0).all()), "loads settle")
 
         call()

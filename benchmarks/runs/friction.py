@@ -20,6 +20,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.status import Status
 from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
 
 ROBOTS = ("delta_3rr2rrr", "hexapod_6rrrprr")
 UNSETTLED = (Status.FRICTION_NOT_CONVERGED, Status.FRICTION_NO_SOLUTION)
@@ -86,12 +87,12 @@ def coupled(size: Size) -> Iterator[Figure]:
                 "coulomb": coulomb,
                 "viscous": 0.001,
             }
-            found = inverse_dynamics(robot, friction=friction, full=True, **states)
+            found = inverse_dynamics(robot, forces=Forces(friction=friction), **states)
             unsettled = int(np.isin(found.status, UNSETTLED).sum())
             require(unsettled <= 1e-3 * count, f"friction settles at {unsettled} of {count} states")
             require(int((found.status != Status.OK).sum()) == unsettled, "forces with friction are finite")
             start = time.perf_counter()
-            inverse_dynamics(robot, friction=friction, **states)
+            inverse_dynamics(robot, forces=Forces(friction=friction), **states)
             times[load] = (time.perf_counter() - start) / count
             yield Figure(
                 f"{name}, {load} load",

@@ -106,7 +106,7 @@ def alone(sweep: Sweep) -> np.ndarray:
     zero = np.zeros_like(position)
     twist, second = np.hstack([zero, velocity]), np.hstack([zero, acceleration])
     robot = catalog.build(sweep.robot, **values)
-    return np.asarray(inverse_dynamics(robot, position=position, twist=twist, acceleration=second))
+    return np.asarray(inverse_dynamics(robot, position=position, twist=twist, acceleration=second).force)
 
 
 def _line(times: np.ndarray, origin: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from limbsweep.labelled.table import Dims, FunctionResult
+from limbsweep.labelled.units import in_si
 from robots.model import Robot
+from tasks.dynamics.records import STANDING, Environment, MotionKeywords, Moving, Record, State, long_form
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,34 +31,78 @@ def call(
     parameters: Mapping[str, Any] | None = None,
     **arguments: object,
 ) -> Any:
-    """Call a function; DataArrays among arguments or `parameters` make the result a DataArray or a Dataset.
+    """Call a function; DataArrays among arguments or `parameters` make the result a Dataset.
 
-    `places` are what it takes by position. Without DataArrays `parameters` are arrays that are broadcast with the batch
-    of the others, and the result is that of the function. Raises ValueError for what takes no
+    `places` are what it takes by position; records are taken apart. Without DataArrays `parameters` are arrays that are
+    broadcast with the batch of the others, and the result is that of the function. Raises ValueError for what takes no
     DataArrays and for batch dims without names beside them, ParameterError for designs, and what the function raises.
     """
     if not isinstance(robot, Robot):
         got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
         raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
     parameters = _designs(function.__name__, parameters)
-    labelled = {key: value for key, value in arguments.items() if is_labelled(value)}
+    given = dict(zip(list(inspect.signature(function).parameters)[1:], places, strict=False)) | arguments
+    leaves = leaves_of(given)
+    labelled = {key: value for key, value in leaves.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
-    plain = PlainFunction(function, row, robot, places)
-    moving = {key: value for key, value in arguments.items() if key in row.arguments and value is not None}
+    plain = PlainFunction(on_leaves(function, given), row, robot)
+    moving = {key: value for key, value in leaves.items() if key in row.arguments and value is not None}
     if row.single:  # one number for all actuators is no array
         moving = {key: value for key, value in moving.items() if is_labelled(value) or np.ndim(np.asarray(value))}
-    rest = {key: value for key, value in arguments.items() if key not in moving}
+    rest = {key: value for key, value in leaves.items() if key not in moving}
     if unknown := [key for key in labelled if key in rest]:
         raise ValueError(
             f"{plain.name}: {unknown[0]} is a DataArray; expected numbers or an array, DataArrays for the motion"
         )
     if not labelled and not any(map(is_labelled, (parameters or {}).values())):
         return plain.designs(parameters or {}, moving, rest)
-    results = row.full if rest.get("full") else row.dims
-    if results is None:
-        raise ValueError(f"{plain.name}: full=True with DataArrays; expected it to be left out")
-    return labelled_results(plain, dict(parameters or {}), moving, rest, results)
+    return labelled_results(plain, dict(parameters or {}), moving, rest, row.dims)
+
+
+def leaves_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the fields of records in place of these, by names of their own.
+
+    Raises ValueError for a motion beside fields of one.
+    """
+    leaves = dict(arguments)
+    for name, record in arguments.items():
+        if isinstance(record, State):
+            short = {key: leaves[key] for key in Moving.__annotations__ if key in leaves}
+            long_form(record, STANDING, cast(MotionKeywords, short))
+        if isinstance(record, Record):
+            leaves |= {prefix + key: value for prefix, part in _parts(record) for key, value in part.present().items()}
+            del leaves[name]
+    return leaves
+
+
+def _parts(record: Record) -> list[tuple[str, Record]]:
+    """The record, or the two of an environment, with what stands before names of their fields."""
+    if not isinstance(record, Environment) or record.base is None:
+        return [("", record)]
+    return [("", replace(record, base=None)), ("base_", record.base)]
+
+
+def on_leaves(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a function of a robot and leaves, which makes records of them as the arguments have them."""
+    records = {name: record for name, record in arguments.items() if isinstance(record, Record)}
+
+    @functools.wraps(function)
+    def run(robot: Robot, **leaves: Any) -> Any:
+        for name, record in records.items():
+            leaves[name] = _refilled(record, leaves)
+        return function(robot, **leaves)
+
+    return run
+
+
+def _refilled(record: Record, leaves: dict[str, Any]) -> Record:
+    """A record with the leaves that are its fields, which are taken out."""
+    parts = [
+        replace(part, **{key: leaves.pop(prefix + key) for key in part.present()})  # type: ignore[type-var]
+        for prefix, part in _parts(record)
+    ]
+    return parts[0] if len(parts) == 1 else replace(parts[0], base=parts[1])  # type: ignore[type-var]
 
 
 def _designs(name: str, parameters: object) -> Mapping[str, Any]:
@@ -83,10 +131,9 @@ class PlainFunction:
         function: Callable[..., Any],
         row: FunctionResult,
         robot: Robot,
-        places: tuple[object, ...] = (),
         name: str = "",
     ) -> None:
-        self.function, self.row, self.robot, self.places = function, row, robot, places
+        self.function, self.row, self.robot = function, row, robot
         self.name = name or function.__name__
         self.result_type: type[Any] = np.ndarray
         self.labels: dict[str, tuple[object, ...]] = {}
@@ -147,14 +194,12 @@ class PlainFunction:
     ) -> tuple[Array, ...]:
         robot = Robot.of(self.robot.family, {**self.robot.values, **chosen}) if chosen else self.robot
         if not self.row.single:
-            return self._arrays(self.function(robot, *self.places, **moving, **rest))
+            return self._arrays(self.function(robot, **moving, **rest))
         sizes = {name: array.ndim - len(self.row.arguments[name]) for name, array in moving.items()}
         batch = np.broadcast_shapes(*(moving[name].shape[:size] for name, size in sizes.items()))
         wide = {name: np.broadcast_to(moving[name], batch + moving[name].shape[size:]) for name, size in sizes.items()}
         results = [
-            self._arrays(
-                self.function(robot, *self.places, **{name: array[at] for name, array in wide.items()}, **rest)
-            )
+            self._arrays(self.function(robot, **{name: array[at] for name, array in wide.items()}, **rest))
             for at in np.ndindex(*batch)
         ]
         if not results:
@@ -168,13 +213,13 @@ class PlainFunction:
         arrays: list[Array] = []
         for name, part in zip(getattr(result, "_fields", [""] * len(parts)), parts, strict=True):
             if name in self.row.labels:
-                self.labels[name] = tuple(part)
+                self.labels[name] = tuple(getattr(each, "name", each) for each in part)
                 if isinstance(part, Mapping):
                     arrays.append(np.stack([*part.values()], axis=-1))
             elif isinstance(part, np.ndarray | np.generic | float):
                 arrays.append(np.asarray(part))
             else:
-                raise ValueError(f"{self.name}: full=True with parameters; expected it to be left out")
+                raise ValueError(f"{self.name}: {name} is no array; expected a call without parameters")
         return tuple(arrays)
 
     def _refilled(self, arrays: tuple[Array, ...]) -> Any:
@@ -206,8 +251,8 @@ def labelled_results(
     results: Mapping[str, Dims],
     probing: Mapping[str, Any] | None = None,
     lengths: Mapping[str, int] | None = None,
-) -> xr.DataArray | xr.Dataset:
-    """The results as one DataArray or as a Dataset.
+) -> xr.Dataset:
+    """The results as a Dataset.
 
     One sample is computed first to see how large results are: with the options `probing` in place of those in `rest`;
     `lengths` are of dims that depend on these.
@@ -222,7 +267,7 @@ def labelled_results(
     for name, value in moving.items():
         wanted = plain.row.arguments[name]
         if is_labelled(value):
-            value = _ordered(name, value, wanted, plain.robot)
+            value = _meant(name, value, wanted, plain.robot)
         array, core = _with_core(name, value, wanted)
         arrays.append(array)
         cores.append(core)
@@ -234,20 +279,20 @@ def labelled_results(
     for dims, part in zip(results.values(), parts, strict=True):
         sizes |= zip(dims, part.shape, strict=True)
     sizes |= lengths or {}
+    kept = [k for k, part in enumerate(parts) if part.size]  # nothing of joints with friction where there are none
+    results = {name: dims for k, (name, dims) in enumerate(results.items()) if k in kept}
+    sizes = {dim: size for dim, size in sizes.items() if any(dim in dims for dims in results.values())}
     computed = xr.apply_ufunc(
-        function if len(results) > 1 else lambda *parts: function(*parts)[0],
+        lambda *parts: _selected(function(*parts), kept),
         *arrays,
         input_core_dims=cores,
         output_core_dims=list(results.values()),
         keep_attrs=False,
         dask="parallelized",
-        output_dtypes=[part.dtype for part in parts],
+        output_dtypes=[parts[k].dtype for k in kept],
         dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
     )
-    if len(results) > 1:
-        computed = xr.Dataset(dict(zip(results, computed, strict=True)))
-    else:
-        computed.name = None  # and not that of an argument
+    computed = xr.Dataset(dict(zip(results, computed if len(kept) > 1 else [computed], strict=True)))
     labels = _labels(plain.robot, sizes)
     for field, dim in plain.row.labels.items():
         texts = [" - ".join(part) if isinstance(part, tuple) else str(part) for part in plain.labels[field]]
@@ -255,8 +300,14 @@ def labelled_results(
             labels[dim] = texts
         else:
             computed.attrs[field] = " ".join(texts)
-    named: xr.DataArray | xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
+    named: xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
     return named
+
+
+def _selected(results: Sequence[Array], kept: Sequence[int]) -> Array | tuple[Array, ...]:
+    """Some of the results: one alone is no tuple."""
+    chosen = tuple(results[k] for k in kept)
+    return chosen if len(chosen) > 1 else chosen[0]
 
 
 def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
@@ -299,14 +350,14 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
     return bare.rename(dict(zip(dims, core, strict=True))), core
 
 
-def _ordered(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
-    """An array whose vector is in the order of the robot, where it says by names in which order it is."""
-    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
+def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
+    """An array in SI units whose vector is in the order of the robot, where it says by names in which order it is."""
+    dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :] if wanted else ()
     labels = _labels(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
     for own, dim in zip(wanted, dims, strict=False):
         if own in labels:
             value = in_order(name, value, dim, labels[own])
-    return value
+    return in_si(name, value, dims[0] if dims else None, robot.mechanism)
 
 
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
@@ -328,7 +379,13 @@ def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
     freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
     wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]
     names = {"actuator": list(mechanism.actuators), "limb": [instance.name for instance in mechanism.instances]}
-    names |= {"freedom": freedoms, "wrench": wrench, "wrench_column": wrench, "axis": ["x", "y", "z"]}
+    names |= {
+        "freedom": freedoms,
+        "wrench": wrench,
+        "component": wrench,
+        "wrench_column": wrench,
+        "axis": ["x", "y", "z"],
+    }
     if sizes.get("freedom") == len(wrench) and not mechanism.is_chain:
         names["freedom"] = wrench
     names |= {

@@ -1,6 +1,6 @@
-"""The functions on arrays, which take DataArrays of xarray as well and then give DataArrays.
+"""The functions on arrays, which take DataArrays of xarray as well and then give a Dataset.
 
-    forces = inverse_dynamics(robot, position=position)  # (design, time, axis) -> (design, time, actuator)
+    forces = inverse_dynamics(robot, position=position).force  # (design, time, axis) -> (design, time, actuator)
 
 The dims that hold a vector or matrix are those with the names of `limbsweep.labelled.table`, or else the last of the
 array; all others are batch dims, which are matched by name. Chunked arrays are computed chunk by chunk when they are
@@ -14,10 +14,9 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import call
 from limbsweep.labelled.table import RESULTS
@@ -28,15 +27,14 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 Value_co = TypeVar("Value_co", covariant=True)
-Full_co = TypeVar("Full_co", covariant=True)
 Parameters = Mapping[str, "ArrayLike | DataArray"]
 ALSO = """parameters: designs, numbers or arrays of parameters of the robot by name, broadcast with the batch. With
-    DataArrays among these or the arguments the result is a DataArray, or a Dataset where there are several."""
+    DataArrays among these or the arguments, fields of records included, the result is a Dataset with the same names."""
 DESIGNS = "Mapping[str, ArrayLike | DataArray] | None"
 
 
-class OnDataArrays(Protocol[Arguments, Value_co, Full_co]):
-    """A function on arrays that takes DataArrays, or designs, too; of these it gives a DataArray or a Dataset."""
+class OnDataArrays(Protocol[Arguments, Value_co]):
+    """A function on arrays that takes DataArrays, or designs, too; of these it gives a Dataset."""
 
     @overload
     def __call__(self, robot: Robot, /, *places: object, position: DataArray, **arguments: object) -> Any: ...
@@ -48,8 +46,6 @@ class OnDataArrays(Protocol[Arguments, Value_co, Full_co]):
     def __call__(self, robot: Robot, /, *places: object, actuator_position: DataArray, **arguments: object) -> Any: ...
     @overload
     def __call__(self, robot: Robot, /, *places: object, parameters: Parameters, **arguments: object) -> Any: ...
-    @overload
-    def __call__(self, robot: Robot, /, *, full: Literal[True], **arguments: object) -> Full_co: ...
     @overload
     def __call__(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> Value_co: ...
 
@@ -65,9 +61,8 @@ def _on_data_arrays(name: str) -> Callable[..., Any]:
     labelled.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    {ALSO}\n    "
     signature = inspect.signature(function)
     option = inspect.Parameter("parameters", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=DESIGNS)
-    labelled.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*signature.parameters.values(), option]
-    )
+    order = sorted([*signature.parameters.values(), option], key=lambda parameter: parameter.kind)
+    labelled.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]
     return labelled
 
 
@@ -75,36 +70,30 @@ if TYPE_CHECKING:
     from tasks.checks import lagrange
     from tasks.dynamics import bearings, criteria, equations, fastest, inverse
     from tasks.dynamics import equations as elements
-    from tasks.dynamics import forward as instant
+    from tasks.dynamics import forward as forces
     from tasks.dynamics import forward_kinematics as forward
     from tasks.dynamics import regressor as columns
-    from tasks.dynamics.paths import power
 
-    def _typed(
-        function: Callable[Arguments, Value_co], full: Callable[..., Full_co]
-    ) -> OnDataArrays[Arguments, Value_co, Full_co]: ...
+    def _typed(function: Callable[Arguments, Value_co]) -> OnDataArrays[Arguments, Value_co]: ...
 
-    def _pair() -> tuple[NDArray[np.float64], NDArray[np.int8]]: ...
-
-    inverse_dynamics = _typed(inverse.inverse_dynamics, inverse.InverseDynamics)
-    joint_reactions = _typed(inverse.joint_reactions, _pair)
-    inverse_kinematics = _typed(inverse.inverse_kinematics, inverse.InverseKinematics)
-    actuator_positions = _typed(inverse.actuator_positions, NDArray)
-    forward_kinematics = _typed(forward.forward_kinematics, forward.ForwardKinematics)
-    accelerate = _typed(instant.accelerate, instant.Acceleration)
-    forward_dynamics = _typed(equations.forward_dynamics, _pair)
-    equations_of_motion = _typed(equations.equations_of_motion, equations.Equations)
-    inertia_matrix = _typed(equations.inertia_matrix, NDArray)
-    inertia_element = _typed(elements.inertia_element, NDArray)
-    constraint_forces = _typed(bearings.constraint_forces, bearings.ConstraintForces)
-    bias_vector = _typed(elements.bias_vector, NDArray)
-    lagrange_coefficients = _typed(lagrange.lagrange_coefficients, lagrange.LagrangeCoefficients)
-    regressor = _typed(columns.regressor, columns.Regressor)
-    cartesian_stiffness = _typed(criteria.cartesian_stiffness, criteria.Stiffness)
-    natural_frequencies = _typed(criteria.natural_frequencies, criteria.NaturalFrequencies)
-    pose_error = _typed(criteria.pose_error, criteria.PoseError)
-    clearance = _typed(criteria.clearance, criteria.Clearance)
-    fastest_motion = _typed(fastest.fastest_motion, power.FastestMotion)
+    inverse_dynamics = _typed(inverse.inverse_dynamics)
+    joint_reactions = _typed(inverse.joint_reactions)
+    inverse_kinematics = _typed(inverse.inverse_kinematics)
+    actuator_positions = _typed(inverse.actuator_positions)
+    forward_kinematics = _typed(forward.forward_kinematics)
+    forward_dynamics = _typed(forces.forward_dynamics)
+    equations_of_motion = _typed(equations.equations_of_motion)
+    inertia_matrix = _typed(equations.inertia_matrix)
+    inertia_element = _typed(elements.inertia_element)
+    constraint_forces = _typed(bearings.constraint_forces)
+    bias_vector = _typed(elements.bias_vector)
+    lagrange_coefficients = _typed(lagrange.lagrange_coefficients)
+    regressor = _typed(columns.regressor)
+    cartesian_stiffness = _typed(criteria.cartesian_stiffness)
+    natural_frequencies = _typed(criteria.natural_frequencies)
+    pose_error = _typed(criteria.pose_error)
+    clearance = _typed(criteria.clearance)
+    fastest_motion = _typed(fastest.fastest_motion)
 else:
     _made: dict[str, Callable[..., Any]] = {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -118,7 +118,7 @@ def _along_time(name: str, value: ArrayLike | xr.DataArray, step: float) -> Arra
 
 if TYPE_CHECKING:
 
-    def _typed(function: Callable[Arguments, Value_co]) -> OnDataArrays[Arguments, Value_co, Any]: ...
+    def _typed(function: Callable[Arguments, Value_co]) -> OnDataArrays[Arguments, Value_co]: ...
 
     simulate = _typed(direct.simulate)
     servo = _servo

@@ -9,6 +9,8 @@ Dims = tuple[str, ...]
 
 AXIS, MATRIX, WRENCH, FREEDOM, ACTUATOR = ("axis",), ("row", "column"), ("wrench",), ("freedom",), ("actuator",)
 JOINTS = ("limb", "joint")
+COMPONENT = ("component",)
+"""Of a wrench in a result that has the name of the dim."""
 RUBBING = ("friction_joint",)
 WRENCHES, MODE, POINT = ("wrench", "wrench_column"), ("mode",), ("point",)
 FREEDOMS, ACTUATORS = ("freedom", "freedom_column"), ("actuator", "actuator_column")
@@ -23,7 +25,7 @@ ARGUMENTS: Mapping[str, Dims] = {
     "qdd": FREEDOM,
     "load": WRENCH,
     "memory": RUBBING,
-    "force": ACTUATOR,
+    "actuator": ACTUATOR,
     "actuator_position": ACTUATOR,
     "base_rotation": MATRIX,
     "base_twist": WRENCH,
@@ -47,16 +49,15 @@ PATH: Mapping[str, Dims] = {
 
 @dataclass(frozen=True)
 class FunctionResult:
-    """What a function gives: its home, the dims of one sample by name of result, and what it gives with `full`.
+    """What a function gives: its home, and the dims of one sample by name of result.
 
-    A single result without a name is a DataArray, several are a Dataset. `labels` are fields that are no arrays, with
+    `labels` are fields that are no arrays, with
     the dim that they name: texts, or a dict of arrays, which becomes one array along this dim; without a dim they are
     an attribute. A function of a `single` case is called for each.
     """
 
     home: str
     dims: Mapping[str, Dims]
-    full: Mapping[str, Dims] | None = None
     arguments: Mapping[str, Dims] = field(default_factory=lambda: ARGUMENTS)
     labels: Mapping[str, str] = field(default_factory=dict)
     single: bool = False
@@ -65,22 +66,17 @@ class FunctionResult:
 STATUS: Mapping[str, Dims] = {"status": ()}
 RESULTS: Mapping[str, FunctionResult] = {
     "inverse_dynamics": FunctionResult(
-        "tasks.dynamics.inverse",
-        {"": ACTUATOR},
-        {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS},
+        "tasks.dynamics.inverse", {"force": ACTUATOR, "velocity": ACTUATOR, "jacobian": (*ACTUATOR, *FREEDOM), **STATUS}
     ),
-    "joint_reactions": FunctionResult(
-        "tasks.dynamics.inverse", {"": (*JOINTS, *WRENCH)}, {"reaction": (*JOINTS, *WRENCH), **STATUS}
-    ),
+    "joint_reactions": FunctionResult("tasks.dynamics.inverse", {"wrench": (*JOINTS, *COMPONENT), **STATUS}),
     "inverse_kinematics": FunctionResult(
         "tasks.dynamics.inverse", {"position": JOINTS, "velocity": JOINTS, "acceleration": JOINTS, **STATUS}
     ),
-    "actuator_positions": FunctionResult("tasks.dynamics.inverse", {"": ACTUATOR}),
+    "actuator_positions": FunctionResult("tasks.dynamics.inverse", {"position": ACTUATOR, **STATUS}),
     "forward_kinematics": FunctionResult(
         "tasks.dynamics.forward_kinematics", {"position": AXIS, "rotation": MATRIX, **STATUS}
     ),
-    "forward_dynamics": FunctionResult("tasks.dynamics.equations", {"": FREEDOM}, {"acceleration": FREEDOM, **STATUS}),
-    "accelerate": FunctionResult(
+    "forward_dynamics": FunctionResult(
         "tasks.dynamics.forward",
         {"acceleration": FREEDOM, "friction": RUBBING, "stuck": RUBBING, **STATUS, "unique": ()},
     ),
@@ -102,13 +98,13 @@ RESULTS: Mapping[str, FunctionResult] = {
             **STATUS,
         },
     ),
-    "inertia_matrix": FunctionResult("tasks.dynamics.equations", {"": MATRIX}),
-    "inertia_element": FunctionResult("tasks.dynamics.equations", {"": ()}),
+    "inertia_matrix": FunctionResult("tasks.dynamics.equations", {"matrix": FREEDOMS, **STATUS}),
+    "inertia_element": FunctionResult("tasks.dynamics.equations", {"value": (), **STATUS}),
     "constraint_forces": FunctionResult(
         "tasks.dynamics.bearings",
         {"moment_across": JOINTS, "force_across": JOINTS, "along": JOINTS, "normal": JOINTS, **STATUS},
     ),
-    "bias_vector": FunctionResult("tasks.dynamics.equations", {"": FREEDOM}),
+    "bias_vector": FunctionResult("tasks.dynamics.equations", {"force": FREEDOM, **STATUS}),
     "lagrange_coefficients": FunctionResult(
         "tasks.checks.lagrange",
         {
@@ -121,7 +117,11 @@ RESULTS: Mapping[str, FunctionResult] = {
             **STATUS,
         },
     ),
-    "regressor": FunctionResult("tasks.dynamics.regressor", {"": (*ACTUATOR, "parameter")}),
+    "regressor": FunctionResult(
+        "tasks.dynamics.regressor",
+        {"matrix": (*ACTUATOR, "parameter"), **STATUS},
+        labels={"columns": "parameter"},
+    ),
     "cartesian_stiffness": FunctionResult(
         "tasks.dynamics.criteria",
         {"compliance": WRENCHES, "stiffness": WRENCHES, "least": (), "largest": (), **STATUS},

@@ -22,19 +22,19 @@ from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.tolerances.warming import WarmingContent
 from pipeline.sweep.trajectories.base import BaseContent
 
-SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
+SECTIONS: tuple[type[SectionContent[Any]], ...] = (
     SelectionContent,
-    FrictionContent,
-    LimitsContent,
-    SharingContent,
-    CriteriaContent,
-    BaseContent,
     TolerancesContent,
+    LimitsContent,
+    CriteriaContent,
     MotorsContent,
     WarmingContent,
+    FrictionContent,
+    BaseContent,
+    SharingContent,
     LoadsContent,
     SimulationContent,
+    SplitContent,
     QuestionContent,
     MeasurementContent,
-    SplitContent,
 )

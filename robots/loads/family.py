@@ -392,16 +392,15 @@ def _frozen_family(description: FrozenDescription) -> Family:
 def at_time(robot: Robot, time: float) -> Robot:
     """The robot with the loads of one time [s], which stay as they are there.
 
-    It is a robot like any other, with constant loads, for functions that take no time: `forward_dynamics`,
-    `linearisation`, `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once.
-    `simulate` and `accelerate` know the time and need none of it. A robot whose loads do not change is given back as it
-    is. Raises ParameterError for a time that is not finite.
+    It is a robot like any other, with constant loads, for functions that take no time: `linearisation`,
+    `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once. A robot whose loads
+    do not change is given back as it is. Raises ParameterError for a time that is not finite.
 
         >>> grasped = {"part": ls.robots.ObjectLoad("link_3", 2.0, start=0.5)}
         >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), grasped)
-        >>> state = {"q": np.zeros(3), "force": [10.0, 0.0, 0.0]}
-        >>> free, holding = (ls.forward_dynamics(ls.robots.at_time(arm, t), **state)[0] for t in (0.0, 0.5))
-        >>> bool(abs(holding) < abs(free))
+        >>> state, forces = ls.State(q=np.zeros(3)), ls.Forces(actuator=[10.0, 0.0, 0.0])
+        >>> at = [ls.forward_dynamics(ls.robots.at_time(arm, t), state, forces).acceleration[0] for t in (0.0, 0.5)]
+        >>> bool(abs(at[1]) < abs(at[0]))
         True
     """
     family = robot.family

@@ -174,7 +174,7 @@ def with_warm_links(robot: Robot, *, expansion: Mapping[str, float], temperature
 
         >>> cold = ls.robots.build("delta_3rr2rrr")
         >>> warm = ls.robots.with_warm_links(cold, expansion={"arm": 23e-6, "rod_*": 1e-6}, temperature=30.0)
-        >>> q = [ls.actuator_positions(robot, position=[0.0, 0.0, -0.9]) for robot in (cold, warm)]
+        >>> q = [ls.actuator_positions(robot, position=[0.0, 0.0, -0.9]).position for robot in (cold, warm)]
         >>> (1e3 * (q[1] - q[0])).round(3)  # [mrad] to hold the platform in its place
         array([0.252, 0.252, 0.252])
     """

@@ -31,10 +31,10 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Arrays, Block, BlockMetric
 from tasks.blocks.limb_results import commanded, moving, moving_of
 from tasks.dynamics.fastest import fastest_along
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, resolved_motion
 from tasks.dynamics.paths.path import PathForces, RobotPath, TimedMotion, legs, pose_of
 from tasks.dynamics.paths.power import Curves, Intervals, PathLimits, intersected, kept_speeds
+from tasks.dynamics.records import Moving
 from tasks.stages.metrics.poses import characteristic_length
 
 POINTS = 101
@@ -132,7 +132,7 @@ def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
     motion = _moving(block, trajectory, robot)
     if robot.mechanism.resolved and np.isnan(np.asarray(motion["q"], dtype=float)).any():
         return False
-    joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion, full=True).status
+    joints, status = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion).status
     if (joints.status != Status.OK).any() or (status != Status.OK).any():
         return False
     low, high = (_joint_table(block, kind) for kind in ("low", "high"))
@@ -152,8 +152,8 @@ def _speed_factor(
     Infinite for a robot at rest, and zero where nothing is slow enough.
     """
     motion = _moving(block, trajectory, robot)
-    moved = inverse_dynamics(robot, **motion, gravity=gravity, full=True)
-    held = inverse_dynamics(robot, **pose_of(motion), gravity=gravity)
+    moved = inverse_dynamics(robot, gravity=gravity, **motion)
+    held = inverse_dynamics(robot, **pose_of(motion), gravity=gravity).force
     joints = inverse_kinematics(robot, **motion).velocity
     with np.errstate(divide="ignore", invalid="ignore"):
         top = (limits.velocity / np.abs(moved.velocity)).min()

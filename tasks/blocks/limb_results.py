@@ -18,7 +18,7 @@ from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Arrays, Block, empty, time_first
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tasks.kernels.expression import CASE
 from tasks.kernels.kernel import empty_rows, padded
 from tasks.kernels.keys import Key, Values

@@ -31,7 +31,7 @@ from robots.parameters import nearest
 from robots.status import Status
 from robots.types import BASE
 from tasks.dynamics import inputs
-from tasks.dynamics.inputs import GRAVITY
+from tasks.dynamics.records import GRAVITY
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays

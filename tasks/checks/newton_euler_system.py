@@ -29,8 +29,9 @@ from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST
 from tasks.checks.newton_euler import Assembly, Moments
-from tasks.dynamics.inputs import GRAVITY, Moving, in_world
+from tasks.dynamics.inputs import load_input
 from tasks.dynamics.inverse import BodyMotion, InverseKinematics, RobotMotion, body_motion, inverse_kinematics
+from tasks.dynamics.records import GRAVITY, Forces, Moving
 
 Method = Literal["direct", "gmres", "least_norm"]
 
@@ -269,7 +270,7 @@ def _assembled(robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments
     if status != Status.OK:
         raise ValueError(f"{told}: got a state of {robot.name} with status {status.name}: {ADVICE[status]}")
     batch = _flat(motion, np.array([0]), ())
-    load = in_world(robot, load, None, "world")
+    load = load_input(robot, Forces(load=load), None)
     loads = None if load is None else np.reshape(np.asarray(load, dtype=float), (1, 6))
     return _system(Assembly(robot, batch, gravity, loads, moments), 0)
 
@@ -314,7 +315,7 @@ def joint_reactions_reference(
     motion = body_motion(robot, **moving)
     batch = motion.joints.status.shape
     good = np.flatnonzero(motion.joints.status == Status.OK)
-    load = in_world(robot, load, None, "world")
+    load = load_input(robot, Forces(load=load), None)
     loads = None if load is None else np.broadcast_to(load, (*batch, 6)).reshape(-1, 6)[good]
     mechanism, samples = robot.mechanism, int(np.prod(batch, dtype=int))
     joints = len(mechanism.limbs[0].joints)

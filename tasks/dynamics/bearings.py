@@ -9,20 +9,17 @@ for friction, is `tasks.features.friction.joints.carried`. Source: joint-frictio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
-from robots.types import BASE, LoadAxes
-from tasks.dynamics.inputs import GRAVITY, Moving
+from robots.types import BASE
 from tasks.dynamics.inverse import body_motion, joint_reactions
-from tasks.features.friction.history import Friction
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
 from tasks.features.friction.joints import normal_load
 
 
@@ -42,14 +39,14 @@ class ConstraintForces(NamedTuple):
 
 
 def constraint_forces(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None, arms: Mapping[str, float] | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
-) -> ConstraintForces:  # fmt: skip
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    arms: Mapping[str, float] | None = None,
+    **short: Unpack[MotionKeywords],
+) -> ConstraintForces:
     """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
 
     `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
@@ -62,15 +59,11 @@ def constraint_forces(
         >>> forces.normal.shape  # (limb, joint)
         (2, 3)
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    motion, environment = long_form(motion, environment, short)
     known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
-    wrenches, status = joint_reactions(
-        robot, gravity=gravity, load=load, load_axes=load_axes, friction=friction, weights=weights, time=time,
-        base_rotation=base_rotation, base_twist=base_twist, base_acceleration=base_acceleration,
-        elasticity=elasticity, full=True, **moving,
-    )  # fmt: skip
+    wrenches, status = joint_reactions(robot, motion, environment, forces)
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
-    for limb, joint, kind, axis in _axes(robot, moving):
+    for limb, joint, kind, axis in _axes(robot, motion.moving):
         wrench = wrenches[..., limb, joint, :]
         (turned, bending), (pushed, radial) = (_apart(axis, each) for each in (wrench[..., :3], wrench[..., 3:]))
         along = pushed if JOINT_KINDS[kind].turns else turned

@@ -16,11 +16,10 @@ from numpy.typing import ArrayLike
 
 from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
-from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import STILL, BaseMotion, accelerations, opened, over_time, series
-from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.dynamics.forward import STILL, BaseMotion, opened, over_time, series
 from tasks.dynamics.integration import Moment, MotionSystem
+from tasks.dynamics.records import GRAVITY, Moving
 from tasks.dynamics.servo import Servo
 from tasks.features.friction.history import Friction
 from tasks.kernels.kernel import Batch
@@ -45,41 +44,6 @@ class ChainMotion(NamedTuple):
     status: np.ndarray
 
 
-class ChainAcceleration(NamedTuple):
-    """Accelerations qdd (*batch, freedom), friction and stuck (*batch, joint with friction), status (*batch).
-
-    unique (*batch): whether friction at rest is determined. Where joints that hold depend on each other it is not, and
-    is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED where none was found.
-    """
-
-    qdd: np.ndarray
-    friction: np.ndarray
-    stuck: np.ndarray
-    status: np.ndarray
-    unique: np.ndarray
-
-
-def accelerate_chain(
-    robot: Robot, *, force: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None,
-    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-    elasticity: Elasticity | None = None, time: ArrayLike | None = None,
-) -> ChainAcceleration:  # fmt: skip
-    """Accelerations of a chain with friction; arguments and errors as in `simulate_chain`.
-
-    time (*batch,) [s]: for a robot whose own loads change with it. Joints without velocity hold where they can. Samples
-    without a motion hold NaN; their status says why.
-
-        >>> robot = ls.robots.build("planar_3r")
-        >>> ls.accelerate_chain(robot, force=np.zeros((5, 3)), q=np.zeros((5, 3))).qdd.shape
-        (5, 3)
-    """
-    system = MotionSystem.of(robot, friction, gravity, elasticity=elasticity)
-    signals = inputs.signals_at(robot, time)
-    cases = opened(robot, system, Moving(q=q, qd=qd), force=force, memory=memory, signals=signals)
-    found = accelerations(system, cases)
-    return ChainAcceleration(found.acceleration, *found[1:])
-
-
 def simulate_chain(
     robot: Robot, *, force: Acting | Servo, step: float, steps: int,
     q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
@@ -92,7 +56,7 @@ def simulate_chain(
     q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
     of time (*batch,), q and qd, or a servo. friction: see `tasks.features.friction.history`, laws with a state among
     them; memory (*batch, joint): their state at the start (absent: relaxed bristles, stiction at rest). base: its
-    motion in the world. elasticity: as in `tasks.dynamics.forward.accelerate`. method: one of
+    motion in the world. elasticity: as in `tasks.dynamics.forward`. method: one of
     `tasks.dynamics.integration.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th step is
     kept, the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
     """

@@ -26,8 +26,9 @@ from robots.model import Mechanism, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.inputs import Moving, check_kind
+from tasks.dynamics.inputs import check_kind
 from tasks.dynamics.inverse import Dynamics
+from tasks.dynamics.records import Moving
 from tasks.features.compliance import errors_of_limb
 from tasks.kernels.kernel import checked, kernel
 from tasks.kernels.keys import Indexed
@@ -103,8 +104,7 @@ class SolvedPose:
             raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
         self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
         request = self.dynamics.request
-        looked = ("least_constraint_regularity",) if request.constrained else ()
-        bare, self.limbs = replace(request, wanted=looked), range(len(robot.mechanism.instances))
+        bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
         self.places = [TWIST.index(name) for name in criteria.directions(robot.family, request.criteria.spatial)]
         self.total, count = self.sum("stiffness"), len(self.places)

@@ -22,8 +22,8 @@ from robots.model import Robot
 from robots.springs import JointSpring
 from robots.status import Status
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.inputs import GRAVITY
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
+from tasks.dynamics.records import GRAVITY
 from tasks.kernels.kernel import checked
 
 REACH = 0.1
@@ -149,9 +149,9 @@ class _Drives:
 
     def along(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> _Motion:
         """Rigid transmissions along a motion (*batch, freedom) of the links."""
-        rigid, numbers = inverse_dynamics(self.base, q=q, qd=qd, qdd=qdd, full=True), list(self.numbers)
+        rigid, numbers = inverse_dynamics(self.base, q=q, qd=qd, qdd=qdd), list(self.numbers)
         form = equations_of_motion(self.base, q=q, qd=qd)
-        position = np.asarray(actuator_positions(self.base, q=q))
+        position = np.asarray(actuator_positions(self.base, q=q).position)
         second = _times(rigid.jacobian, qdd) + _times(form.jacobian_rate, qd)
         pairs = ((q, position), (qd, rigid.velocity), (qdd, second))
         at, rate, change = (np.concatenate([links, rotors[..., numbers]], axis=-1) for links, rotors in pairs)

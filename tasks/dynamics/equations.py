@@ -1,7 +1,7 @@
 """The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
 
-Functions take keyword arguments with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world
-axes. Motion over time is in `tasks.dynamics.free_motion`, the pose that belongs to actuator positions in
+Functions take a motion with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world axes.
+Motion over time is in `tasks.dynamics.free_motion`, the pose that belongs to actuator positions in
 `tasks.dynamics.forward_kinematics`.
 
 Single elements of the equations of motion of a chain, each by a kernel that computes nothing else.
@@ -13,7 +13,7 @@ explicit inertia matrix, whose equations are in `tasks.mechanics.inertia.explici
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, overload
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from robots.types import TWIST, LoadAxes
+from robots.types import TWIST
 from tasks.dynamics import inputs
 from tasks.dynamics.inertia import (
     acceleration_program,
@@ -32,16 +32,43 @@ from tasks.dynamics.inertia import (
     is_tree,
     matrix_program,
 )
-from tasks.dynamics.inputs import GRAVITY, FieldInput, Moving, field_input
-from tasks.kernels.kernel import Batch, checked, kernel, rows
+from tasks.dynamics.inputs import FieldInput, field_input
+from tasks.dynamics.records import (
+    GRAVITY,
+    STANDING,
+    Environment,
+    Forces,
+    Motion,
+    MotionKeywords,
+    Moving,
+    State,
+    long_form,
+)
+from tasks.kernels.kernel import Batch, kernel, rows
 from tasks.kernels.keys import Arrays, Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import structure_of
-from tasks.stages import constraints, equations
+from tasks.stages import equations
 from tasks.stages.terms import PLATFORM
 
 
-def inertia_element(robot: Robot, row: int | str, column: int | str, *, q: ArrayLike) -> np.ndarray:
+class InertiaElement(NamedTuple):
+    """Elements (*batch) [kg m^2, kg m or kg], and status (*batch)."""
+
+    value: np.ndarray
+    status: np.ndarray
+
+
+class BiasVector(NamedTuple):
+    """Joint forces (*batch, joint) [N m or N], and status (*batch)."""
+
+    force: np.ndarray
+    status: np.ndarray
+
+
+def inertia_element(
+    robot: Robot, row: int | str, column: int | str, motion: State | None = None, **short: Unpack[MotionKeywords]
+) -> InertiaElement:
     """Element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
 
     Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
@@ -50,18 +77,20 @@ def inertia_element(robot: Robot, row: int | str, column: int | str, *, q: Array
     see `tasks.dynamics.inertia`.
 
         >>> robot = ls.robots.build("planar_3r")
-        >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).shape
+        >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).value.shape
         (5,)
     """
+    motion, _ = long_form(motion, STANDING, short)
     row, column = _number(robot, "row", row), _number(robot, "column", column)
     if robot.mechanism.is_chain and not is_tree(robot.family):
-        return closed_inertia(robot, closed_element_program(robot.family, row, column), "element", Moving(q=q))
+        program = closed_element_program(robot.family, row, column)
+        return InertiaElement(*closed_inertia(robot, program, "element", motion.moving))
     _check_tree(robot)
     program = element_program(robot.family, row, column)
-    batch, motion = inputs.moving_input(robot, Moving(q=q))
-    arrays = {"parameters": inputs.parameters(robot), "q": motion[:, : len(robot.mechanism.freedoms)]}
-    element = kernel(program)(arrays, motion.shape[-1])["element"][0, 0]
-    return element[: int(np.prod(batch, dtype=int))].reshape(batch)
+    batch, columns = inputs.moving_input(robot, motion.moving)
+    arrays = {"parameters": inputs.parameters(robot), "q": columns[:, : len(robot.mechanism.freedoms)]}
+    element = kernel(program)(arrays, columns.shape[-1])["element"][0].T[: int(np.prod(batch, dtype=int))]
+    return InertiaElement(element[:, 0].reshape(batch), _statuses(element, batch))
 
 
 def _number(robot: Robot, key: str, freedom: int | str) -> int:
@@ -75,17 +104,29 @@ def _number(robot: Robot, key: str, freedom: int | str) -> int:
     return int(freedom)
 
 
-def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> np.ndarray:
-    """An output (*batch, *shape) of a program of `tasks.dynamics.inertia`; NaN where the status is not OK."""
+def closed_inertia(robot: Robot, program: Program, name: str, moving: Moving) -> tuple[np.ndarray, np.ndarray]:
+    """An output (*batch, *shape) of a program of `tasks.dynamics.inertia`, NaN where the status (*batch) is not OK."""
     batch, motion = inputs.moving_input(robot, moving)
     arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(GRAVITY), "motion": motion}
     outputs = kernel(program)(arrays | {"mount": inputs.mounts(robot)[0]}, motion.shape[-1])
     values = np.where(outputs["status"][0] == Status.OK, outputs[name][0], np.nan)
     samples, (shape, _) = int(np.prod(batch, dtype=int)), program.outputs[name]
-    return np.ascontiguousarray(values.T)[:samples].reshape((*batch, *shape))
+    status = outputs["status"][0, 0, :samples].astype(np.int8).reshape(batch)
+    return np.ascontiguousarray(values.T)[:samples].reshape((*batch, *shape)), status
 
 
-def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> np.ndarray:
+def _statuses(values: np.ndarray, batch: Batch) -> np.ndarray:
+    """Status (*batch) of values (samples, size) that fail where they are no finite numbers."""
+    finite = np.isfinite(values).all(axis=1)
+    return np.where(finite, Status.OK, Status.NONFINITE).astype(np.int8).reshape(batch)
+
+
+def bias_vector(
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    **short: Unpack[MotionKeywords],
+) -> BiasVector:
     """Joint forces (*batch, joint) [N m or N] that leave a tree without acceleration, drives included.
 
     q, qd (*batch, joint) [rad or m, and per second] in the order of the links; gravity (3,) [m/s^2] in world axes.
@@ -93,21 +134,25 @@ def bias_vector(robot: Robot, *, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike
     friction.
 
         >>> robot = ls.robots.build("planar_3r")
-        >>> ls.bias_vector(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).shape
+        >>> ls.bias_vector(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).force.shape
         (3,)
     """
+    motion, environment = long_form(motion, environment, short)
     _check_tree(robot)
     inputs.refuse_forces(robot, "a call of inverse_dynamics")
+    if environment.base is not None:
+        raise ValueError("base: got a base that moves; expected one that stands, or a call of inverse_dynamics")
     program, joints = bias_program(robot.family), len(robot.mechanism.freedoms)
-    batch, motion = inputs.moving_input(robot, Moving(q=q, qd=qd))
+    batch, columns = inputs.moving_input(robot, motion.moving)
     arrays = {
         "parameters": inputs.parameters(robot),
-        "gravity": inputs.gravity_input(gravity),
-        "q": motion[:, :joints],
-        "qd": motion[:, joints : 2 * joints],
+        "gravity": inputs.gravity_input(environment.gravity),
+        "q": columns[:, :joints],
+        "qd": columns[:, joints : 2 * joints],
     }
-    columns = kernel(program)(arrays, motion.shape[-1])["bias"][0]
-    return np.ascontiguousarray(columns.T)[: int(np.prod(batch, dtype=int))].reshape(*batch, joints)
+    outputs = kernel(program)(arrays, columns.shape[-1])["bias"][0]
+    bias = np.ascontiguousarray(outputs.T)[: int(np.prod(batch, dtype=int))]
+    return BiasVector(bias.reshape(*batch, joints), _statuses(bias, batch))
 
 
 def _check_tree(robot: Robot) -> None:
@@ -198,10 +243,6 @@ class Model:
     def status(self, parts: Arrays, total: Arrays | None = None) -> np.ndarray:
         """Status of each sample, (padded samples,); with `total`, singular where J_IK has lost rank."""
         worst = np.max([parts[Indexed("status", k)][0, 0] for k in range(len(self.instances))], axis=0)
-        if self.structure.may_lose_constraints:
-            program = constraints.hold_program(self.robot.family)
-            loose = kernel(program)({name: parts[name] for name in program.inputs}, len(worst))["loose"][0, 0] > 0.5
-            worst = np.where((worst == Status.OK) & loose, float(Status.CONSTRAINT_SINGULAR), worst)
         if total is None:
             return np.asarray(worst)
         code = Status.PLATFORM_SINGULAR if self.structure.compared else Status.SINGULAR
@@ -225,12 +266,11 @@ class Model:
 
 
 def _tree_accelerations(
-    robot: Robot, program: Program, moving: Moving, gravity: ArrayLike, force: ArrayLike
+    robot: Robot, program: Program, moving: Moving, gravity: ArrayLike, forces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of a tree by articulated bodies: accelerations (*batch, joint) and status (*batch)."""
     joints = len(robot.mechanism.freedoms)
-    forces = checked("force", force, (len(robot.mechanism.actuators),))
-    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1]})
+    batch, motion = inputs.moving_input(robot, moving, {"actuator": forces.shape[:-1]})
     arrays = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(gravity)}
     states = {"q": motion[:, :joints], "qd": motion[:, joints : 2 * joints]}
     pushed = np.ascontiguousarray(rows(forces, batch)[None])
@@ -247,11 +287,11 @@ def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
 
 
 def equations_of_motion(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY,
-) -> Equations:  # fmt: skip
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    **short: Unpack[MotionKeywords],
+) -> Equations:
     """Matrices of the equations of motion in task space and actuator coordinates, and energies.
 
     The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
@@ -263,13 +303,15 @@ def equations_of_motion(
         >>> equations.mass.shape, equations.gravity.shape
         ((2, 2), (2,))
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    batch, motion = inputs.moving_input(robot, moving)
-    model, samples = Model(robot, gravity), int(np.prod(batch, dtype=int))
-    parts = model.shares(motion)
-    total, speed = model.total(motion, parts), model.speeds(motion)
+    motion, environment = long_form(motion, environment, short)
+    if environment.base is not None:
+        raise ValueError("base: got a base that moves; expected one that stands, or a call of forward_dynamics")
+    batch, columns = inputs.moving_input(robot, motion.moving)
+    model, samples = Model(robot, environment.gravity), int(np.prod(batch, dtype=int))
+    parts = model.shares(columns)
+    total, speed = model.total(columns, parts), model.speeds(columns)
     fields = {
-        name: _core_last(total[source], shape) if source in total else np.full((motion.shape[-1], *shape), np.nan)
+        name: _core_last(total[source], shape) if source in total else np.full((columns.shape[-1], *shape), np.nan)
         for name, (source, shape) in _sources(len(model.freedoms), model.actuators).items()
     }
     fields["kinetic_energy"] = 0.5 * np.einsum("is,sij,js->s", speed, fields["mass"], speed)
@@ -309,98 +351,75 @@ def _with_nonfinite(status: np.ndarray, *results: np.ndarray) -> np.ndarray:
     return np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
 
 
+class InertiaMatrix(NamedTuple):
+    """Matrices (*batch, freedom, freedom) [kg m^2, kg m or kg], and status (*batch)."""
+
+    matrix: np.ndarray
+    status: np.ndarray
+
+
 def inertia_matrix(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
+    robot: Robot,
+    motion: State | None = None,
+    *,
     method: str = "crba",
-) -> np.ndarray:  # fmt: skip
+    **short: Unpack[MotionKeywords],
+) -> InertiaMatrix:
     """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
 
     Drives are included. For a chain, `method` is one of `tasks.mechanics.inertia.METHODS`, which agree to rounding.
     Errors as in `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.
 
         >>> robot = ls.robots.build("planar_3r")
-        >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).shape
+        >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).matrix.shape
         (5, 3, 3)
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    motion, _ = long_form(motion, STANDING, short)
     if is_tree(robot.family):
-        return _tree_matrix(robot, method, moving)
+        return _tree_matrix(robot, method, motion.moving)
     if method != "crba" and robot.mechanism.is_chain:
-        return closed_inertia(robot, closed_matrix_program(robot.family, method), "inertia", moving)
+        program = closed_matrix_program(robot.family, method)
+        return InertiaMatrix(*closed_inertia(robot, program, "inertia", motion.moving))
     if method != "crba":
         raise ValueError(f"method: got {method!r} for {robot.name}; expected 'crba': others are for chains alone")
-    return equations_of_motion(robot, **moving).mass
+    equations = equations_of_motion(robot, motion)
+    return InertiaMatrix(equations.mass, equations.status)
 
 
-def _tree_matrix(robot: Robot, method: str, moving: Moving) -> np.ndarray:
+def _tree_matrix(robot: Robot, method: str, moving: Moving) -> InertiaMatrix:
     program, freedoms = matrix_program(robot.family, method), len(robot.mechanism.freedoms)
     batch, motion = inputs.moving_input(robot, moving)
     arrays = {"parameters": inputs.parameters(robot), "q": motion[:, :freedoms]}
     matrices = kernel(program)(arrays, motion.shape[-1])["inertia"]
     samples = int(np.prod(batch, dtype=int))
-    return _core_last(matrices, (freedoms, freedoms))[:samples].reshape(*batch, freedoms, freedoms)
+    found = _core_last(matrices, (freedoms, freedoms))[:samples]
+    status = _with_nonfinite(np.zeros(samples), found)
+    found[status != Status.OK] = np.nan
+    return InertiaMatrix(found.reshape(*batch, freedoms, freedoms), status.astype(np.int8).reshape(batch))
 
 
-@overload
-def forward_dynamics(
-    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: Literal[False] = False,
-) -> np.ndarray: ...  # fmt: skip
-@overload
-def forward_dynamics(
-    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: Literal[True],
-) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
-def forward_dynamics(
-    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, full: bool = False,
-) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Acceleration of the robot from actuator forces (*batch, actuator).
-
-    Of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of its independent
-    joints. Other arguments and errors as in `inverse_dynamics`, the motion of the base among them. Where actuators are
-    at a singularity and limbs are not, there is an acceleration nevertheless; where the mass matrix has lost rank, the
-    status is SINGULAR. With `full`, a pair with the status (*batch). Eq. (129).
-
-        >>> robot = ls.robots.build("planar_3r")
-        >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0])
-        >>> np.abs(ls.forward_dynamics(robot, force=torque, q=[0.1, 0.2, 0.3]).round(6))
-        array([1., 0., 1.])
-    """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
-    plain = load is None and not field.moving and is_tree(robot.family)
-    if plain and (program := acceleration_program(robot.family)) is not None:
-        change, status = _tree_accelerations(robot, program, moving, gravity, force)
-        return (change, status) if full else change
-    forces = checked("force", force, (len(robot.mechanism.actuators),))
-    load = inputs.in_world(robot, load, rotation, load_axes)
-    loads = checked("load", np.zeros(6) if load is None else load, (6,))
-    others = {"force": forces.shape[:-1], "load": loads.shape[:-1], **field.batch}
-    batch, motion = inputs.moving_input(robot, moving, others)
+def free_acceleration(
+    robot: Robot, motion: Motion, environment: Environment, forces: Forces
+) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations of a robot without friction and their status, see `tasks.dynamics.forward`."""
+    field, moving = field_input(environment), motion.moving
+    pushed = inputs.actuator_forces(robot, forces)
+    if forces.load is None and not field.moving and is_tree(robot.family):
+        program = acceleration_program(robot.family)
+        if program is not None:
+            return _tree_accelerations(robot, program, moving, environment.gravity, pushed)
+    load = inputs.load_input(robot, forces, motion.rotation)
+    loads = np.zeros(6) if load is None else load
+    others = {"actuator": pushed.shape[:-1], "load": loads.shape[:-1], **field.batch}
+    batch, columns = inputs.moving_input(robot, moving, others)
     model = Model(robot, field, batch)
     if field.moving:
-        motion = model.unaccelerated(motion)
-    samples, parts = int(np.prod(batch, dtype=int)), model.shares(motion)
-    along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(motion)
-    change, status = model.acceleration(motion, parts, rows(forces, batch)[None], np.ascontiguousarray(along)[None])
+        columns = model.unaccelerated(columns)
+    samples, parts = int(np.prod(batch, dtype=int)), model.shares(columns)
+    along = rows(loads, batch)[model.freedoms] if load is not None else model.unloaded(columns)
+    change, status = model.acceleration(columns, parts, rows(pushed, batch)[None], np.ascontiguousarray(along)[None])
     status = _with_nonfinite(status, change.T)
     result = np.zeros((change.shape[1], len(change) if robot.mechanism.is_chain else 6))
     result[:, model.freedoms] = change.T
     result[status != Status.OK] = np.nan
-    result = result[:samples].reshape(*batch, -1)
-    return (result, status[:samples].astype(np.int8).reshape(batch)) if full else result
+    return result[:samples].reshape(*batch, -1), status[:samples].astype(np.int8).reshape(batch)

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.inputs import GRAVITY
 from tasks.dynamics.paths.path import ActuatorRates, RobotPath, path_forces
 from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, curved_passes, passes
 from tasks.dynamics.paths.smooth import smooth_motion
+from tasks.dynamics.records import GRAVITY
 
 
 def fastest_motion(

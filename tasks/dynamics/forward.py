@@ -1,4 +1,4 @@
-"""Accelerations of any robot with joint friction from its actuator forces: forward dynamics at an instant.
+"""Forward dynamics at an instant: accelerations of platforms, trees and closed chains from actuator forces.
 
 A batch of cases of a robot with friction: how it starts and what acts on it, its way through time, what is kept.
 """
@@ -6,30 +6,38 @@ A batch of cases of a robot with friction: how it starts and what acts on it, it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from robots.types import LoadAxes
 from tasks.dynamics import inputs
-from tasks.dynamics.forces_over_step import Acting, Held, OfTime, Pushes, SignalSource, Source, arguments, first_shape
-from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.dynamics.equations import free_acceleration
+from tasks.dynamics.forces_over_step import Acting, Held, Pushes, SignalSource, Source, arguments, first_shape
 from tasks.dynamics.instant.systems import POSE
 from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced
+from tasks.dynamics.records import (
+    GRAVITY,
+    NO_FORCES,
+    STANDING,
+    Environment,
+    Forces,
+    Motion,
+    MotionKeywords,
+    Moving,
+    State,
+    Timed,
+    check_record,
+    long_form,
+)
 from tasks.dynamics.servo import Servo
-from tasks.features.friction.history import Friction
 from tasks.kernels import kernel
 from tasks.kernels.kernel import Batch, checked, common_batch
 from tasks.mathematics import rotations
 from tasks.mechanics.recursion import MOVING
-
-Timed = ArrayLike | OfTime
-"""An array with any leading batch dims, or a function of time [s] that gives one."""
 
 
 class BaseMotion(NamedTuple):
@@ -48,8 +56,9 @@ class BaseMotion(NamedTuple):
         """What acts on all bodies because of it, and of gravity: `tasks.mechanics.recursion`. Raises ValueError."""
 
         def field(time: float) -> np.ndarray:
-            values = (part(time) if callable(part) else part for part in self)
-            return inputs.field_input(gravity, *values).values
+            parts = self._asdict().items()
+            values = {name: part(time) if callable(part) else part for name, part in parts}
+            return inputs.field_input(Environment(gravity=gravity, base=Motion(**values))).values
 
         return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
 
@@ -205,13 +214,13 @@ def stacked(rows: Sequence[np.ndarray], batch: Batch) -> np.ndarray:
     return np.stack([row[:, :samples].T.reshape(*batch, len(row)) for row in rows])
 
 
-class Acceleration(NamedTuple):
+class ForwardDynamics(NamedTuple):
     """Accelerations, friction and stuck (*batch, joint with friction), status (*batch).
 
     acceleration: of a platform (*batch, 6), the time derivative of its twist; of a chain (*batch, freedom), those of
-    its independent joints. unique (*batch): whether friction at rest is determined. Where joints that hold depend on
-    each other it is not, and is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED
-    where none was found.
+    its independent joints. unique (*batch): friction at rest is determined. Where joints that hold depend on each other
+    it is not, and is the least of all with these accelerations, which are unique. FRICTION_NOT_CONVERGED where none was
+    found.
     """
 
     acceleration: np.ndarray
@@ -221,41 +230,56 @@ class Acceleration(NamedTuple):
     unique: np.ndarray
 
 
-def accelerate(
-    robot: Robot, *, force: ArrayLike, friction: Friction = None, memory: ArrayLike | None = None,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None,
-    load: ArrayLike | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, elasticity: Elasticity | None = None,
-    time: ArrayLike | None = None,
-) -> Acceleration:  # fmt: skip
-    """Accelerations of a robot under actuator forces (*batch, actuator) and joint friction of any law.
+def forward_dynamics(
+    robot: Robot,
+    state: State | None = None,
+    forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
+    **short: Unpack[MotionKeywords],
+) -> ForwardDynamics:
+    """Accelerations of any robot under actuator forces (*batch, actuator), loads and joint friction of any law.
 
-    The state, as in `tasks.inverse_dynamics`: position, rotation and twist of a platform, q and qd of a chain; load
-    (*batch, 6) on a platform; motion of the base; time (*batch,) [s], where the robot's own loads change with it.
-    friction: see `tasks.features.friction.history`; memory (*batch, joint): the state of its law; elasticity: by which
-    reactions follow on which it depends, as in `tasks.inverse_dynamics`. Joints without velocity hold where they can.
-    Samples without a motion hold NaN; their status says why. Raises ValueError, TypeError or ParameterError for input
-    that does not fit.
+    state, or its fields as keywords: see `limbsweep.State`; accelerations of a motion do not matter. forces: actuator,
+    which has to be there, load, friction and elasticity of `limbsweep.Forces`. environment, or gravity as a keyword:
+    see `limbsweep.Environment`. Joints without velocity hold where friction can. Where actuators are at a singularity
+    and limbs are not, there is an acceleration nevertheless; where the mass matrix has lost rank, the status is
+    SINGULAR. Samples without a motion hold NaN; their status says why. Raises ValueError, TypeError or ParameterError
+    for input that does not fit. Source: hybrid-limb paper, Eq. (129).
 
-        >>> robot = ls.robots.build("delta_3rr2rrr")
-        >>> moving = ls.accelerate(robot, force=np.zeros(3), position=[0.0, 0.1, -0.9])
-        >>> moving.acceleration.shape, ls.Status(int(moving.status)).name
-        ((6,), 'OK')
+        >>> robot = ls.robots.build("planar_3r")
+        >>> torque = ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, -1.0]).force
+        >>> moving = ls.forward_dynamics(robot, q=[0.1, 0.2, 0.3], forces=ls.Forces(actuator=torque))
+        >>> np.abs(moving.acceleration.round(6))
+        array([1., 0., 1.])
+        >>> dry = {"law": "coulomb_viscous", "coulomb": 50.0}
+        >>> stuck = ls.forward_dynamics(robot, q=[0.1, 0.2, 0.3], forces=ls.Forces(actuator=torque, friction=dry))
+        >>> stuck.stuck.all(), ls.Status(int(stuck.status)).name
+        (np.True_, 'OK')
     """
-    base = BaseMotion(base_rotation, base_twist, base_acceleration)
-    load = inputs.in_world(robot, load, rotation, load_axes)
-    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
-    moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
+    motion, environment = long_form(state, environment, short)
+    check_record("forces", forces, Forces)
+    plain = forces.friction is None and motion.memory is None and forces.elasticity is None
+    if plain and not robot.family.signals:
+        change, status = free_acceleration(robot, motion, environment, forces)
+        none = np.zeros((*status.shape, 0))
+        return ForwardDynamics(change, none, none.astype(bool), status, np.ones(status.shape, dtype=bool))
+    return _with_friction(robot, motion, environment, forces)
+
+
+def _with_friction(robot: Robot, motion: Motion, environment: Environment, forces: Forces) -> ForwardDynamics:
+    """The same with joint friction, or under loads that change with time."""
+    base = BaseMotion(**environment.base_parts)
+    system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base.moves, elasticity=forces.elasticity)
     cases = opened(
-        robot, system, moving, force=force, memory=memory, load=load, base=base, gravity=gravity,
-        signals=inputs.signals_at(robot, time),
+        robot, system, inputs.without_change(motion.moving), memory=motion.memory,
+        force=inputs.actuator_forces(robot, forces),
+        load=inputs.load_input(robot, forces, motion.rotation), base=base, gravity=environment.gravity,
+        signals=inputs.signals_at(robot, motion.time),
     )  # fmt: skip
     return accelerations(system, cases)
 
 
-def accelerations(system: MotionSystem, cases: Cases) -> Acceleration:
+def accelerations(system: MotionSystem, cases: Cases) -> ForwardDynamics:
     """Those at the start of a batch of cases."""
     layout, batch = system.layout, cases.batch
     with np.errstate(all="ignore"):  # a failed sample holds NaN
@@ -269,4 +293,4 @@ def accelerations(system: MotionSystem, cases: Cases) -> Acceleration:
     found, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
     status = rates.status[:samples].astype(np.int8).reshape(batch)
     found[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
-    return Acceleration(found, braking, stuck, status, (rates.dependent[:samples] < 0.5).reshape(batch))
+    return ForwardDynamics(found, braking, stuck, status, (rates.dependent[:samples] < 0.5).reshape(batch))

@@ -52,7 +52,7 @@ def forward_kinematics(
     Raises ValueError for shapes that do not fit. Source: hybrid-limb paper, Eq. (114).
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
-        >>> angles = ls.actuator_positions(robot, position=[0.0, 0.1, -0.9])
+        >>> angles = ls.actuator_positions(robot, position=[0.0, 0.1, -0.9]).position
         >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
         array([ 0. ,  0.1, -0.9])
     """
@@ -105,8 +105,8 @@ class _Search:
         if not len(moving):
             return False
         p, r = self.position[moving], self.rotation[moving]
-        solved = inverse_dynamics(self.robot, position=p, rotation=r, full=True)
-        gap = self.wanted[moving] - actuator_positions(self.robot, position=p, rotation=r)
+        solved = inverse_dynamics(self.robot, position=p, rotation=r)
+        gap = self.wanted[moving] - actuator_positions(self.robot, position=p, rotation=r).position
         gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
         good = (solved.status == Status.OK) & np.isfinite(gap).all(axis=-1)
         met = (np.abs(gap) <= MATCHED * np.maximum(1.0, np.abs(self.wanted[moving]))).all(axis=-1)
@@ -151,7 +151,7 @@ def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> n
     turn = Rotation.from_matrix(np.swapaxes(rotation[chosen], 1, 2) @ search.rotation[chosen]).as_rotvec()
     shift = search.position[chosen] - position[chosen]
     place, share, ended = np.zeros(len(chosen)), np.ones(len(chosen)), np.zeros(len(chosen), dtype=bool)
-    now = inverse_dynamics(search.robot, position=position[chosen], rotation=rotation[chosen], full=True)
+    now = inverse_dynamics(search.robot, position=position[chosen], rotation=rotation[chosen])
     ended |= now.status != Status.OK
     matrices = now.jacobian.copy()
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
@@ -160,7 +160,7 @@ def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> n
         p = position[chosen[moving]] + shift[moving] * ahead[:, None]
         r = rotation[chosen[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
         p[whole], r[whole] = search.position[chosen[moving[whole]]], search.rotation[chosen[moving[whole]]]
-        solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
+        solved = inverse_dynamics(search.robot, position=p, rotation=r)
         good = solved.status == Status.OK
         good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
         place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
@@ -176,8 +176,8 @@ def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None
     if not len(chosen):
         return
     p, r, wanted = position[chosen].copy(), rotation[chosen].copy(), search.wanted[chosen]
-    solved = inverse_dynamics(search.robot, position=p, rotation=r, full=True)
-    start = actuator_positions(search.robot, position=p, rotation=r)
+    solved = inverse_dynamics(search.robot, position=p, rotation=r)
+    start = actuator_positions(search.robot, position=p, rotation=r).position
     way = wanted - start
     way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
     place, share = np.zeros(len(chosen)), np.full(len(chosen), 0.125)
@@ -189,7 +189,7 @@ def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None
         step.run()
         good = step.found.copy()
         if good.any():
-            at = inverse_dynamics(search.robot, position=step.position[good], rotation=step.rotation[good], full=True)
+            at = inverse_dynamics(search.robot, position=step.position[good], rotation=step.rotation[good])
             near = (at.status == Status.OK) & (_changes(search, matrices[moving[good]], at.jacobian) < SMALL_CHANGE)
             good[good] = near
             done = moving[good]

@@ -27,8 +27,8 @@ from robots.status import Status
 from robots.types import LoadAxes
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import Model
-from tasks.dynamics.inputs import GRAVITY
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import GRAVITY, Moving
 from tasks.kernels import kernel as batches
 from tasks.kernels.expression import ABSENT, Array
 from tasks.kernels.kernel import Batch, checked, kernel, padded
@@ -102,7 +102,7 @@ class System:
         speed = state.speed
         if self.form == "actuator":
             twist = self.twist(state.speed).T
-            solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist, full=True)
+            solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist)
             speed = solved.velocity.T
         return State(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
 
@@ -254,7 +254,7 @@ def simulate(
     """
     if not step > 0 or min(steps, every) < 1:
         raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
-    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
+    moving = Moving(position=position, rotation=rotation, twist=twist)
     system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), moving)
     state = system.start(motion)
     drift = np.zeros(motion.shape[-1])
@@ -283,7 +283,7 @@ def simulate_adaptive(
     wanted = np.asarray(times, dtype=float)
     if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    moving = inputs.Moving(position=position, rotation=rotation, twist=twist)
+    moving = Moving(position=position, rotation=rotation, twist=twist)
     system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
     if batch:
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
@@ -319,7 +319,7 @@ def _opened(
     gravity: ArrayLike,
     force: Load | Feedback,
     loading: tuple[Load | None, LoadAxes],
-    moving: inputs.Moving,
+    moving: Moving,
     start: float = 0.0,
 ) -> tuple[System, np.ndarray, Batch]:
     """The system, its motion at the start and the batch dims, from what a caller gives."""

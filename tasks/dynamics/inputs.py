@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,51 +17,20 @@ from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
+from tasks.dynamics.records import STANDING, Environment, Forces, Moving, check_record
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
 from tasks.mechanics.recursion import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
 from tasks.stages.criteria import sharing_problems
 
-
-class Moving(TypedDict, total=False):
-    """How a robot moves, arrays with any leading batch dims; what is absent is zero, or that of the reference pose.
-
-    Of a parallel robot, its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch, 6) and its time
-    derivative acceleration (*batch, 6) as (angular, linear) of the reference point; all in world axes; at least one of
-    them. Along what its limbs hold, which `Platform.mobility` does not name, it cannot move. Of a chain, its
-    independent joints: positions q, rates qd and accelerations qdd (*batch, freedom) [rad or m]; q has to be given.
-    They come in the order of `Mechanism.freedoms`, which is that of the tree; forces and other values of actuators in
-    that of `Mechanism.actuators`, which may differ.
-    """
-
-    position: ArrayLike | None
-    rotation: ArrayLike | None
-    twist: ArrayLike | None
-    acceleration: ArrayLike | None
-    q: ArrayLike | None
-    qd: ArrayLike | None
-    qdd: ArrayLike | None
-
-
-class MovingBase(TypedDict, total=False):
-    """How the base of a robot moves in the world, with any leading batch dims; none of it where the base stands.
-
-    base_rotation (*batch, 3, 3) from the axes of the base to those of the world; base_twist (*batch, 6) and its time
-    derivative base_acceleration (*batch, 6) as (angular, linear) of the origin of the base, in world axes.
-    """
-
-    base_rotation: ArrayLike
-    base_twist: ArrayLike
-    base_acceleration: ArrayLike
-
-
-GRAVITY = (0.0, 0.0, -9.81)
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 NEGLIGIBLE = 1e-12
 """Up to this a platform may be given a motion that it cannot make [m, rad and their derivatives], or times the size of
 the motion where that is above 1."""
+SKEWED = 1e-6
+"""Up to this R^T R may differ from the unit matrix in a rotation R."""
 TILT = 1e-9
 """The same of the axis about which a platform turns alone [rad]."""
 
@@ -75,7 +44,7 @@ def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
         raise ValueError(
             f"robot: loads of {robot.name} change with time; expected constant loads or springs, as those of one "
             "instant by limbsweep.robots.at_time, or a function that takes a time: inverse_dynamics, joint_reactions, "
-            "accelerate, or simulate"
+            "forward_dynamics, or simulate"
         )
     return with_parameters(robot.family, robot.values)
 
@@ -124,7 +93,7 @@ def gravity_input(gravity: ArrayLike) -> np.ndarray:
     return result.reshape(1, 3)
 
 
-BASES: Mapping[str, tuple[int, ...]] = {"base_rotation": (3, 3), "base_twist": (6,), "base_acceleration": (6,)}
+BASES: Mapping[str, tuple[int, ...]] = {"rotation": (3, 3), "twist": (6,), "acceleration": (6,)}
 
 
 @dataclass(frozen=True)
@@ -148,24 +117,58 @@ class FieldInput:
         return rows(self.values, batch)[None] if self.moving else self.values.reshape(1, 3)
 
 
-def field_input(
-    gravity: ArrayLike,
-    base_rotation: ArrayLike | None = None,
-    base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-) -> FieldInput:
-    """Gravity and the motion of the base as `tasks.inverse_dynamics` takes them. Raises ValueError for other shapes."""
-    fall = gravity_input(gravity)[0]
-    base = {"base_rotation": base_rotation, "base_twist": base_twist, "base_acceleration": base_acceleration}
-    arrays = {name: checked(name, values, BASES[name]) for name, values in base.items() if values is not None}
+def field_input(environment: Environment = STANDING) -> FieldInput:
+    """Gravity and the motion of the base as kernels take them. Raises ValueError for other shapes."""
+    fall = gravity_input(environment.gravity)[0]
+    arrays = {name: checked(f"base.{name}", values, BASES[name]) for name, values in environment.base_parts.items()}
     if not arrays:
         return FieldInput(fall)
-    batch = common_batch({name: values.shape[: values.ndim - len(BASES[name])] for name, values in arrays.items()})
-    turn, zero = arrays.get("base_rotation", np.eye(3)), np.zeros(6)
-    twist, change = arrays.get("base_twist", zero), arrays.get("base_acceleration", zero)
+    batches = {f"base.{name}": values.shape[: values.ndim - len(BASES[name])] for name, values in arrays.items()}
+    batch, zero = common_batch(batches), np.zeros(6)
+    turn = rotations("base.rotation", arrays["rotation"]) if "rotation" in arrays else np.eye(3)
+    twist, change = arrays.get("twist", zero), arrays.get("acceleration", zero)
     world = (fall - change[..., 3:], twist[..., :3], change[..., :3])
     turned = [np.einsum("...ji,...j->...i", turn, part) for part in world]
     return FieldInput(np.concatenate([np.broadcast_to(part, (*batch, 3)) for part in turned], axis=-1))
+
+
+def rotations(name: str, values: np.ndarray) -> np.ndarray:
+    """Return matrices (*batch, 3, 3) with NaN in place of those that are no rotations, to within SKEWED.
+
+    A reflection, a shear and a multiple of a rotation are none. Raises ValueError for a single one.
+    """
+    with np.errstate(all="ignore"):
+        off = np.abs(np.swapaxes(values, -1, -2) @ values - np.eye(3)).max(axis=(-1, -2))
+        good = (off <= SKEWED) & (np.linalg.det(values) > 0.0)
+    bad = ~good & np.isfinite(values).all(axis=(-1, -2))
+    if not bad.any():
+        return values
+    if values.ndim == 2:
+        kind = "a reflection" if off <= SKEWED else f"a matrix with R^T R - 1 of {off:.2g}"
+        raise ValueError(f"{name}: got {kind}; expected a rotation matrix, from axes of the body to those of the world")
+    return np.where(bad[..., None, None], np.nan, values)
+
+
+def refuse_actuator(forces: Forces) -> None:
+    """Refuse by ValueError forces of actuators where these are what is computed, and another record in their place."""
+    check_record("forces", forces, Forces)
+    if forces.actuator is not None:
+        raise ValueError("actuator: got forces of actuators, which are the result here; expected forward_dynamics")
+
+
+def actuator_forces(robot: Robot, forces: Forces) -> np.ndarray:
+    """Forces of the actuators (*batch, actuator). Raises ValueError without them, and for no record in their place."""
+    check_record("forces", forces, Forces)
+    if forces.actuator is None:
+        raise ValueError("actuator: got no forces of actuators; expected limbsweep.Forces(actuator=...)")
+    if callable(forces.actuator):
+        raise ValueError("actuator: got a function; expected an array (*batch, actuator), or a call of simulate")
+    return checked("actuator", forces.actuator, (len(robot.mechanism.actuators),))
+
+
+def without_change(moving: Moving) -> Moving:
+    """Return a motion without its accelerations."""
+    return cast(Moving, {name: part for name, part in moving.items() if name not in ("acceleration", "qdd")})
 
 
 def check_load_axes(axes: LoadAxes) -> None:
@@ -174,18 +177,24 @@ def check_load_axes(axes: LoadAxes) -> None:
         raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
 
 
-def in_world(robot: Robot, load: ArrayLike | None, rotation: ArrayLike | None, axes: LoadAxes) -> ArrayLike | None:
-    """A load (*batch, 6) on the platform in world axes, given in those of the `world` or of the `platform`.
+def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.ndarray | None:
+    """A load (*batch, 6) on the platform in world axes, None where there is none.
 
-    rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for other axes.
+    rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for axes that
+    there are not, and for a chain.
     """
+    load, axes = forces.load, forces.load_axes
     check_load_axes(axes)
-    if load is not None and robot.mechanism.is_chain:
+    if load is None:
+        return None
+    if robot.mechanism.is_chain:
         raise ValueError(f"load: {robot.name} is a chain without platform; leave it out")
-    if load is None or axes == "world":
-        return load
-    turn = robot.mechanism.platform.home.rotation if rotation is None else rotation
-    turn, wrench = checked("rotation", turn, (3, 3)), checked("load", load, (6,))
+    if callable(load):
+        raise ValueError("load: got a function; expected an array (*batch, 6): functions of time are for simulate")
+    wrench = checked("load", load, (6,))
+    if axes == "world":
+        return wrench
+    turn = checked("rotation", robot.mechanism.platform.home.rotation if rotation is None else rotation, (3, 3))
     moment, force = (np.einsum("...ij,...j->...i", turn, part) for part in (wrench[..., :3], wrench[..., 3:]))
     return np.concatenate([moment, force], axis=-1)
 
@@ -205,6 +214,8 @@ def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | Non
         if not chain:
             raise
         raise ValueError(f"{error}; in the order of the tree: {', '.join(robot.mechanism.freedoms)}") from None
+    if "rotation" in arrays:
+        arrays["rotation"] = rotations("rotation", arrays["rotation"])
     batches = {name: values.shape[: values.ndim - len(cores[name])] for name, values in arrays.items()}
     batch = common_batch(batches | dict(others or {}))
     columns = {name: rows(values.reshape(*batches[name], -1), batch) for name, values in arrays.items()}
@@ -243,8 +254,9 @@ def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
         return np.concatenate([position, turned, twist, acceleration])
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
-        if np.abs(value).max() > NEGLIGIBLE:
+        if (np.abs(value) > NEGLIGIBLE).any():
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
+    position = np.where(np.isnan(turned).any(axis=0), np.nan, position)
     return np.concatenate([position, twist[3:], acceleration[3:]])
 
 
@@ -262,7 +274,7 @@ def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.nd
     if len(free) == 1:
         home = np.asarray(platform.home.rotation, dtype=float)
         turns = rotation.T.reshape(-1, 3, 3) @ home.T
-        if np.abs(turns[:, :, free[0]] - np.eye(3)[free[0]]).max() > TILT:
+        if (np.abs(turns[:, :, free[0]] - np.eye(3)[free[0]]) > TILT).any():
             raise ValueError(
                 f"rotation: the platform of {robot.name} turns about {'xyz'[free[0]]} alone; expected that axis at rest"
             )

@@ -1,7 +1,7 @@
 """Arrays in, arrays out: inverse kinematics and dynamics of one robot at any batch of states, without a cluster.
 
-All functions take keyword arguments with any leading batch dims, (*batch, core...), and return arrays of the same batch
-dims. SI units, world axes; see `robots.model` for frames.
+All functions take a motion, a record or its fields by keyword, with any leading batch dims, (*batch, core...), and
+return arrays of the same batch dims. SI units, world axes; see `robots.model` for frames.
 
 Motion of every body of a robot in world axes, for batches, in plain NumPy.
 
@@ -16,33 +16,32 @@ Redundancy resolution for a batch: the motion of all freedoms of a redundant rob
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, overload
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.quantities import names
 from robots.status import Status
-from robots.types import BASE, TWIST, LoadAxes, Vector
+from robots.types import BASE, TWIST, Vector
 from tasks.dynamics.inputs import (
-    GRAVITY,
     JOINTS,
     FieldInput,
-    Moving,
     field_input,
     gravity_input,
-    in_world,
+    load_input,
     mounts,
     moving_input,
     parameters,
     present,
     reaction_criteria,
+    refuse_actuator,
     signals_input,
 )
-from tasks.features.friction.history import Friction, FrictionInput, friction_input
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.features.friction.history import FrictionInput, friction_input
 from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.kinematics import JointState, sliding, way
@@ -77,12 +76,22 @@ class InverseDynamics(NamedTuple):
     status: np.ndarray
 
 
-def inverse_kinematics(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-) -> InverseKinematics:  # fmt: skip
-    """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Moving`.
+class JointReactions(NamedTuple):
+    """Wrenches (*batch, limb, joint, 6) on the child by the parent at each joint, and status (*batch)."""
+
+    wrench: np.ndarray
+    status: np.ndarray
+
+
+class ActuatorPositions(NamedTuple):
+    """Positions of the actuators (*batch, actuator) [rad or m], and status (*batch)."""
+
+    position: np.ndarray
+    status: np.ndarray
+
+
+def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> InverseKinematics:
+    """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Motion`.
 
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
@@ -94,8 +103,8 @@ def inverse_kinematics(
         >>> joints.status
         array([0, 0], dtype=int8)
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    dynamics = Dynamics(robot, moving, names("limb", "series"))
+    motion, _ = long_form(motion, STANDING, short)
+    dynamics = Dynamics(robot, motion.moving, names("limb", "series"))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
     status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
@@ -107,67 +116,37 @@ def inverse_kinematics(
     return InverseKinematics(**series, status=status.astype(np.int8).reshape(dynamics.batch))
 
 
-@overload
 def inverse_dynamics(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[False] = False,
-) -> np.ndarray: ...  # fmt: skip
-@overload
-def inverse_dynamics(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, elasticity: Elasticity | None = None, full: Literal[True],
-) -> InverseDynamics: ...  # fmt: skip
-def inverse_dynamics(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, formulation: str = RECURSION,
-    constraints: bool = False, elasticity: Elasticity | None = None, full: bool = False,
-) -> np.ndarray | InverseDynamics:  # fmt: skip
-    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot; see `Moving`.
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    formulation: str = RECURSION,
+    constraints: bool = False,
+    **short: Unpack[MotionKeywords],
+) -> InverseDynamics:
+    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot.
 
-    gravity (3,) [m/s^2]; load (*batch, 6) = (moment, force) that acts on the platform at its reference point, in
-    `load_axes`, those of the "world" or of the "platform"; time (*batch,) [s], for a robot whose own loads change with
-    it, see `robots.loads`; friction: see `tasks.features.friction.history`; weights (actuator,),
-    of a robot with more actuators than freedoms: the frictionless forces have the least sum of weight times square, one
-    each where they are absent; formulation: one of `tasks.stages.limb.FORMULATIONS`, all of which give the same
-    forces up to rounding. With `full`, an InverseDynamics. Samples that cannot be solved hold NaN; their status says
-    why. `constraints`: whether to look, of a robot with a platform, for constraint singularities as well, at a sample
-    or on the way to it, which have the status CONSTRAINT_SINGULAR. `elasticity`: of joints and links, by which those
-    reactions follow on which friction depends, as in `joint_reactions`. Raises ValueError or ParameterError for input
-    that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
-
-    How the base moves in the world: base_rotation (*batch, 3, 3) turns its axes to those of the world (absent: the
-    identity); base_twist (*batch, 6) and its time derivative base_acceleration (*batch, 6) as (angular, linear) of its
-    origin, in the axes of the world (absent: zero). Gravity is in the axes of the world too; everything else, given or
-    found, is relative to the base and in its axes.
+    motion, or its fields as keywords: see `limbsweep.Motion`, with the time of loads that change with it. environment,
+    or gravity as a keyword: see `limbsweep.Environment`. forces: load, friction, weights and elasticity of
+    `limbsweep.Forces`. formulation: one of `tasks.stages.limb.FORMULATIONS`, all of which give the same forces up to
+    rounding. constraints: look, of a robot with a platform, for constraint singularities as well, at a sample or on the
+    way to it, which have the status CONSTRAINT_SINGULAR. Samples that cannot be solved hold NaN; their status says why.
+    Raises ValueError or ParameterError for input that does not fit. Source: hybrid-limb paper, Eqs. (137) to (140).
 
         >>> robot = ls.robots.build("delta_3rr2rrr", upper_arm=0.28)
-        >>> ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0]).round(2)
+        >>> ls.inverse_dynamics(robot, position=[0.0, 0.1, -0.9], acceleration=[0, 0, 0, 0, 0, 2.0]).force.round(2)
         array([-4.41, -3.15, -5.68])
-        >>> full = ls.inverse_dynamics(robot, position=[[0.0, 0.1, -0.9], [0.0, 0.1, 5.0]], full=True)
-        >>> full.force.shape, [ls.Status(code).name for code in full.status]
+        >>> motion = ls.Motion(position=[[0.0, 0.1, -0.9], [0.0, 0.1, 5.0]])
+        >>> result = ls.inverse_dynamics(robot, motion, forces=ls.Forces(load=[0, 0, 0, 0, 0, -10.0]))
+        >>> result.force.shape, [ls.Status(code).name for code in result.status]
         ((2, 3), ['OK', 'NOT_REACHABLE'])
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    load = in_world(robot, load, rotation, load_axes)
-    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
-    groups = friction_input(robot, friction)
+    motion, environment = long_form(motion, environment, short)
+    refuse_actuator(forces)
+    load, field = load_input(robot, forces, motion.rotation), field_input(environment)
+    groups = friction_input(robot, forces.friction)
     wanted: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
@@ -177,11 +156,12 @@ def inverse_dynamics(
             "coupled says CONSTRAINT_SINGULAR without it"
         )
     wanted += ("least_constraint_regularity",) * constraints
-    shared = reaction_criteria(robot, elasticity)
+    shared = reaction_criteria(robot, forces.elasticity)
     shared = shared if groups.statics else NO_CRITERIA
     dynamics = Dynamics(
-        robot, moving, wanted, field, load, weights, groups, formulation, shared, time=time, forced=True
-    )
+        robot, motion.moving, wanted, field, load, forces.weights, groups, formulation, shared,
+        time=motion.time, forced=True,
+    )  # fmt: skip
     dynamics.run(stages(dynamics.request))
     force, velocity = (
         np.ascontiguousarray(dynamics.sample_rows(name).T)
@@ -193,44 +173,17 @@ def inverse_dynamics(
     for values in (force, velocity, jacobian):
         values[status != Status.OK] = np.nan
     force, velocity = force.reshape(*dynamics.batch, -1), velocity.reshape(*dynamics.batch, -1)
-    if not full:
-        return force
     shape = (*dynamics.batch, force.shape[-1], len(robot.mechanism.freedoms))
     return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
 
 
-@overload
 def joint_reactions(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
-    full: Literal[False] = False,
-) -> np.ndarray: ...  # fmt: skip
-@overload
-def joint_reactions(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
-    full: Literal[True],
-) -> tuple[np.ndarray, np.ndarray]: ...  # fmt: skip
-def joint_reactions(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, load: ArrayLike | None = None, load_axes: LoadAxes = "world",
-    friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None, time: ArrayLike | None = None, elasticity: Elasticity | None = None,
-    full: bool = False,
-) -> np.ndarray | tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    **short: Unpack[MotionKeywords],
+) -> JointReactions:
     """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
@@ -241,22 +194,22 @@ def joint_reactions(
     not unique: those given have the least norm, see `tasks.mechanics.reactions`, or with the `elasticity` of joints and
     links those whose deformations fit together, see `tasks.features.compliance`. NaN for joints that only other limbs
     have, and for samples that cannot be solved, or whose load no joint holds (CONSTRAINT_SINGULAR), friction in a part
-    that is loose included. With `full`, a pair with the status (*batch). Raises ValueError as above. Source:
+    that is loose included. Raises ValueError as above. Source:
     hybrid-limb paper, section 6, with the multipliers that its projection removes.
 
         >>> robot = ls.robots.build("delta_3rr2rrr")
         >>> reactions = ls.joint_reactions(robot, position=[0.0, 0.1, -0.9])
-        >>> reactions.shape  # (limb, joint, moment and force)
+        >>> reactions.wrench.shape  # (limb, joint, moment and force)
         (3, 7, 6)
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    load = in_world(robot, load, rotation, load_axes)
-    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
-    groups = friction_input(robot, friction)
-    shared = reaction_criteria(robot, elasticity)
+    motion, environment = long_form(motion, environment, short)
+    refuse_actuator(forces)
+    load, field = load_input(robot, forces, motion.rotation), field_input(environment)
+    groups, shared = friction_input(robot, forces.friction), reaction_criteria(robot, forces.elasticity)
     dynamics = Dynamics(
-        robot, moving, ("joint_reaction",), field, load, weights, groups, criteria=shared, time=time, forced=True
-    )
+        robot, motion.moving, ("joint_reaction",), field, load, forces.weights, groups, criteria=shared,
+        time=motion.time, forced=True,
+    )  # fmt: skip
     counts = [len(robot.mechanism.limbs[instance.limb].joints) for instance in robot.mechanism.instances]
     result = np.empty((dynamics.samples, len(counts), max(counts), len(TWIST)))
     status = np.empty(dynamics.samples)
@@ -270,30 +223,27 @@ def joint_reactions(
         loose = (strip.status == Status.OK) & ~(strip.sample_rows("missing")[0] <= HELD * size)
         status[place] = np.where(loose, float(Status.CONSTRAINT_SINGULAR), strip.status)
         rows[status[place] != Status.OK] = np.nan
-    result = result.reshape(*dynamics.batch, *result.shape[1:])
-    return (result, dynamics.statuses(status)) if full else result
+    return JointReactions(result.reshape(*dynamics.batch, *result.shape[1:]), dynamics.statuses(status))
 
 
-def actuator_positions(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-) -> np.ndarray:  # fmt: skip
+def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ActuatorPositions:
     """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
 
     Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
 
         >>> robot = ls.robots.build("five_bar")
-        >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).round(3)
+        >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).position.round(3)
         array([ 0.092, -0.09 ])
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    dynamics = Dynamics(robot, moving, ("actuator_position",))
+    motion, _ = long_form(motion, STANDING, short)
+    dynamics = Dynamics(robot, motion.moving, ("actuator_position",))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
     positions = np.concatenate([dynamics.sample_rows(Indexed("actuator_position", k)) for k in limbs])
-    positions[:, np.any([dynamics.status_of(k) != Status.OK for k in limbs], axis=0)] = np.nan
-    return np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
+    status = np.max([dynamics.status_of(k) for k in limbs], axis=0)
+    positions[:, status != Status.OK] = np.nan
+    found = np.ascontiguousarray(positions.T).reshape(*dynamics.batch, len(positions))
+    return ActuatorPositions(found, dynamics.statuses(status))
 
 
 STRIP = 1 << 11
@@ -334,7 +284,7 @@ class Dynamics:
         time: ArrayLike | None = None,
         forced: bool = False,
     ):
-        field, friction = field or FieldInput(gravity_input(GRAVITY)[0]), friction or friction_input(robot, None)
+        field, friction = field or field_input(), friction or friction_input(robot, None)
         self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
         batches |= {} if time is None else {"time": np.shape(time)}

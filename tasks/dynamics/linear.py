@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import Model
-from tasks.dynamics.inputs import GRAVITY, Moving
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
 from tasks.kernels.derivatives import pushforward
-from tasks.kernels.kernel import checked, kernel, rows
+from tasks.kernels.kernel import kernel, rows
 from tasks.kernels.keys import Arrays, Rate, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import Structure
@@ -36,11 +35,12 @@ class Linearisation(NamedTuple):
 
 
 def linearisation(
-    robot: Robot, *, force: ArrayLike, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, q: ArrayLike | None = None, qd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-) -> Linearisation:  # fmt: skip
+    robot: Robot,
+    state: State | None = None,
+    forces: Forces = NO_FORCES,
+    environment: Environment = STANDING,
+    **short: Unpack[MotionKeywords],
+) -> Linearisation:
     """Linear equations of a robot without friction near states under actuator forces (*batch, actuator).
 
     The state and the motion of the base as in `tasks.forward_dynamics`, whose derivatives these are; a state is then
@@ -48,31 +48,35 @@ def linearisation(
     ValueError for input that does not fit, and for loads that change with time.
 
         >>> arm = ls.robots.build("planar_3r")
-        >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], force=[0.0, 0.0, 0.0]).state.shape  # of q and qd
+        >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], forces=ls.Forces(actuator=[0.0] * 3)).state.shape  # of q and qd
         (6, 6)
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, q=q, qd=qd)
-    forces = checked("force", force, (len(robot.mechanism.actuators),))
-    field = inputs.field_input(gravity, base_rotation, base_twist, base_acceleration)
-    batch, motion = inputs.moving_input(robot, moving, {"force": forces.shape[:-1], **field.batch})
+    given, environment = long_form(state, environment, short)
+    pushing = inputs.actuator_forces(robot, forces)
+    for name in ("load", "friction", "weights", "elasticity"):
+        if getattr(forces, name) is not None:
+            raise ValueError(f"{name}: got it for a linearisation; expected forces of actuators alone")
+    field = inputs.field_input(environment)
+    moving = inputs.without_change(given.moving)
+    batch, motion = inputs.moving_input(robot, moving, {"actuator": pushing.shape[:-1], **field.batch})
     model, samples = Model(robot, field, batch), int(np.prod(batch, dtype=int))
     free, width = len(model.freedoms), motion.shape[-1]
-    pushed = {"force": rows(forces, batch)[None], "load": model.unloaded(motion)[None]}
-    state = np.zeros((width, 2 * free, 2 * free))
-    state[:, :free, free:] = np.eye(free)
-    state[:, :free, :free] = turning(model.structure, motion)
+    pushed = {"force": rows(pushing, batch)[None], "load": model.unloaded(motion)[None]}
+    matrix = np.zeros((width, 2 * free, 2 * free))
+    matrix[:, :free, free:] = np.eye(free)
+    matrix[:, :free, :free] = turning(model.structure, motion)
     parts: Values = {}
     for column, change in enumerate(deviations(model.structure, motion)):
         parts = _shares(model, motion, change)
-        state[:, free:, column] = _acceleration(model, {**parts, **pushed, "motion": motion, Rate("motion"): change}).T
+        matrix[:, free:, column] = _acceleration(model, {**parts, **pushed, "motion": motion, Rate("motion"): change}).T
     plain = {key: values for key, values in parts.items() if not isinstance(key, Rate)}
-    acting = np.zeros((width, 2 * free, forces.shape[-1]))
-    for column in range(forces.shape[-1]):
+    acting = np.zeros((width, 2 * free, pushing.shape[-1]))
+    for column in range(pushing.shape[-1]):
         unit = np.zeros_like(pushed["force"])
         unit[:, column] = 1.0
         acting[:, free:, column] = _acceleration(model, {**plain, **pushed, "motion": motion, Rate("force"): unit}).T
     found, status = model.acceleration(motion, plain, pushed["force"], pushed["load"])
-    results = [state, acting, np.ascontiguousarray(found.T)]
+    results = [matrix, acting, np.ascontiguousarray(found.T)]
     finite = np.all([np.isfinite(values).reshape(width, -1).all(axis=1) for values in results], axis=0)
     status = np.where((status == Status.OK) & ~finite, float(Status.NONFINITE), status)
     for values in results:

@@ -17,10 +17,10 @@ from robots.model import Robot
 from robots.types import LoadAxes
 from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import STILL, BaseMotion, Timed, opened, over_time, series
+from tasks.dynamics.forward import STILL, BaseMotion, opened, over_time, series
 from tasks.dynamics.free_motion import Simulation
-from tasks.dynamics.inputs import GRAVITY, Moving
 from tasks.dynamics.integration import Moment, MotionSystem
+from tasks.dynamics.records import GRAVITY, Moving, Timed
 from tasks.dynamics.servo import Servo
 from tasks.features.friction.history import Friction
 from tasks.kernels.kernel import Batch

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypedDict, overload
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,16 +37,16 @@ from robots.model import Family, Inertia, Limb, Link, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import (
-    GRAVITY,
     FieldInput,
-    Moving,
     field_input,
     mounts,
     moving_input,
     parameters,
+    refuse_actuator,
     refuse_forces,
 )
 from tasks.dynamics.inverse import Dynamics, weights_input
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.history import Friction, FrictionInput, friction_input
 from tasks.features.friction.laws import columns as law_columns
@@ -384,44 +384,15 @@ class Regressor(NamedTuple):
         return tuple(column.name for column in self.columns)
 
 
-class Options(TypedDict, total=False):
-    """What `regressor` takes beside a motion."""
-
-    gravity: ArrayLike
-    friction: Friction
-    weights: ArrayLike | None
-    shared: bool
-
-
-@overload
 def regressor(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-    shared: bool = False, full: Literal[False] = False,
-) -> np.ndarray: ...  # fmt: skip
-@overload
-def regressor(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-    shared: bool = False, full: Literal[True],
-) -> Regressor: ...  # fmt: skip
-def regressor(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    gravity: ArrayLike = GRAVITY, friction: Friction = None, weights: ArrayLike | None = None,
-    base_rotation: ArrayLike | None = None, base_twist: ArrayLike | None = None,
-    base_acceleration: ArrayLike | None = None,
-    shared: bool = False, full: bool = False,
-) -> np.ndarray | Regressor:  # fmt: skip
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    shared: bool = False,
+    **short: Unpack[MotionKeywords],
+) -> Regressor:
     """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
 
     With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
@@ -433,17 +404,21 @@ def regressor(
     Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
 
         >>> robot = ls.robots.build("planar_3r")
-        >>> Y = ls.regressor(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0])
+        >>> Y = ls.regressor(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).matrix
         >>> torque = Y @ list(ls.standard_parameters(robot).values())
-        >>> np.allclose(torque, ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]))
+        >>> np.allclose(torque, ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).force)
         True
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
+    motion, environment = long_form(motion, environment, short)
     refuse_forces(robot, "their moments and forces taken from what was measured")
-    field = field_input(gravity, base_rotation, base_twist, base_acceleration)
-    batch, motion = moving_input(robot, moving, field.batch)
+    refuse_actuator(forces)
+    for name in ("load", "elasticity"):
+        if getattr(forces, name) is not None:
+            raise ValueError(f"{name}: got it for a regressor; expected friction and weights alone")
+    field, friction, weights = field_input(environment), forces.friction, forces.weights
+    batch, columns_of_motion = moving_input(robot, motion.moving, field.batch)
     samples, family = int(np.prod(batch, dtype=int)), robot.family
-    inputs = {"parameters": parameters(robot), "gravity": field.columns(batch), "motion": motion}
+    inputs = {"parameters": parameters(robot), "gravity": field.columns(batch), "motion": columns_of_motion}
     parts, shares = _limb_columns(robot, inputs, samples, field.moving)
     if platform_has_columns(family):
         parts.append(kernel(platform_program(family, field.moving))(inputs, samples)["columns"])
@@ -459,13 +434,13 @@ def regressor(
     status = assembled["status"][0, 0, :samples]
     if friction is not None:
         groups = friction_input(robot, friction)
-        rubbing = friction_columns(robot, groups, moving, field=field, weights=weights)
+        rubbing = friction_columns(robot, groups, motion.moving, field, weights)
         rubbing = np.broadcast_to(rubbing, (*batch, *rubbing.shape[-2:]))
         matrix = np.concatenate([matrix, rubbing.reshape(samples, *rubbing.shape[-2:])], axis=2)
         columns += friction_parameters(robot, groups)
     matrix[status != Status.OK] = np.nan
     matrix = matrix.reshape(*batch, *matrix.shape[1:])
-    return Regressor(matrix, columns, status.astype(np.int8).reshape(batch)) if full else matrix
+    return Regressor(matrix, columns, status.astype(np.int8).reshape(batch))
 
 
 def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
@@ -546,15 +521,13 @@ def friction_columns(
     robot: Robot,
     friction: FrictionInput,
     moving: Moving,
-    *,
-    gravity: ArrayLike = GRAVITY,
     field: FieldInput | None = None,
     weights: ArrayLike | None = None,
 ) -> np.ndarray:
     """The columns of friction alone (*batch, actuator, parameter), see `regressor`, which has them last."""
     actuators = len(robot.mechanism.actuators)
     require_linear(robot, friction)
-    dynamics = Dynamics(robot, moving, ("actuator_force",), field or field_input(gravity), None, weights, friction)
+    dynamics = Dynamics(robot, moving, ("actuator_force",), field, None, weights, friction)
     if not friction_parameters(robot, friction):
         return np.zeros((*dynamics.batch, actuators, 0))
     dynamics.run(takewhile(lambda stage: stage.name != "actuation", stages(dynamics.request)))

@@ -30,7 +30,8 @@ from robots.parameters import ParameterError, nearest
 from tasks.dynamics.control import ControlLoop, Settings
 from tasks.dynamics.drive_model import InverseModel, case_rows, signal_columns
 from tasks.dynamics.forces_over_step import Acting, OfState, OfTime, Push, is_of_state, is_of_time
-from tasks.dynamics.inputs import Moving, moving_input
+from tasks.dynamics.inputs import moving_input
+from tasks.dynamics.records import Moving
 from tasks.kernels import kernel
 from tasks.kernels.kernel import checked, common_batch
 from tasks.mechanics.structure import structure_of, with_parameters

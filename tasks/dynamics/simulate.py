@@ -27,10 +27,10 @@ from tasks.dynamics import chains, free_motion, inputs, parallel
 from tasks.dynamics.chains import ChainMotion, collected
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Pushes
-from tasks.dynamics.forward import STILL, BaseMotion, Cases, Timed, begun, opened
+from tasks.dynamics.forward import STILL, BaseMotion, Cases, begun, opened
 from tasks.dynamics.free_motion import Feedback, Form, Load, Simulation
-from tasks.dynamics.inputs import GRAVITY, Moving
 from tasks.dynamics.integration import Modes, Moment, MotionSystem, Rates, forced
+from tasks.dynamics.records import GRAVITY, Environment, Motion, Moving, Timed
 from tasks.dynamics.servo import Servo
 from tasks.features.friction.history import Friction
 from tasks.kernels.kernel import padded
@@ -143,7 +143,9 @@ def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike
     if isinstance(motion, Simulation):
         turns = structure_of(robot.family).motion_size != 9
         turned = {"rotation": motion.rotation} if turns else {}
-        energies = equations_of_motion(robot, position=motion.position, twist=motion.twist, gravity=gravity, **turned)
+        energies = equations_of_motion(
+            robot, Motion(position=motion.position, twist=motion.twist, **turned), Environment(gravity=gravity)
+        )
         done = motion.work.sum(axis=-1) + motion.load_work
     else:
         energies = equations_of_motion(robot, q=motion.q, qd=motion.qd, gravity=gravity)

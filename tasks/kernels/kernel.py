@@ -222,7 +222,12 @@ Batch = tuple[int, ...]
 
 def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
     """An array (*batch, *core) of floats. Raises ValueError."""
-    result = np.asarray(value, dtype=float)
+    try:
+        result = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}: got values that are no numbers; expected an array (*batch, {', '.join(map(str, core))})"
+        ) from None
     if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
         wanted = ", ".join(map(str, core))
         raise ValueError(f"{name}: got an array of shape {result.shape}; expected (*batch, {wanted}), not empty")

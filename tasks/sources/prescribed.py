@@ -330,7 +330,7 @@ def turning(turn: Turn | None, home: ArrayLike, times: Numbers) -> Numbers:
 
 
 def base_motion(base: Trajectory, times: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Rotation (time, 3, 3) of a base that moves, its twist (time, 6), the rate of that, as `MovingBase` has them."""
+    """Rotation (time, 3, 3) of a base that moves, its twist (time, 6), the rate of that."""
     count = len(times)
     moved = motion(base.kind, base.values, times, base.points)[:, :count]
     turned = turning(base.turn, IDENTITY, times)[:, :count]

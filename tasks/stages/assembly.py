@@ -19,7 +19,7 @@ from robots.limits import EVEN_SHARING, LEAST_MAXIMUM, MOTOR, Capacity, JointPla
 from robots.model import Family
 from robots.quantities import any_needs, reduction
 from robots.status import Status
-from robots.types import TWIST
+from robots.types import ROTATION, TWIST
 from tasks.features.clearance import least_gap
 from tasks.features.compliance import PlatformStiffness
 from tasks.features.friction import joints as joint_friction
@@ -28,14 +28,16 @@ from tasks.kernels.keys import Indexed, Key, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import assembly, limb
+from tasks.mechanics.recursion import held_directions
 from tasks.mechanics.structure import Structure, mounted_limb, structure_of, symbolic
-from tasks.stages import constraints, coupled_friction, criteria, terms
+from tasks.stages import coupled_friction, criteria, terms
 from tasks.stages.criteria import NO_CRITERIA, RobotCriteria
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics import poses
 from tasks.stages.metrics.actuators import METRICS, SERIES, UNKNOWN, Sample
 from tasks.stages.metrics.margins import MARGINS, NOTHING, LimbLimits, least
 from tasks.stages.platform import platform_shapes
+from tasks.stages.reactions import carried
 
 VELOCITY = "actuator_velocity"
 """The series that is always there, because actuation needs it."""
@@ -57,7 +59,6 @@ def assembly_program(
     design: RobotCriteria = NO_CRITERIA,
     sharing: SharingForm = EVEN_SHARING.form,
     at_states: bool = False,
-    constrained: bool = False,
 ) -> Program:
     """Actuator `force` without friction, VELOCITY and `status` from the results of limbs and platform.
 
@@ -71,7 +72,7 @@ def assembly_program(
     `robots.limits.ActuatorSharing`, which are sample inputs where actuators are off for a time; for criteria of design
     `test_load` or `capsules`, see `tasks.stages.criteria`. With fewer actuators than freedoms, a motion that none of
     their forces makes has the status PLATFORM_SINGULAR; `at_states`, where a motion does not decide forces, it has not,
-    and a limit is no status. `constrained`: where limbs do not hold the platform the status is CONSTRAINT_SINGULAR.
+    and a limit is no status.
     """
     structure = structure_of(family)
     shapes = assembly_shapes(structure, series)
@@ -79,8 +80,10 @@ def assembly_program(
     known = _constant_jacobian(family)
     wanted = terms.balanced(structure.mechanism, (*series, *metrics), at_states=at_states)
     compared = any_needs((*series, *metrics), "reference jacobian")
+    constrained = any_needs((*series, *metrics), "constraints")
     # rows of limbs that drop none do not say what these hold
     unknown = structure.held > 0 and any(limb_.every_row for limb_ in structure.mechanism.limbs)
+    holding = list(carried(family)) if constrained and not unknown else []
     asked = [
         LimbRequest(
             terms=wanted,
@@ -127,8 +130,14 @@ def assembly_program(
         home = home_rows(structure, parameters, mount) if mount else None
         held: Scalar = np.nan if unknown else 1.0
         loose: Mask = False
-        if constraint_rows and home_constraint_rows and not unknown:
-            held, loose = constraints.hold(family, constraint_rows, home_constraint_rows)
+        if constraint_rows and home_constraint_rows and holding:
+            now, first = (
+                array(np.vstack([x[k] for k in limbs])[:, holding]) for x in (constraint_rows, home_constraint_rows)
+            )
+            names = held_directions(structure.mechanism.platform.mobility)
+            turning = [names[k] in ROTATION for k in holding]
+            holds = assembly.Reference(first, turning)
+            held, loose = assembly.regularity(now, holds), assembly.constraints_lost(now, holds)
         solved = assembly.combined_status([status[k][0] for k in limbs], acting, forces, home, loose)
         if structure.mechanism.underactuated and not at_states:
             mass = terms.summed(("mass",), others)["mass"]

@@ -40,7 +40,7 @@ from tasks.mechanics.structure import (
     structure_of,
     symbolic,
 )
-from tasks.stages import constraints, criteria, redundancy, terms
+from tasks.stages import criteria, redundancy, terms
 from tasks.stages.criteria import LimbCriteria
 from tasks.stages.metrics.margins import NOTHING, LimbLimits
 
@@ -163,7 +163,9 @@ class LimbRequest:
         shapes |= self.friction.shapes(free, driven, redundant, structure.held)
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
         shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
-        shapes |= structure.constraint_shapes(limb_index) if self.constraints else {}
+        if self.constraints:
+            rows = (structure.constraint_count(limb_index), structure.held)
+            shapes |= {"constraint_rows": rows, "home_constraint_rows": rows}
         shapes |= dict.fromkeys(self.limits.margins, (1,))
         shapes |= self.criteria.shapes(structure, limb_index)
         sizes = SPACE | {"actuator": driven, "joint": len(limb_.joints), "link": len(limb_.links)}
@@ -244,7 +246,10 @@ def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, mov
         if asked.reference:
             home = symbolic(structure, parameters).platform.home
             result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
-        result |= constraints.limb_rows(structure, mounted, solved, parameters) if asked.constraints else {}
+        if asked.constraints:
+            home_pose, none = mount_pose(symbolic(structure, parameters).platform.home), np.zeros((0, structure.held))
+            result["constraint_rows"] = limb.constraint_rows(mounted, solved.tips) or none
+            result["home_constraint_rows"] = limb.home_constraint_rows(mounted, home_pose) or none
         if elastic is not None:
             along = criteria.directions(family, elastic.spatial)
             model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None

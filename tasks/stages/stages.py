@@ -213,15 +213,6 @@ class Request:
         return bool(self.reactions) or coupled_friction.statics(self.friction)
 
     @functools.cached_property
-    def constrained(self) -> bool:
-        """Whether constraint singularities are looked for: where metrics ask, and where forces of limbs are needed.
-
-        Reactions, friction from them and stiffness mean nothing where limbs do not hold the platform.
-        """
-        held = self.statics or self.criteria.elastic
-        return any_needs(self.wanted, "constraints") or (held and self.structure.may_lose_constraints)
-
-    @functools.cached_property
     def actuation(self) -> tuple[tuple[Key, ...], tuple[str, ...]]:
         """Series and metrics of the actuation stage; neither where it is not needed.
 
@@ -276,7 +267,7 @@ def limb(request: Request, k: int) -> Stage:
         terms=request.terms,
         limits=request.limits[k] if request.limits else NOTHING,
         reference=any_needs(request.wanted, "reference jacobian"),
-        constraints=request.constrained,
+        constraints=any_needs(request.wanted, "constraints"),
         formulation=request.formulation,
         criteria=request.criteria.of_limb(k),
         resolved=request.resolved,
@@ -316,7 +307,6 @@ def assembly(request: Request) -> Stage:
             request.criteria,
             request.sharing,
             at_states=request.unsolved,
-            constrained=request.constrained,
         ),
         {**request.motion},
     )

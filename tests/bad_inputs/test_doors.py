@@ -25,7 +25,7 @@ def small(**changes: Any) -> ls.Sweep:
 
 
 def forces(**arguments: Any) -> Any:
-    return ls.inverse_dynamics(ROBOT, position=HOME, **arguments)
+    return ls.inverse_dynamics(ROBOT, position=HOME, **arguments).force
 
 
 ROWS: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
@@ -50,8 +50,8 @@ ROWS: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: ls.robots.build(3), ls.ParameterError, "robot: got an object of type int; expected the name of a robot"),
     (lambda: ls.robots.build("five_bar", proximal_length="long"), ls.ParameterError, "five_bar: proximal_length: got 'long'; expected a number in [0.001, 100] m"),
     (lambda: ls.robots.build("five_bar", proximal_length=[0.5, 0.6]), ls.ParameterError, "five_bar: proximal_length: got [0.5, 0.6]; expected a number in [0.001, 100] m"),
-    (lambda: ls.inverse_dynamics("five_bar", position=HOME), ValueError, "robot: got 'five_bar'; expected a robot, such as that of limbsweep.robots.build"),
-    (lambda: ls.inverse_dynamics(ls.robots.family("five_bar"), position=HOME), ValueError, "robot: got an object of type Family; expected a robot, such as that of limbsweep.robots.build"),
+    (lambda: ls.inverse_dynamics("five_bar", position=HOME).force, ValueError, "robot: got 'five_bar'; expected a robot, such as that of limbsweep.robots.build"),
+    (lambda: ls.inverse_dynamics(ls.robots.family("five_bar"), position=HOME).force, ValueError, "robot: got an object of type Family; expected a robot, such as that of limbsweep.robots.build"),
     (lambda: forces(parameters=[0.5]), ValueError, "inverse_dynamics: parameters: got an object of type list; expected a dict, a DataFrame or a Dataset of parameters"),
     (lambda: forces(parameters={"proximal_length": ["a"]}), ValueError, "inverse_dynamics: proximal_length: got ['a']; expected numbers"),
     (lambda: forces(parameters=pd.DataFrame({"proximal_length": [0.5, float("nan")]})), ls.ParameterError, "five_bar: proximal_length = nan is not finite; expected a number in [0.001, 100] m"),

@@ -137,7 +137,7 @@ def test_trees_agree_under_any_gravity(engine: Engine, name: str) -> None:
     bones, size = skeleton(robot.mechanism), len(robot.mechanism.freedoms)
     random: Any = np.random.default_rng(1)
     states = {key: random.normal(size=(10, size)) for key in ("q", "qd", "qdd")}
-    expected = bones.tree_order(inverse_dynamics(robot, gravity=GRAVITY, **states)[:, None])  # type: ignore[arg-type]
+    expected = bones.tree_order(inverse_dynamics(robot, gravity=GRAVITY, **states).force[:, None])  # type: ignore[arg-type]
     found = engine.tree(bones, GRAVITY).inverse_dynamics(*bones.motion(robot, states))
     np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
@@ -147,7 +147,7 @@ def test_closed_loops_agree_for_other_parameters(engine: Engine, name: str) -> N
     robot = scaled(name)
     bones, closure, target, _ = closed(robot)
     found = closure.forces(target, None, engine.tree(bones, GRAVITY).inverse_dynamics)
-    expected: Any = inverse_dynamics(robot, gravity=GRAVITY, **regions.states(robot, 20))  # type: ignore[arg-type]
+    expected: Any = inverse_dynamics(robot, gravity=GRAVITY, **regions.states(robot, 20)).force  # type: ignore[arg-type]
     np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 

@@ -40,9 +40,9 @@ def test_a_job_gives_what_the_functions_of_tasks_give(name: str) -> None:
     robot = catalog.build(name)
     states, done = regions.states(robot, STATES), job(robot)
     # with reactions, products that a sum would take in have other uses: fused elsewhere, rounded elsewhere
-    force = inverse_dynamics(robot, **states)
+    force = inverse_dynamics(robot, **states).force
     np.testing.assert_allclose(done.values["force"][0].T, force, rtol=0, atol=1e-13 * np.abs(force).max())
-    expected = joint_reactions(robot, **states)
+    expected = joint_reactions(robot, **states).wrench
     for k, wrenches in enumerate(done.reactions):
         np.testing.assert_array_equal(wrenches[0].T.reshape(expected[:, k].shape), expected[:, k])
 

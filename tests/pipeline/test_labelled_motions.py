@@ -10,6 +10,7 @@ import xarray as xr
 
 import limbsweep as ls
 import tasks
+from tasks.dynamics.records import Forces
 
 ARM, DELTA = ls.robots.build("planar_3r"), ls.robots.build("delta_3rr2rrr")
 FRICTION = {"law": "viscous", "viscous": 0.1}
@@ -50,8 +51,10 @@ def test_designs_are_parameters_of_a_platform() -> None:
 
 def test_accelerations_have_names() -> None:
     force = xr.DataArray(np.zeros((2, 3)), dims=("case", "actuator"))
-    found: Any = ls.accelerate(ARM, q=STATES.isel(case=0, drop=True), force=force, friction=FRICTION)
-    expected = tasks.accelerate(ARM, q=Q[:, None, 0], force=np.zeros((2, 3)), friction=FRICTION)
+    found: Any = ls.forward_dynamics(
+        ARM, q=STATES.isel(case=0, drop=True), forces=ls.Forces(friction=FRICTION, actuator=force)
+    )
+    expected = tasks.forward_dynamics(ARM, q=Q[:, None, 0], forces=Forces(friction=FRICTION, actuator=np.zeros((2, 3))))
     assert {*found["acceleration"].dims} == {"run", "case", "freedom"}
     assert np.array_equal(found["acceleration"].transpose("run", "case", ...).values, expected.acceleration)
     assert (found["stuck"].dtype, found["unique"].dtype, found["status"].dtype) == (bool, bool, np.int8)

@@ -13,6 +13,7 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
 from tasks.stages.limb import limb_program
@@ -57,7 +58,7 @@ def test_joint_variables_count_from_the_reference_pose(robot: Robot) -> None:
 
 
 def test_the_region_is_reached(robot: Robot) -> None:
-    found = inverse_dynamics(robot, **states(robot, 2000)._asdict(), full=True)
+    found = inverse_dynamics(robot, **states(robot, 2000)._asdict())
     assert (found.status == Status.OK).all()
     assert np.isfinite(found.force).all()
 
@@ -69,7 +70,7 @@ def test_a_delta_keeps_its_branch_up_to_the_end_of_its_reach() -> None:
     home = np.array(robot.mechanism.platform.home.position)
     position = home + random.uniform(-1, 1, (2000, 3)) * (0.7, 0.7, 0.3)
     stretch = np.abs([extension(delta, each) for each in position]).max(axis=1)
-    status = inverse_dynamics(robot, position=position, full=True).status
+    status = inverse_dynamics(robot, position=position).status
     clear = np.abs(stretch - 1.0) > 1e-3
     np.testing.assert_array_equal((status == Status.OK)[clear], (stretch < 1.0)[clear])
     assert (status[clear & (stretch > 1.0)] == Status.NOT_REACHABLE).all()
@@ -101,7 +102,7 @@ def actuator_positions(robot: Robot, **motion: Any) -> np.ndarray:
 
 def test_jacobian_is_the_derivative_of_the_actuator_positions(robot: Robot) -> None:
     motion, h = states(robot, 30), 2e-4
-    found = inverse_dynamics(robot, **motion._asdict(), full=True)
+    found = inverse_dynamics(robot, **motion._asdict())
     for column, name in enumerate(robot.mechanism.platform.mobility):
         along = np.broadcast_to(np.eye(6)[TWIST.index(name)], (30, 6))
         moving = motion._replace(twist=along, acceleration=np.zeros((30, 6)))
@@ -121,7 +122,7 @@ def platform_energy(platform: Any, position: Any, rotation: Any, twist: Any) -> 
 
 def test_actuator_power_is_the_rate_of_energy(robot: Robot, peer: ModuleType) -> None:
     motion, mechanism = states(robot, 20), robot.mechanism
-    found = inverse_dynamics(robot, **motion._asdict(), full=True)
+    found = inverse_dynamics(robot, **motion._asdict())
     joints = inverse_kinematics(robot, **motion._asdict())
     bodies, count = peer.ClosedMechanism(mechanism).bodies[:-6], len(mechanism.limbs[0].links)
     armature = np.array([link.armature for each in mechanism.instances for link in mechanism.limbs[each.limb].links])
@@ -138,7 +139,7 @@ def test_actuator_power_is_the_rate_of_energy(robot: Robot, peer: ModuleType) ->
 
 def test_agrees_with_pinocchio(robot: Robot, peer: ModuleType) -> None:
     motion, engine = states(robot, 40, seed=11), peer.ClosedMechanism(robot.mechanism)
-    found = inverse_dynamics(robot, **motion._asdict(), full=True)
+    found = inverse_dynamics(robot, **motion._asdict())
     joints = inverse_kinematics(robot, **motion._asdict())
     for k in range(40):
         theirs = engine.solve(*(each[k] for each in motion))
@@ -164,7 +165,7 @@ def test_agrees_with_pinocchio_for_other_parameters(robot: Robot, peer: ModuleTy
     }
     other = Robot.of(robot.family, scaled)
     motion, engine = states(other, 5), peer.ClosedMechanism(other.mechanism)
-    force = inverse_dynamics(other, **motion._asdict())
+    force = inverse_dynamics(other, **motion._asdict()).force
     for k in range(5):
         expected = engine.solve(*(each[k] for each in motion)).force
         assert np.abs(force[k] - expected).max() <= 1e-9 * np.abs(expected).max()
@@ -173,10 +174,10 @@ def test_agrees_with_pinocchio_for_other_parameters(robot: Robot, peer: ModuleTy
 @pytest.mark.skipif(kernels.llvm is None, reason="llvmlite is missing")
 def test_compiled_kernels_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     motion = states(robot, 21)._asdict()
-    fast = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
+    fast = (inverse_dynamics(robot, **motion), inverse_kinematics(robot, **motion))
     monkeypatch.setattr(kernels, "llvm", None)
     monkeypatch.setattr(kernel, "_kernels", {})
-    slow = (inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion))
+    slow = (inverse_dynamics(robot, **motion), inverse_kinematics(robot, **motion))
     for got, expected in zip((*fast[0], *fast[1]), (*slow[0], *slow[1]), strict=True):
         np.testing.assert_array_equal(bits(got.astype(float)), bits(expected.astype(float)))
 
@@ -199,12 +200,12 @@ def test_five_bar_in_line_has_a_status() -> None:
     stretched = -np.sqrt((near + far) ** 2 - width**2)  # all links of a limb in line: the end of its reach
     heights = np.array([level, stretched, stretched - 1e-3, level - 0.05])
     position = np.stack([0.0 * heights, 0.0 * heights, heights], axis=-1)
-    found = inverse_dynamics(robot, position=position, full=True)
+    found = inverse_dynamics(robot, position=position)
     assert found.status[0] == Status.PLATFORM_SINGULAR
     assert found.status[1] in (Status.SINGULAR, Status.NOT_REACHABLE)
     assert list(found.status[2:]) == [Status.NOT_REACHABLE, Status.OK]
     assert np.isnan(found.force[:3]).all()
-    near = [inverse_dynamics(robot, position=position[3] + [0, 0, up], full=True) for up in (0.0495, 0.049999, 0.0501)]
+    near = [inverse_dynamics(robot, position=position[3] + [0, 0, up]) for up in (0.0495, 0.049999, 0.0501)]
     assert [solved.status for solved in near] == [Status.OK, Status.ILL_CONDITIONED, Status.SINGULARITY_CROSSED]
     assert np.linalg.cond(near[0].jacobian) > 500.0
 
@@ -212,7 +213,7 @@ def test_five_bar_in_line_has_a_status() -> None:
 def test_uncrossed_gough_stewart_has_a_status() -> None:
     """Similar hexagons at base and platform, legs between corners of the same direction: it can be turned about z."""
     robot = catalog.build("gough_stewart", base_half_angle=20.0, platform_half_angle=40.0)
-    found = inverse_dynamics(robot, position=robot.mechanism.platform.home.position, full=True)
+    found = inverse_dynamics(robot, position=robot.mechanism.platform.home.position)
     assert found.status == Status.PLATFORM_SINGULAR
     assert np.isnan(found.force).all()
 
@@ -240,7 +241,7 @@ def test_five_bar_in_closed_form() -> None:
     p = robot.values
     limb = FiveBar(p["proximal_length"], p["distal_length"], p["base_half_width"])
     motion = states(robot, 50)
-    found = inverse_dynamics(robot, **motion._asdict(), full=True)
+    found = inverse_dynamics(robot, **motion._asdict())
     joints = inverse_kinematics(robot, **motion._asdict())
     home = float(robot.mechanism.platform.home.position[2])
     start = limb.angles(0.0, home)[0]
@@ -293,7 +294,7 @@ def five_bar_forces(robot: Robot, limb: FiveBar, r: Any, v: Any, a: Any) -> np.n
 
 def test_four_motors_share_the_load_with_least_squares() -> None:
     robot = catalog.build("delta_4rr2rrr")
-    found = inverse_dynamics(robot, **states(robot, 50)._asdict(), full=True)
+    found = inverse_dynamics(robot, **states(robot, 50)._asdict())
     for force, jacobian in zip(found.force, found.jacobian, strict=True):
         left = np.linalg.svd(jacobian)[0][:, 3]  # a preload: it does no work on the platform
         assert abs(left @ force) < 1e-10 * np.abs(force).max()
@@ -302,27 +303,29 @@ def test_four_motors_share_the_load_with_least_squares() -> None:
 def test_weights_shift_the_load_between_motors() -> None:
     robot = catalog.build("delta_4rr2rrr")
     weights, motion = np.array([1.0, 2.0, 5.0, 0.5]), states(robot, 30)._asdict()
-    found = inverse_dynamics(robot, **motion, weights=weights, full=True)
-    even = inverse_dynamics(robot, **motion, full=True)
+    found = inverse_dynamics(robot, forces=Forces(weights=weights), **motion)
+    even = inverse_dynamics(robot, **motion)
     for force, other, jacobian in zip(found.force, even.force, found.jacobian, strict=True):
         wrench = jacobian.T @ other
         np.testing.assert_allclose(jacobian.T @ force, wrench, atol=1e-11 * np.abs(wrench).max())
         left = np.linalg.svd(jacobian)[0][:, 3]
         assert abs(left @ (weights * force)) < 1e-10 * np.abs(weights * force).max()
-    np.testing.assert_array_equal(inverse_dynamics(robot, **motion, weights=np.ones(4)), even.force)
+    np.testing.assert_array_equal(
+        inverse_dynamics(robot, forces=Forces(weights=np.ones(4)), **motion).force, even.force
+    )
 
 
 @pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 0.0], [1.0, 1.0, np.nan, 1.0]])
 def test_weights_that_do_not_fit(weights: list[float]) -> None:
     robot = catalog.build("delta_4rr2rrr")
     with pytest.raises(ValueError, match="expected 4 finite numbers above zero, one for each actuator"):
-        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=weights)
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, forces=Forces(weights=weights))
 
 
 def test_weights_without_a_choice() -> None:
     robot = catalog.build("delta_3r2us")
     with pytest.raises(ValueError, match="weights: delta_3r2us has no more actuators than freedoms; leave them out"):
-        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, weights=np.ones(3))
+        inverse_dynamics(robot, position=robot.mechanism.platform.home.position, forces=Forces(weights=np.ones(3)))
 
 
 def test_limbs_are_traced_once_for_all_parameters(robot: Robot) -> None:

@@ -39,7 +39,7 @@ def compare(robot: Robot, peer: ModuleType, count: int) -> None:
     """Positions are ours, after MuJoCo has found all joints closed; all else MuJoCo's model finds for itself."""
     motion, engine = states(robot, count, seed=17), peer.ClosedMechanism(robot.mechanism, GRAVITY)
     joints = inverse_kinematics(robot, **motion._asdict())
-    found = inverse_dynamics(robot, **motion._asdict(), gravity=GRAVITY, full=True)
+    found = inverse_dynamics(robot, gravity=GRAVITY, **motion._asdict())
     state = {name: value for name, value in motion._asdict().items() if name != "acceleration"}
     equations = equations_of_motion(robot, **state, gravity=GRAVITY)
     speeds = motion.twist[:, [TWIST.index(name) for name in robot.mechanism.platform.mobility]]

@@ -33,11 +33,13 @@ from tasks import (
 )
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.inverse import actuator_positions, body_motion
+from tasks.dynamics.records import Forces
 from tasks.dynamics.regressor import standard_parameters
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
 from tasks.mechanics.inertia import METHODS
 from tasks.mechanics.recursion import inverse_dynamics as tree_forces
+from tests.arguments import in_records
 from tests.tasks import screws, trees
 from tests.tasks.bits import bits
 
@@ -101,15 +103,17 @@ def close(found: Any, expected: Any, share: float = CLOSE) -> None:
 
 def test_forward_dynamics_undoes_inverse_dynamics(robot: Robot) -> None:
     moving = states(robot, 20)
-    solved = inverse_dynamics(robot, **moving, gravity=GRAVITY, full=True)
+    solved = inverse_dynamics(robot, gravity=GRAVITY, **moving)
     assert (solved.status == Status.OK).all()
-    again = forward_dynamics(robot, force=solved.force, gravity=GRAVITY, **without_acceleration(moving))
+    again = forward_dynamics(
+        robot, gravity=GRAVITY, forces=Forces(actuator=solved.force), **without_acceleration(moving)
+    ).acceleration
     close(again, moving["qdd" if "qdd" in moving else "acceleration"], 1e-11)
 
 
 def test_power_of_the_actuators_is_the_change_of_energy(robot: Robot) -> None:
     moving, h = states(robot, 10), 1e-3
-    solved = inverse_dynamics(robot, **moving, gravity=GRAVITY, full=True)
+    solved = inverse_dynamics(robot, gravity=GRAVITY, **moving)
     ahead = [equations_of_motion(robot, **later(moving, k * h), gravity=GRAVITY) for k in (-2, -1, 1, 2)]
     energy = [each.kinetic_energy + each.potential_energy for each in ahead]
     change = (energy[0] - 8 * energy[1] + 8 * energy[2] - energy[3]) / (12 * h)
@@ -143,13 +147,13 @@ def test_joint_motion_is_the_derivative_of_the_positions(robot: Robot) -> None:
 def test_reactions_are_those_of_the_newton_euler_system(robot: Robot) -> None:
     moving = states(robot, 6)
     expected = joint_reactions_reference(robot, **moving, gravity=GRAVITY, method="least_norm")
-    close(joint_reactions(robot, **moving, gravity=GRAVITY), expected.wrench, 1e-11)
-    close(inverse_dynamics(robot, **moving, gravity=GRAVITY), expected.actuator_force, 1e-11)
+    close(joint_reactions(robot, **moving, gravity=GRAVITY).wrench, expected.wrench, 1e-11)
+    close(inverse_dynamics(robot, **moving, gravity=GRAVITY).force, expected.actuator_force, 1e-11)
 
 
 def test_a_passive_screw_passes_on_no_power(robot: Robot) -> None:
     moving = states(robot, 6)
-    wrenches, motion = joint_reactions(robot, **moving, gravity=GRAVITY), body_motion(robot, **moving)
+    wrenches, motion = joint_reactions(robot, **moving, gravity=GRAVITY).wrench, body_motion(robot, **moving)
     for k, instance in enumerate(robot.mechanism.instances):
         limb = robot.mechanism.limbs[instance.limb]
         for i, each in enumerate((*limb.links, *limb.cuts)):
@@ -164,9 +168,9 @@ def test_a_passive_screw_passes_on_no_power(robot: Robot) -> None:
 
 def test_forces_are_linear_in_the_parameters_of_the_bodies(robot: Robot) -> None:
     moving = states(robot, 6)
-    columns = regressor(robot, **moving, gravity=GRAVITY)
+    columns = regressor(robot, **moving, gravity=GRAVITY).matrix
     found = columns @ np.array(list(standard_parameters(robot).values()))
-    close(found, inverse_dynamics(robot, **moving, gravity=GRAVITY))
+    close(found, inverse_dynamics(robot, **moving, gravity=GRAVITY).force)
 
 
 def test_equations_of_motion_give_the_forces(robot: Robot) -> None:
@@ -175,17 +179,17 @@ def test_equations_of_motion_give_the_forces(robot: Robot) -> None:
     speed, change = (moving[name] for name in (("qd", "qdd") if not places else ("twist", "acceleration")))
     speed, change = (each[:, places] if places else each for each in (speed, change))
     wrench = (found.mass @ change[..., None] + found.coriolis @ speed[..., None])[..., 0] + found.gravity
-    force = inverse_dynamics(robot, **moving, gravity=GRAVITY)
+    force = inverse_dynamics(robot, **moving, gravity=GRAVITY).force
     close((np.swapaxes(found.jacobian, -1, -2) @ force[..., None])[..., 0], wrench, 1e-11)
 
 
 @pytest.mark.skipif(kernels.llvm is None, reason="llvmlite is missing")
 def test_compiled_kernels_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     moving = states(robot, 21)
-    fast = (*inverse_dynamics(robot, **moving, full=True), *inverse_kinematics(robot, **moving))
+    fast = (*inverse_dynamics(robot, **moving), *inverse_kinematics(robot, **moving))
     monkeypatch.setattr(kernels, "llvm", None)
     monkeypatch.setattr(kernel, "_kernels", {})
-    slow = (*inverse_dynamics(robot, **moving, full=True), *inverse_kinematics(robot, **moving))
+    slow = (*inverse_dynamics(robot, **moving), *inverse_kinematics(robot, **moving))
     for got, expected in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(bits(got.astype(float)), bits(expected.astype(float)))
 
@@ -201,13 +205,16 @@ def test_friction_of_a_passive_screw_is_that_of_its_load(name: str) -> None:
     given = {"gravity": GRAVITY, "friction": FRICTION}
     place = next(i for i, cut in enumerate(limb.cuts, len(limb.links)) if cut.kind == "screw")
     cut = limb.cuts[place - len(limb.links)]
-    wrench = joint_reactions(robot, **moving, **given)[:, 0, place]
+    wrench = joint_reactions(robot, **in_records(**moving, **given)).wrench[:, 0, place]
     motion = body_motion(robot, **moving)
     base = np.broadcast_to(np.array(robot.mechanism.instances[0].base.rotation), (5, 3, 3))
     turned = base if cut.a == BASE else motion.limbs[0][cut.a].rotation
     axis = turned @ np.array(cut.frame_a.rotation)[:, 2]
     torque = (axis * wrench[:, :3]).sum(axis=-1) + cut.pitch * (axis * wrench[:, 3:]).sum(axis=-1)
-    load, rate = constraint_forces(robot, **moving, **given).normal[:, 0, place], motion.joints.velocity[:, 0, place]
+    load, rate = (
+        constraint_forces(robot, **in_records(**moving, **given)).normal[:, 0, place],
+        motion.joints.velocity[:, 0, place],
+    )
     expected = -(FRICTION["coulomb"] * load * np.sign(rate) + 0.0 * rate)
     np.testing.assert_allclose(torque, expected, rtol=0, atol=1e-9 * np.abs(wrench).max())
     assert np.abs(expected).min() > 0
@@ -224,7 +231,7 @@ def test_a_jack_in_closed_form() -> None:
     along = np.zeros((3, 20, 6))
     along[:, :, 5] = height, speed, change
     moving = {"position": along[0, :, 3:] + screws.UP, "twist": along[1], "acceleration": along[2]}
-    solved, moved = inverse_dynamics(robot, **moving, full=True), inverse_kinematics(robot, **moving)
+    solved, moved = inverse_dynamics(robot, **moving), inverse_kinematics(robot, **moving)
     close(solved.force[:, 0], -(screws.SHAFT_INERTIA * change / pitch + pitch * screws.LIFTED * (change + 9.81)))
     close(moved.position[:, 0, 1], height / pitch)
     close(np.exp(1j * moved.position[:, 0, 0]), np.exp(-1j * height / pitch), 1e-11)
@@ -243,7 +250,7 @@ def test_legs_wind_many_turns() -> None:
     slides = inverse_kinematics(screws.sliding_legs(), **moving).position[..., 2]
     close(solved.position[..., 2] * robot.values["pitch"], slides)
     assert np.abs(solved.position[..., 2]).max() > 100.0
-    back = forward_kinematics(robot, actuator_position=actuator_positions(robot, **moving))
+    back = forward_kinematics(robot, actuator_position=actuator_positions(robot, **moving).position)
     close(back.position, moving["position"], 1e-9)
 
 
@@ -251,7 +258,9 @@ def test_a_loop_is_the_same_whichever_joint_is_cut() -> None:
     robots = [screws.robot(screws.loop(cut)) for cut in ("screw", "ball")]
     moving = states(robots[0], 12)
     places = [robot.mechanism.limbs[0].joints.index("nut") for robot in robots]
-    force, moved = zip(*((inverse_dynamics(r, **moving), inverse_kinematics(r, **moving)) for r in robots), strict=True)
+    force, moved = zip(
+        *((inverse_dynamics(r, **moving).force, inverse_kinematics(r, **moving)) for r in robots), strict=True
+    )
     close(force[0], force[1])
     for first, second in zip(moved[0][:3], moved[1][:3], strict=True):
         close(first[:, 0, places[0]], second[:, 0, places[1]], 1e-11)
@@ -264,7 +273,7 @@ def test_a_loop_follows_its_screw_for_many_turns() -> None:
     assert (solved.status == Status.OK).all()
     close(solved.position[:, 0, 1], -0.003 * q[:, 0])
     close(solved.position[:, 0, 2], q[:, 0])
-    torque = inverse_dynamics(robot, q=q, qdd=np.ones_like(q))
+    torque = inverse_dynamics(robot, q=q, qdd=np.ones_like(q)).force
     close(torque, np.full_like(q, screws.SHAFT_INERTIA + 0.003 * screws.LIFTED * (0.003 - 9.81)), 1e-11)
 
 
@@ -294,10 +303,10 @@ def test_a_screw_is_a_turn_and_a_slide_that_are_coupled(seed: int) -> None:
 
 def test_a_screw_of_hardly_any_pitch_is_a_revolute_joint() -> None:
     moving = states(screws.robot(screws.ARM), 5)
-    fine = inverse_dynamics(screws.robot(screws.ARM, 1e-6), **moving)
-    turning = inverse_dynamics(screws.without_pitch(), **moving)
+    fine = inverse_dynamics(screws.robot(screws.ARM, 1e-6), **moving).force
+    turning = inverse_dynamics(screws.without_pitch(), **moving).force
     close(fine, turning, 1e-4)
-    half = inverse_dynamics(screws.robot(screws.ARM, 2e-6), **moving)
+    half = inverse_dynamics(screws.robot(screws.ARM, 2e-6), **moving).force
     close(half - turning, 2.0 * (fine - turning), 1e-4)  # what is left is proportional to the pitch
 
 
@@ -309,15 +318,15 @@ def test_a_tree_agrees_with_pinocchio(peer: ModuleType) -> None:
     (limb,), moving = robot.mechanism.limbs, states(robot, 10)
     tree = trees.in_pinocchio(trees.engine(), limb.links, GRAVITY)
     armature = np.array([link.armature for link in limb.links])
-    forces = inverse_dynamics(robot, **moving, gravity=GRAVITY)
-    wrenches = joint_reactions(robot, **moving, gravity=GRAVITY)[:, 0]
+    forces = inverse_dynamics(robot, **moving, gravity=GRAVITY).force
+    wrenches = joint_reactions(robot, **moving, gravity=GRAVITY).wrench[:, 0]
     lagrange = lagrange_coefficients(robot, q=moving["q"], gravity=GRAVITY)
     for k, (q, qd, qdd) in enumerate(zip(*moving.values(), strict=True)):
         close(forces[k], tree.rnea(q, qd, qdd) + armature * qdd)
         close(wrenches[k], tree.wrenches(q, qd, qdd))
         matrix = tree.inertia_matrix(q) + np.diag(armature)
         for method in METHODS:
-            close(inertia_matrix(robot, q=q, method=method), matrix)
+            close(inertia_matrix(robot, q=q, method=method).matrix, matrix)
         close(lagrange.inertia[k], tree.inertia_matrix(q))
         speeds = np.einsum("ijk,j,k", lagrange.velocity[k], qd, qd)
         close(speeds + lagrange.gravity[k], tree.rnea(q, qd, 0.0 * qd))
@@ -327,7 +336,7 @@ def test_a_tree_agrees_with_pinocchio(peer: ModuleType) -> None:
 def test_a_platform_agrees_with_pinocchio(name: str, peer: ModuleType) -> None:
     robot = screws.robot(ROBOTS[name], 0.11)
     moving, engine = states(robot, 8), peer.ClosedMechanism(screws.opened(robot.mechanism))
-    solved, moved = inverse_dynamics(robot, **moving, full=True), inverse_kinematics(robot, **moving)
+    solved, moved = inverse_dynamics(robot, **moving), inverse_kinematics(robot, **moving)
     for k in range(8):
         theirs = engine.solve(*(each[k] for each in moving.values()))
         count = theirs.q.shape[1]

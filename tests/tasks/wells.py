@@ -58,7 +58,9 @@ class Well(NamedTuple):
         """Kinetic energy, and the sum of all energies from the bottom of the well, (*batch)."""
         turned = {} if self.robot.mechanism.platform.mobility[0] in TWIST[3:] else {"rotation": rotation}
         made = equations_of_motion(self.robot, position=position, twist=twist, **turned)
-        work = actuator_positions(self.robot, position=position, **turned) @ self.force + position @ self.load[3:]
+        work = (
+            actuator_positions(self.robot, position=position, **turned).position @ self.force + position @ self.load[3:]
+        )
         return made.kinetic_energy, made.kinetic_energy + made.potential_energy - work
 
 

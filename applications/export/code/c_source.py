@@ -13,7 +13,7 @@ from applications.export.code.c_program import HELPERS, STRICT, c_function, iden
 from applications.export.code.functions import FUNCTIONS, CodeArgument, CodeFunction, exported
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.inputs import GRAVITY
+from tasks.dynamics.records import GRAVITY
 from tasks.features.friction.history import Friction
 from tasks.kernels.keys import Key
 from tasks.kernels.program import Program

@@ -18,7 +18,7 @@ from applications.export.code.c_program import identifier, needed_inputs, needed
 from applications.export.code.functions import CodeArgument, CodeFunction, ProgramCall, exported
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.inputs import GRAVITY
+from tasks.dynamics.records import GRAVITY
 from tasks.features.friction.history import Friction
 from tasks.kernels.expression import CASE, CONSTANT, LEAVES, RESULT, SAMPLE
 from tasks.kernels.keys import Key

@@ -25,7 +25,7 @@ from applications.export.code.c_source import CCode, c_code
 from applications.export.code.fmu_source import FMI_SOURCE
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
-from tasks.dynamics.inputs import GRAVITY
+from tasks.dynamics.records import GRAVITY
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden")
 

@@ -21,6 +21,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics import inputs
 from tasks.dynamics.inertia import acceleration_program, is_tree, matrix_program
+from tasks.dynamics.records import GRAVITY
 from tasks.features.friction.history import Friction, friction_input
 from tasks.kernels.expression import Array
 from tasks.kernels.keys import Indexed, Key, Values, indexed
@@ -100,7 +101,7 @@ class CodeSetting:
     """A robot, what it is exported with, and the arguments of its motion."""
 
     robot: Robot
-    gravity: ArrayLike = inputs.GRAVITY
+    gravity: ArrayLike = GRAVITY
     friction: Friction = None
 
     @property
@@ -311,7 +312,7 @@ FUNCTIONS: Mapping[str, Callable[[CodeSetting], CodeFunction]] = {
 
 
 def exported(
-    robot: Robot, names: Sequence[str], gravity: ArrayLike = inputs.GRAVITY, friction: Friction = None
+    robot: Robot, names: Sequence[str], gravity: ArrayLike = GRAVITY, friction: Friction = None
 ) -> tuple[CodeFunction, ...]:
     """The functions of these names, each once; friction is that of `inverse_dynamics`, the others have none.
 

@@ -8,8 +8,7 @@ Source: Gautier, Numerical calculation of the base inertial parameters of robots
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +16,8 @@ from scipy.linalg import qr
 
 from applications.identification.estimation.states import random_motion
 from robots.model import Robot
-from tasks.dynamics.inputs import GRAVITY, Moving, MovingBase
-from tasks.dynamics.regressor import Options, regressor
-from tasks.features.friction.history import Friction
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving
+from tasks.dynamics.regressor import regressor
 
 TOLERANCE = 1e-9
 """A column whose part that is new is smaller than this, relative to its length, is a combination of others."""
@@ -125,49 +123,61 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
 
 
 def base_parameters(
-    robot: Robot, *, friction: Friction = None, shared: bool = False, gravity: ArrayLike = GRAVITY,
-    weights: ArrayLike | None = None, seed: int = 0, tolerance: float = TOLERANCE,
-    base_motion: MovingBase | None = None,
-) -> BaseParameters:  # fmt: skip
+    robot: Robot,
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    shared: bool = False,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+) -> BaseParameters:
     """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does.
 
-    base_motion: samples of the motion of a base that moves, (sample, ...) each, of which each state has one at random;
-    more parameters show there than on a base that stands.
+    environment.base: samples of the motion of a base that moves, (sample, ...) each, of which each state has one at
+    random; more parameters show there than on a base that stands.
 
     >>> base = ls.base_parameters(ls.robots.build("planar_3r"))
     >>> len(base.groupings), base.groupings[0]
     (9, 'link_1.Izz + 0.25 link_2.mass + 0.25 link_3.mass + joint_1.armature')
     """
-    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
-    one = regressor(robot, full=True, **options, **random_motion(robot, 1))
+    still = replace(environment, base=None)
+    one = regressor(robot, Motion(**random_motion(robot, 1)), still, forces, shared=shared)
     states = -(-STATES * len(one.columns) // one.matrix.shape[-2])
-    drawn = _drawn(base_motion, states, seed) if base_motion else MovingBase()
-    matrix = regressor(robot, **options, **drawn, **random_motion(robot, states, seed))
+    around = still if environment.base is None else replace(still, base=_drawn(environment.base, states, seed))
+    matrix = regressor(robot, Motion(**random_motion(robot, states, seed)), around, forces, shared=shared).matrix
     rows = matrix.reshape(-1, matrix.shape[-1])
     return from_matrix(rows[np.isfinite(rows).all(axis=1)], one.names, tolerance)
 
 
-def _drawn(base_motion: MovingBase, states: int, seed: int) -> MovingBase:
+def _drawn(base: Motion, states: int, seed: int) -> Motion:
     """Samples of the motion of a base at random, (states, ...) each."""
-    parts = {name: np.asarray(values, dtype=float) for name, values in base_motion.items()}
+    parts = {name: np.asarray(values, dtype=float) for name, values in base.present().items()}
     samples = len(next(iter(parts.values())))
     place = np.random.default_rng([seed, samples]).integers(0, samples, states)
-    return cast(MovingBase, {name: values[place] for name, values in parts.items()})
+    return Motion(**{name: values[place] for name, values in parts.items()})
 
 
 def base_along(
-    robot: Robot, motions: Sequence[Moving], *, friction: Friction = None, shared: bool = False,
-    gravity: ArrayLike = GRAVITY, weights: ArrayLike | None = None, tolerance: float = TOLERANCE,
-    bases: Sequence[MovingBase] = (),
-) -> BaseParameters:  # fmt: skip
+    robot: Robot,
+    motions: Sequence[Moving],
+    environment: Environment = STANDING,
+    forces: Forces = NO_FORCES,
+    *,
+    shared: bool = False,
+    tolerance: float = TOLERANCE,
+    bases: Sequence[Motion | None] = (),
+) -> BaseParameters:
     """Base parameters that some motions move, such as those of a gravity test; arguments as of `tasks.regressor`.
 
-    bases: how the base moves along each of them; none: it stands. Motions without noise: what is small in them is zero.
+    bases: the motion of the base along each of them; none: that of the environment. Motions without noise: what is
+    small in them is zero.
     Raises ValueError.
     """
-    options = Options(friction=friction, shared=shared, gravity=gravity, weights=weights)
-    pairs = zip(motions, bases or [MovingBase()] * len(motions), strict=True)
-    parts = [regressor(robot, full=True, **options, **base, **motion) for motion, base in pairs]
+    pairs = zip(motions, bases or [environment.base] * len(motions), strict=True)
+    parts = [
+        regressor(robot, Motion(**moving), replace(environment, base=base), forces, shared=shared)
+        for moving, base in pairs
+    ]
     rows = np.concatenate([part.matrix.reshape(-1, len(part.columns)) for part in parts])
     rows = rows[np.isfinite(rows).all(axis=1)]
     # rows of an actuator that carries nothing are rounding, which would count as much as the others

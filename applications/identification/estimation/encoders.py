@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.forward_kinematics import forward_kinematics
-from tasks.dynamics.inputs import Moving, present
+from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
+from tasks.dynamics.records import Moving
 from tasks.mathematics.signals import rate
 
 STEPS = 20
@@ -94,8 +95,8 @@ def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike)
     """
     wanted, q = np.asarray(actuator_position, dtype=float), np.array(near, dtype=float)
     for _ in range(STEPS):
-        solved = inverse_dynamics(robot, q=q, full=True)
-        gap = wanted - actuator_positions(robot, q=q)
+        solved = inverse_dynamics(robot, q=q)
+        gap = wanted - actuator_positions(robot, q=q).position
         gap[solved.status != Status.OK] = np.nan
         change = (np.linalg.pinv(np.nan_to_num(solved.jacobian)) @ gap[..., None])[..., 0]
         q = q + change

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from robots.drives import Spin
 from robots.model import Robot
 from robots.types import BASE
-from tasks.dynamics.inputs import GRAVITY, Moving
 from tasks.dynamics.inverse import BodyMotion, body_motion, inverse_dynamics
+from tasks.dynamics.records import GRAVITY, Moving
 from tasks.dynamics.regressor import TENSOR, limb_columns, platform_has_columns
 from tasks.mechanics.structure import structure_of
 
@@ -26,7 +26,7 @@ def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> n
     """Kinetic and potential energy for one unit of each inertial parameter: (samples, 2, column), see `columns`."""
     motion = body_motion(robot, **moving)
     rates, parts = motion.joints.velocity, []
-    speeds, driven = inverse_dynamics(robot, full=True, **moving).velocity, structure_of(robot.family).driven
+    speeds, driven = inverse_dynamics(robot, **moving).velocity, structure_of(robot.family).driven
     for k, instance in enumerate(robot.mechanism.instances):
         chosen = limb_columns(robot.family, instance.limb)
         parts += [_of_body(motion.limbs[k][body], gravity) for body in chosen.bodies]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -26,7 +26,7 @@ from robots.model import Robot
 from robots.parameters import nearest
 from robots.trajectories.trajectory import FREE, Series
 from robots.types import IDENTITY, TRANSLATION, TWIST
-from tasks.dynamics.inputs import Moving, present
+from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import (
     actuator_positions,
     body_motion,
@@ -34,7 +34,8 @@ from tasks.dynamics.inverse import (
     inverse_kinematics,
     resolved_motion,
 )
-from tasks.dynamics.regressor import Options, regressor
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving
+from tasks.dynamics.regressor import regressor
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 SHRINK = 0.8
@@ -92,7 +93,7 @@ def moving(
     coordinates: Sequence[str] = (),
     orientation: ArrayLike = IDENTITY,
 ) -> Moving:
-    """A series of some freedoms (absent: all) as `tasks.dynamics.inputs.Moving`.
+    """A series of some freedoms (absent: all) as `tasks.dynamics.records.Moving`.
 
     Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose. The series of a
     redundant robot is that of what is given; its motion is that of all freedoms, NaN where nothing decides them.
@@ -154,7 +155,8 @@ SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": smooth_
 class Excitation:
     """The problem of exciting a robot: its base parameters, limits, centre and period of the motion, what counts.
 
-    `nominal` are guesses of the base parameters (kept,), for the limits of forces; `options` go to `tasks.regressor`;
+    `nominal` are guesses of the base parameters (kept,), for the limits of forces; the regressor has
+    `environment`, `forces` and `shared`;
     `coordinates` are the freedoms that move (absent: all that are given), `orientation` is as for `moving`. `ranges` of
     any joints are kept, and `spheres` of different bodies apart; those that overlap at the centre are neighbours, and
     not looked at. Raises ValueError for an unknown criterion, limits of forces without nominal values, spheres of
@@ -169,7 +171,9 @@ class Excitation:
     samples: int = 100
     criterion: str = "condition"
     nominal: ArrayLike | None = None
-    options: Options = field(default_factory=lambda: Options())
+    environment: Environment = STANDING
+    forces: Forces = NO_FORCES
+    shared: bool = False
     coordinates: tuple[str, ...] = ()
     orientation: ArrayLike = IDENTITY
     ranges: RangeLimits = NO_LIMITS
@@ -241,7 +245,10 @@ class Excitation:
 
     def _matrices(self, moved: Moving) -> np.ndarray:
         """Base regressors (motion, samples, actuator, kept)."""
-        return self.base.reduced(regressor(self.robot, **moved, **self.options))
+        return self.base.reduced(self._regressor(moved))
+
+    def _regressor(self, moved: Moving) -> np.ndarray:
+        return regressor(self.robot, Motion(**moved), self.environment, self.forces, shared=self.shared).matrix
 
     def _feasible(self, matrices: np.ndarray) -> np.ndarray:
         """Whether each motion can be solved and driven."""
@@ -256,8 +263,8 @@ class Excitation:
         limits = [np.asarray(limit, dtype=float) for limit in self.limits.of_actuators]
         if not any(np.isfinite(limit).any() for limit in limits):
             return np.ones(len(np.asarray(next(iter(present(moved).values())))), dtype=bool)
-        position = actuator_positions(self.robot, **moved)
-        velocity = inverse_dynamics(self.robot, full=True, **moved).velocity
+        position = actuator_positions(self.robot, **moved).position
+        velocity = inverse_dynamics(self.robot, **moved).velocity
         # the motion is periodic, so that its spectrum gives the derivative
         rates = 2j * np.pi * np.fft.rfftfreq(self.samples, self.period / self.samples)
         acceleration = np.fft.irfft(np.fft.rfft(velocity, axis=1) * rates[:, None], self.samples, axis=1)

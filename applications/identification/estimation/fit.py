@@ -28,7 +28,8 @@ from applications.identification.estimation.methods import METHODS
 from applications.identification.estimation.recorded import Data, Filtering, Recording
 from robots.model import Robot
 from robots.parameters import nearest
-from tasks.dynamics.inputs import GRAVITY, Moving, present
+from tasks.dynamics.inputs import present
+from tasks.dynamics.records import GRAVITY, Environment, Forces, Moving
 from tasks.dynamics.regressor import standard_parameters
 from tasks.features.friction.history import FrictionInput
 
@@ -80,7 +81,7 @@ def fit(
     """
     if method not in METHODS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
-    moved = [recording.base for recording in training if recording.base]
+    moved = [recording.base for recording in training if recording.base is not None]
     if is_coupled(robot, friction):
         if moved:
             raise ValueError(
@@ -92,10 +93,12 @@ def fit(
         planned = [recording.planned for recording in training]
         if planned and all(map(_is_slow, planned)):
             bases = [recording.base for recording in training]
-            base = base_along(robot, planned, friction=friction, shared=True, gravity=gravity, bases=bases)
+            base = base_along(
+                robot, planned, Environment(gravity=gravity), Forces(friction=friction), shared=True, bases=bases
+            )
         else:
-            base_motion = moved[0] if moved else None
-            base = base_parameters(robot, friction=friction, shared=True, gravity=gravity, base_motion=base_motion)
+            environment = Environment(gravity=gravity, base=moved[0] if moved else None)
+            base = base_parameters(robot, environment, Forces(friction=friction), shared=True)
     data = Data(robot, friction, tuple(training), base, gravity, filtering, nominal or robot)
     solution = METHODS[method](data)
     truth = base.of(list(standard_parameters(robot, friction=friction, shared=True).values()))

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from applications.identification.estimation.base import BaseParameters
 from robots.model import Robot
-from tasks.dynamics.inputs import Moving, MovingBase, field_input
+from tasks.dynamics.inputs import field_input
+from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import friction_columns, regressor
 from tasks.features.friction.history import FrictionInput
 from tasks.mathematics.signals import Settings, filtered
@@ -23,13 +24,13 @@ Rows = tuple[np.ndarray, np.ndarray]
 class Recording:
     """A motion with one batch dim, forces of the actuators along it (samples, actuator), the motion that was planned.
 
-    `planned` absent: the same motion. `base` is how the base moves meanwhile, nothing where it stands.
+    `planned` absent: the same motion. `base` is the motion of the base meanwhile, None where it stands.
     """
 
     moving: Moving
     forces: np.ndarray
     commanded: Moving = field(default_factory=lambda: Moving())
-    base: MovingBase = field(default_factory=lambda: MovingBase())
+    base: Motion | None = None
 
     @property
     def planned(self) -> Moving:
@@ -96,9 +97,9 @@ class Data:
 
     def friction_rows(self, friction: FrictionInput) -> np.ndarray:
         """Rows of the columns of friction alone, of all recordings for training."""
-        fields = [field_input(self.gravity, **run.base) for run in self.training]
+        fields = [field_input(Environment(gravity=self.gravity, base=run.base)) for run in self.training]
         parts = [
-            friction_columns(self.robot, friction, run.moving, field=acting)
+            friction_columns(self.robot, friction, run.moving, acting)
             for run, acting in zip(self.training, fields, strict=True)
         ]
         done = [self.filtered(part, run.forces)[0] for part, run in zip(parts, self.training, strict=True)]
@@ -107,8 +108,12 @@ class Data:
     def _rows(self, recording: Recording, friction: FrictionInput, whole: bool) -> Rows:
         """Rows in turn of the actuators; samples that cannot be solved are left out."""
         matrix = regressor(
-            self.robot, gravity=self.gravity, friction=friction, shared=True, **recording.base, **recording.moving
-        )
+            self.robot,
+            Motion(**recording.moving),
+            Environment(gravity=self.gravity, base=recording.base),
+            Forces(friction=friction),
+            shared=True,
+        ).matrix
         matrix, forces = self.filtered(matrix if whole else self.base.reduced(matrix), recording.forces)
         return matrix.reshape(-1, matrix.shape[-1]), forces.ravel()
 

@@ -13,8 +13,9 @@ import numpy as np
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.inputs import Moving, present
+from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import Moving
 from tasks.mathematics.rotations import roll_pitch_yaw
 
 SPREAD = 0.5
@@ -28,7 +29,7 @@ SPEED, ACCELERATION = 2.0, 10.0
 
 
 def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
-    """Keyword arguments (see `tasks.dynamics.inputs.Moving`) of `count` random states that the robot can be in.
+    """Keyword arguments (see `tasks.dynamics.records.Moving`) of `count` random states that the robot can be in.
 
     Raises ValueError for a robot that hardly any pose solves.
     """
@@ -50,7 +51,7 @@ def solvable(robot: Robot, moving: Moving) -> np.ndarray:
     """Whether states (count,) have actuator forces: of platforms, not those at or beyond singularities either."""
     if robot.mechanism.is_chain and not robot.mechanism.limbs[0].coordinates:
         return np.asarray(inverse_kinematics(robot, **moving).status == Status.OK)
-    return np.asarray(inverse_dynamics(robot, full=True, **moving).status == Status.OK)
+    return np.asarray(inverse_dynamics(robot, **moving).status == Status.OK)
 
 
 def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:

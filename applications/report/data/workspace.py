@@ -54,7 +54,7 @@ def conditions(robot: Robot, position: Array) -> Array:
     from tasks.stages.metrics.poses import weights
 
     time = 0.0 if robot.family.signals else None  # J_IK is the same at all times
-    kinematics = inverse_dynamics(robot, position=position, time=time, full=True)
+    kinematics = inverse_dynamics(robot, position=position, time=time)
     values = np.full(kinematics.status.shape, np.nan)
     good = np.isfinite(kinematics.jacobian).all(axis=(-1, -2))
     jacobian = kinematics.jacobian[good] / weights(robot.family.reference)

@@ -12,7 +12,7 @@ from typing import Self
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from pipeline.sweep.limits import LimitsContent
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import Reading, SectionContent
 from robots.formats.description import Description
 from robots.limits import Capacity
 from robots.loads.motors import (
@@ -40,17 +40,16 @@ KEYS = {
 """Keys of the section by the names of the parameters."""
 
 
-class MotorsContent(SectionContent[None, MotorsSection | None]):
+class MotorsContent(SectionContent[None]):
     """Temperature and supply of motors: parameters of the robot."""
 
     key = KEY
-    field = optional(MotorsSection, "temperature and supply of motors; default: as their data says, without limits")
     after = (LimitsContent,)
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:
         """Return the robot with parameters for temperature and supply."""
-        section = reading.said(cls)
+        section = reading.file.motors
         return None if section is None else read_motors(reading.report, section, reading.extended_family(KEY))
 
     @classmethod
@@ -58,7 +57,7 @@ class MotorsContent(SectionContent[None, MotorsSection | None]):
         """Refuse metrics of a supply that nothing limits."""
         limits = reading.value(LimitsContent)
         capacities = limits.actuators.values() if limits else ()
-        check_supply(reading.report, reading.file.metrics, reading.said(cls), capacities)
+        check_supply(reading.report, reading.file.metrics, reading.file.motors, capacities)
         return cls(None)
 
 

@@ -25,9 +25,9 @@ from scipy.spatial.transform import Rotation, RotationSpline
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.paths.power import Curves, PathLimits
+from tasks.dynamics.records import Moving
 
 DEGREES = (12, 24, 48, 96)
 """Numbers of Chebyshev points of a piece that are tried, one after the other."""
@@ -149,9 +149,9 @@ def path_forces(
 ) -> PathForces:
     """What a motion along a path asks of the actuators, at values of the progress (point,), and how fast it may be."""
     samples = path.at(progress)
-    still = inverse_dynamics(robot, **samples.moving(0.0, 0.0), gravity=gravity, full=True)
-    pushed = inverse_dynamics(robot, **samples.moving(0.0, 1.0), gravity=gravity, full=True)
-    swept = inverse_dynamics(robot, **samples.moving(1.0, 0.0), gravity=gravity, full=True)
+    still = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 0.0))
+    pushed = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 1.0))
+    swept = inverse_dynamics(robot, gravity=gravity, **samples.moving(1.0, 0.0))
     status = np.maximum(np.maximum(still.status, pushed.status), swept.status)
     with np.errstate(divide="ignore", invalid="ignore"):
         top = ((limits.velocity / np.abs(swept.velocity)) ** 2).min(axis=1)
@@ -179,7 +179,7 @@ class ActuatorRates:
             nodes = np.cos(np.pi * (np.arange(degree) + 0.5) / degree)
             waiting = [k for k in range(len(pieces)) if k not in series]
             progress = np.concatenate([_scaled(nodes, *pieces[k]) for k in waiting])
-            result = inverse_dynamics(robot, **path.at(progress).moving(1.0, 0.0), full=True)
+            result = inverse_dynamics(robot, **path.at(progress).moving(1.0, 0.0))
             if (result.status != Status.OK).any():
                 return None
             values = result.velocity.reshape(len(waiting), degree, -1)

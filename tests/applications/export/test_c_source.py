@@ -21,6 +21,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 SAMPLES = 3
@@ -87,10 +88,12 @@ def test_compiled_functions_have_the_bits_of_kernels(
     assert [*functions] == [*FUNCTIONS]
     states: Any = regions.states(robot, SAMPLES)
     pose = {key: value for key, value in states.items() if key not in ("acceleration", "qdd")}
-    force = tasks.inverse_dynamics(robot, **states, gravity=(0.3, -1.0, -9.0))
-    change = tasks.forward_dynamics(robot, **pose, force=0.5 * force, gravity=(0.3, -1.0, -9.0))
-    inertia, done = tasks.inertia_matrix(robot, **pose), tasks.inverse_dynamics(robot, **states, full=True)
-    positions = actuator_positions(robot, **pose)
+    force = tasks.inverse_dynamics(robot, **states, gravity=(0.3, -1.0, -9.0)).force
+    change = tasks.forward_dynamics(
+        robot, gravity=(0.3, -1.0, -9.0), forces=Forces(actuator=0.5 * force), **pose
+    ).acceleration
+    inertia, done = tasks.inertia_matrix(robot, **pose).matrix, tasks.inverse_dynamics(robot, **states)
+    positions = actuator_positions(robot, **pose).position
     free = [
         ("wx", "wy", "wz", "vx", "vy", "vz").index(x) for x in robot.mechanism.freedoms if not robot.mechanism.is_chain
     ]
@@ -117,7 +120,7 @@ def test_friction_and_failed_samples(built: Callable[[CCode], Mapping[str, Compi
     code = c_code(robot, ["inverse_dynamics"], friction=FRICTION, name="rubbing")
     run = built(code)["inverse_dynamics"]
     states: Any = regions.states(robot, SAMPLES)
-    expected = tasks.inverse_dynamics(robot, **states, friction=FRICTION)
+    expected = tasks.inverse_dynamics(robot, forces=Forces(friction=FRICTION), **states).force
     for k in range(SAMPLES):
         assert same(run(*columns(robot, states, k)), expected[k])
     status, (force,) = run(np.array([5.0, 0.0, -0.6]), np.zeros(3), np.zeros(3))

@@ -13,6 +13,7 @@ from benchmarks import regions
 from robots import catalog
 from robots.status import Status
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces
 from tests.applications.export.test_c_source import FRICTION, columns
 
 pytest.importorskip("casadi", reason="CasADi is missing")
@@ -26,13 +27,13 @@ def test_a_tree_with_the_derivatives_of_its_torques() -> None:
     torque, accelerated = (casadi_function(robot, name) for name in ("inverse_dynamics", "forward_dynamics"))
     symbols = [casadi.SX.sym(name, 5) for name in ("q", "qd", "qdd")]
     by_acceleration = casadi.Function("slope", symbols, [casadi.jacobian(torque(*symbols)[0], symbols[2])])
-    expected = tasks.inverse_dynamics(robot, **states)
+    expected = tasks.inverse_dynamics(robot, **states).force
     for k in range(2):
         motion = columns(robot, states, k)
         force, status = torque(*motion)
         assert status == 0
         np.testing.assert_allclose(force.full().ravel(), expected[k], rtol=1e-11)
-        inertia = tasks.inertia_matrix(robot, q=states["q"][k])
+        inertia = tasks.inertia_matrix(robot, q=states["q"][k]).matrix
         np.testing.assert_allclose(by_acceleration(*motion).full(), inertia, rtol=0, atol=1e-12 * np.abs(inertia).max())
         change, _ = accelerated(*motion[:2], expected[k])
         np.testing.assert_allclose(change.full().ravel(), states["qdd"][k], rtol=1e-9)
@@ -48,12 +49,12 @@ def test_a_platform_on_loops_with_the_derivatives_of_its_angles() -> None:
     torque = casadi_function(robot, "inverse_dynamics", friction=FRICTION)
     slope, mass = angles.jacobian(), casadi_function(robot, "inertia_matrix")
     form = tasks.equations_of_motion(robot, **states)
-    expected = tasks.inverse_dynamics(robot, **states, friction=FRICTION)
+    expected = tasks.inverse_dynamics(robot, forces=Forces(friction=FRICTION), **states).force
     for k in range(2):
         motion = columns(robot, states, k)
         position, _, jacobian, status = angles(*motion[:2])
         assert status == 0
-        pose = actuator_positions(robot, position=states["position"][k])
+        pose = actuator_positions(robot, position=states["position"][k]).position
         np.testing.assert_allclose(position.full().ravel(), pose, rtol=0, atol=1e-12)
         np.testing.assert_allclose(jacobian.full(), form.jacobian[k], rtol=1e-10)
         moved = slope(*motion[:2], position, 0, jacobian, status)[0].full()[:, [0, 2]]

@@ -132,8 +132,8 @@ def _legs(sweep: Sweep) -> tuple[float, float, float]:
     robot, each = catalog.build("gough_stewart"), sweep.trajectories[0]
     given = Trajectory(each.kind, each.values, turn=each.turn)
     moved = limb_results.moving(sweep.family, given, sweep.times, robot.mechanism.platform.home.position)
-    position = actuator_positions(robot, **moved)
-    velocity = inverse_dynamics(robot, full=True, **moved).velocity
+    position = actuator_positions(robot, **moved).position
+    velocity = inverse_dynamics(robot, **moved).velocity
     rates = np.gradient(velocity, sweep.times, axis=0)
     return tuple(float(np.abs(x).max()) for x in (position - position[0], velocity, rates))  # type: ignore[return-value]
 

@@ -23,6 +23,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from storage import open_results
 from storage.errors import StoreError
+from tasks.dynamics.records import Forces, Motion
 from tasks.features.friction.history import friction_input
 from tests.pipeline.runs import SYNCHRONOUS
 
@@ -216,7 +217,9 @@ base:
 def test_a_base_that_moves_shows_more_parameters(tmp_path: Path, robot: str, more: int) -> None:
     """All of them are those of the robot: exactly without noise, within their deviations with it."""
     text = text_for(robot, SINGLE)
-    standing = base_parameters(catalog.build(robot), friction=friction_of(Sweep.from_text(text), 0), shared=True)
+    standing = base_parameters(
+        catalog.build(robot), forces=Forces(friction=friction_of(Sweep.from_text(text), 0)), shared=True
+    )
     store = stored(tmp_path, text + BASE)
     clean = identify(store, clean=True, cluster=SYNCHRONOUS).fits[0, 0]
     assert len(clean.names) >= standing.count + more
@@ -229,7 +232,7 @@ def test_friction_that_reactions_load_is_not_identified_on_a_base_that_moves() -
     robot = catalog.build("delta_3rr2rrr")
     loaded = {"law": "coulomb_viscous", "load": "reaction", "joints": "passive", "coulomb": 0.05, "pin_radius": 0.01}
     friction = friction_input(robot, loaded)
-    recording = Recording({"position": np.zeros((2, 3))}, np.zeros((2, 3)), base={"base_twist": np.zeros((2, 6))})
+    recording = Recording({"position": np.zeros((2, 3))}, np.zeros((2, 3)), base=Motion(twist=np.zeros((2, 6))))
     with pytest.raises(ValueError, match="on a base that moves, of which the model of such friction knows nothing"):
         fit(robot, friction, [recording], [])
 

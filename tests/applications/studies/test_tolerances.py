@@ -50,7 +50,7 @@ def by_hand(proximal: float, distal: float, payload: float) -> float:
     still = np.zeros((len(t), 3))
     twist = np.concatenate([still, 0.05 * rate * along], axis=1)
     acceleration = np.concatenate([still, -0.05 * rate**2 * out], axis=1)
-    forces = inverse_dynamics(robot, position=reference + 0.05 * out, twist=twist, acceleration=acceleration)
+    forces = inverse_dynamics(robot, position=reference + 0.05 * out, twist=twist, acceleration=acceleration).force
     return float(np.abs(forces).max())
 
 

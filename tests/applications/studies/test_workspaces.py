@@ -96,14 +96,13 @@ def test_a_box_at_a_place_ends_where_the_first_corner_does() -> None:
     space = workspace(robot, "box", centre=home, proportions=[1.0, 1.0, 0.5], levels=0)
     corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3) * [1.0, 1.0, 0.5]
     inside, outside = (
-        ls.inverse_dynamics(robot, position=home + space.size * share * corners, full=True).status
-        for share in (1.0, 1.0 + 1e-5)
+        ls.inverse_dynamics(robot, position=home + space.size * share * corners).status for share in (1.0, 1.0 + 1e-5)
     )
     assert not inside.any()
     assert space.settled
     face = np.random.default_rng(0).uniform(-1.0, 1.0, (20_000, 3))
     face /= np.abs(face).max(axis=1)[:, None]
-    states = ls.inverse_dynamics(robot, position=home + space.size * face * [1.0, 1.0, 0.5], full=True).status
+    states = ls.inverse_dynamics(robot, position=home + space.size * face * [1.0, 1.0, 0.5]).status
     assert not states.any()
     assert outside.any() or len(space.contacts)
     assert space.dimensions["z"] == pytest.approx(space.size)

@@ -45,7 +45,7 @@ def test_every_wrench_is_that_of_a_single_evaluation(tmp_path: Path, robot: str)
                 "twist": ds.platform_twist[trajectory].values,
                 "acceleration": ds.platform_acceleration[trajectory].values,
             }
-            alone = joint_reactions(catalog.build(robot, density=float(density)), **motion)
+            alone = joint_reactions(catalog.build(robot, density=float(density)), **motion).wrench
             stored = ds.joint_reaction[design, trajectory].values
             np.testing.assert_array_equal(stored, alone)
             peak = np.linalg.norm(stored[..., 3:], axis=-1).max(axis=0)

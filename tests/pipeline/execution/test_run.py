@@ -21,6 +21,7 @@ from robots.quantities import QUANTITIES
 from robots.status import Status
 from storage import open_results
 from tasks import inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import Forces
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SYNCHRONOUS, content_hash, cut_finely, done, sweep
 
 OUT_OF_REACH = EVERYTHING.replace("[0.1, 0.15, 0.05]", "[0.45, 0.5, 0.1]").replace("0.31]", "0.31, 0.05]")
@@ -140,7 +141,7 @@ def test_every_design_equals_a_single_evaluation(everything: xarray.Dataset, tra
         np.testing.assert_array_equal(one.joint_acceleration.values, joints.acceleration)
         for k, viscous in enumerate(everything.viscous.values):
             friction = {"law": "coulomb_viscous", "coulomb": 0.2, "viscous": float(viscous)}
-            found = inverse_dynamics(robot, **motion, friction=friction, full=True)
+            found = inverse_dynamics(robot, forces=Forces(friction=friction), **motion)
             np.testing.assert_array_equal(one.actuator_force[k].values, found.force)
             np.testing.assert_array_equal(one.actuator_velocity.values, found.velocity)
 

@@ -21,6 +21,7 @@ from robots.formats.description import Description, Variant, fill
 from robots.model import NO_PLATFORM, Mechanism, Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import Forces
 from tests.pipeline.robot_files.test_reader import ARM, FIVE_BAR
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "robots"
@@ -66,11 +67,16 @@ def test_gears_beside_coordinates_are_the_armature_that_they_make() -> None:
     robots = [Robot.of(entry.family, {"height": 0.52}) for entry in (description, parse_robot(plain, "p"))]
     assert robots[0].mechanism.actuators == ("hinge.drive", "leg1.motor", "leg2.motor", "leg3.motor")
     q, qd, qdd = np.random.default_rng(4).uniform(-1, 1, (3, 6, 4)) * np.array([0.05, 0.2, 0.2, 0.5])
-    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, full=True) for robot in robots)
+    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd) for robot in robots)
     ratios = np.array([1.0, 300.0, 300.0, 300.0])
     np.testing.assert_allclose(ours.force * ratios, theirs.force, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(ours.velocity, theirs.velocity * ratios, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(forward_dynamics(robots[0], q=q, qd=qd, force=ours.force), qdd, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        forward_dynamics(robots[0], q=q, qd=qd, forces=Forces(actuator=ours.force)).acceleration,
+        qdd,
+        rtol=1e-8,
+        atol=1e-8,
+    )
 
 
 def test_a_spinning_rotor_turns_with_the_leg_that_carries_it() -> None:
@@ -85,11 +91,14 @@ def test_a_spinning_rotor_turns_with_the_leg_that_carries_it() -> None:
     qd = rate + times[:, None] * change
     terms = equations_of_motion(robot, q=q, qd=qd, gravity=(0.0, 0.0, 0.0))
     energy = 0.5 * np.einsum("ni,nij,nj->n", qd, terms.mass, qd)
-    found = inverse_dynamics(robot, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0), full=True)
+    found = inverse_dynamics(robot, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0))
     growth = (energy @ np.array([1.0, -8.0, 0.0, 8.0, -1.0])) / (12.0 * step)
     np.testing.assert_allclose(found.force @ found.velocity, growth, rtol=1e-7)
     calm = robot_without(text, "coupling: 1")
-    assert abs(inverse_dynamics(calm, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0)) - found.force).max() > 1e-6
+    assert (
+        abs(inverse_dynamics(calm, q=q[2], qd=qd[2], qdd=change, gravity=(0.0, 0.0, 0.0)).force - found.force).max()
+        > 1e-6
+    )
 
 
 def robot_without(text: str, words: str) -> Robot:
@@ -102,7 +111,7 @@ def test_a_drive_along_a_curve_beside_coordinates() -> None:
     robots = [Robot.of(parse_robot(each, "c").family, {}) for each in (text, TRIPOD)]
     q, qd, qdd = np.random.default_rng(6).uniform(-1, 1, (3, 4, 3)) * np.array([0.05, 0.2, 0.2])
     joints = inverse_kinematics(robots[0], q=q, qd=qd, qdd=qdd)
-    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, full=True) for robot in robots)
+    ours, theirs = (inverse_dynamics(robot, q=q, qd=qd, qdd=qdd) for robot in robots)
     names = [link.joint for link in robots[0].mechanism.limbs[0].links]
     for k, leg in enumerate(("leg1", "leg2", "leg3")):
         slide, tilt = (names.index(f"{leg}.{name}") for name in ("slide", "tilt"))
@@ -130,10 +139,10 @@ def test_a_wrist_on_a_platform() -> None:
     robot = Robot.of(description.family, {})
     assert robot.mechanism.freedoms == ("platform_z", "platform_pitch", "platform_roll", "hinge")
     assert robot.mechanism.actuators == ("hinge", "leg1.slide", "leg2.slide", "leg3.slide")
-    level = inverse_dynamics(robot, q=np.zeros(4), qd=[0, 0, 0, 2.0], full=True)
+    level = inverse_dynamics(robot, q=np.zeros(4), qd=[0, 0, 0, 2.0])
     np.testing.assert_allclose(level.velocity, [2.0, 0.0, 0.0, 0.0], atol=1e-12)
     assert abs(level.force[0]) < 1e-12
-    spun = inverse_dynamics(robot, q=np.zeros(4), qdd=[0, 0, 0, 1.0], full=True)
+    spun = inverse_dynamics(robot, q=np.zeros(4), qdd=[0, 0, 0, 1.0])
     np.testing.assert_allclose(spun.force[0], 0.1**2, rtol=1e-12)  # its one kilogram, 0.1 m from its axis
 
 
@@ -157,7 +166,7 @@ def test_an_axis_in_any_direction_agrees_with_pinocchio(axis: tuple[float, float
     second = model.addJoint(first, pin.JointModelRevoluteUnaligned(np.array([0.0, -1.0, 0.0])), place, "elbow")
     model.appendBodyToJoint(second, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
     expected = pin.rnea(model, model.createData(), q, qd, qdd)
-    np.testing.assert_allclose(inverse_dynamics(robot, q=q, qd=qd, qdd=qdd), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(inverse_dynamics(robot, q=q, qd=qd, qdd=qdd).force, expected, rtol=1e-12, atol=1e-12)
 
 
 # --- limbs that are not alike -----------------------------------------------------------------------------------------
@@ -176,7 +185,7 @@ def test_a_mirrored_limb_is_that_of_the_other_side() -> None:
     random, home = np.random.default_rng(4), np.array(whole.platform.home.position)
     twist = random.normal(size=(10, 6)) * [0, 0, 1, 1, 1, 1]
     position = home + random.uniform(-0.04, 0.04, (10, 3))
-    found, expected = (inverse_dynamics(robot, position=position, twist=twist, full=True) for robot in (ours, theirs))
+    found, expected = (inverse_dynamics(robot, position=position, twist=twist) for robot in (ours, theirs))
     sign = np.array([1.0, -1.0, -1.0, 1.0])  # a motor in the mirror turns the other way
     np.testing.assert_allclose(sign * found.force, expected.force, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(sign[:, None] * found.jacobian, expected.jacobian, rtol=1e-11, atol=1e-12)
@@ -198,7 +207,7 @@ def test_a_limb_with_lengths_of_its_own_agrees_with_pinocchio() -> None:
         for k in range(3):
             twist, acceleration = np.random.default_rng(k).normal(size=(2, 6)) * [0, 0, 0, 1, 0, 1]
             position = home + np.array([0.05, 0.0, -0.03]) * k
-            force = inverse_dynamics(robot, position=position, twist=twist, acceleration=acceleration)
+            force = inverse_dynamics(robot, position=position, twist=twist, acceleration=acceleration).force
             expected = peer.solve(position, np.eye(3), twist, acceleration).force
             np.testing.assert_allclose(force, expected, rtol=1e-9)
 
@@ -252,9 +261,7 @@ def test_an_agile_eye_from_a_sketch_is_that_of_the_catalogue() -> None:
     description = parse_robot(AGILE.replace("HOME", f"[{rows}]"), "eye.yaml")
     ours, theirs = Robot.of(description.family, {}), catalog.build("agile_eye")
     poses = Rotation.from_rotvec(np.random.default_rng(2).uniform(-0.3, 0.3, (20, 3))).as_matrix()
-    found, expected = (
-        inverse_dynamics(robot, position=np.zeros(3), rotation=poses, full=True) for robot in (ours, theirs)
-    )
+    found, expected = (inverse_dynamics(robot, position=np.zeros(3), rotation=poses) for robot in (ours, theirs))
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.jacobian, expected.jacobian, atol=1e-11)
 

@@ -16,6 +16,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions, simulate
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
+from tasks.dynamics.records import Forces
 from tasks.features.friction.history import Friction
 
 BELTS = """\
@@ -65,7 +66,7 @@ def test_belts_in_limbs_are_those_of_pinocchio(values: dict[str, float]) -> None
     description = parse_robot(BELTS, "b")
     assert parse_robot(writing.text(description), "again") == description
     robot, moving = Robot.of(description.family, values), motion()
-    found, joints = inverse_dynamics(robot, **moving, full=True), inverse_kinematics(robot, **moving)
+    found, joints = inverse_dynamics(robot, **moving), inverse_kinematics(robot, **moving)
     assert (found.status == Status.OK).all()
     ratio = robot.values["belt"]
     for ours in joints[:3]:
@@ -82,13 +83,13 @@ def test_belts_in_limbs_are_those_of_pinocchio(values: dict[str, float]) -> None
 def test_motion_from_forces_and_reactions_know_belts() -> None:
     """Accelerations come back; a belt passes moments about the axes of its joints, and reactions hold the rest."""
     robot, moving = Robot.of(parse_robot(BELTS, "b").family, {}), motion()
-    found = inverse_dynamics(robot, **moving, full=True)
+    found = inverse_dynamics(robot, **moving)
     back = {name: value for name, value in moving.items() if name != "acceleration"}
-    again = forward_dynamics(robot, **back, force=found.force)
+    again = forward_dynamics(robot, forces=Forces(actuator=found.force), **back).acceleration
     np.testing.assert_allclose(again, moving["acceleration"], rtol=1e-8, atol=1e-8)
     terms = equations_of_motion(robot, **back)
     np.testing.assert_allclose(terms.mass, np.swapaxes(terms.mass, -1, -2), rtol=1e-12, atol=1e-14)
-    reactions, rates = joint_reactions(robot, **moving), inverse_kinematics(robot, **moving).velocity
+    reactions, rates = joint_reactions(robot, **moving).wrench, inverse_kinematics(robot, **moving).velocity
     moments = reactions[..., :3, 2]  # about z, which is the axis of all joints, in its three bodies
     drives = np.einsum("nlj,nlj->nl", moments, rates[..., :3])
     powers = (
@@ -125,10 +126,10 @@ def test_reactions_are_those_of_the_balances_of_bodies(driven: str) -> None:
     moving = motion()
     found = joint_reactions_reference(robot, **moving, method="least_norm")
     assert found.residual.max() < 1e-9
-    np.testing.assert_allclose(found.actuator_force, inverse_dynamics(robot, **moving), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found.actuator_force, inverse_dynamics(robot, **moving).force, rtol=1e-8, atol=1e-8)
     sure = unique(robot)
     assert sure.mean() > 0.3
-    reactions = joint_reactions(robot, **moving)
+    reactions = joint_reactions(robot, **moving).wrench
     np.testing.assert_allclose(found.wrench[:, sure], reactions[:, sure], rtol=1e-8, atol=1e-8)
 
 

@@ -17,8 +17,8 @@ from robots.formats import writing
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks import forward_dynamics, inverse_dynamics
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces, Moving
 from tests.pipeline.robot_files.test_reader import ARM
 
 DRIVES = """\
@@ -36,7 +36,7 @@ def test_drives_are_read_and_written() -> None:
     robot = Robot.of(made.family, {"length": 0.7, "gear": 30.0})
     q = np.array([0.3, -0.4])
     expected = [9.0, 20 * math.atan2(math.sin(-0.4), 2 + math.cos(-0.4)) + 0.7 * 0.3]
-    np.testing.assert_allclose(actuator_positions(robot, q=q), expected, rtol=1e-14)
+    np.testing.assert_allclose(actuator_positions(robot, q=q).position, expected, rtol=1e-14)
 
 
 def test_forces_of_motors_do_the_work_of_the_joints() -> None:
@@ -45,15 +45,16 @@ def test_forces_of_motors_do_the_work_of_the_joints() -> None:
         for text in (LONG.join(DRIVEN.split(SHORT)), LONG.join(ARM.split(SHORT)))
     )
     moving: Moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
-    force, joint = inverse_dynamics(robot, **moving), inverse_dynamics(plain, **moving)
+    force, joint = inverse_dynamics(robot, **moving).force, inverse_dynamics(plain, **moving).force
     step = 1e-6
     rows = [
-        (actuator_positions(robot, q=moving["q"] + e) - actuator_positions(robot, q=moving["q"] - e)) / (2 * step)
+        (actuator_positions(robot, q=moving["q"] + e).position - actuator_positions(robot, q=moving["q"] - e).position)
+        / (2 * step)
         for e in np.eye(2) * step
     ]
     joint[0] += 1e-4 * 50.0**2 * -1.0  # the rotor
     np.testing.assert_allclose(np.array(rows) @ force, joint, rtol=1e-7)
-    back = forward_dynamics(robot, q=moving["q"], qd=moving["qd"], force=force)
+    back = forward_dynamics(robot, q=moving["q"], qd=moving["qd"], forces=Forces(actuator=force)).acceleration
     np.testing.assert_allclose(back, [-1.0, 3.0], rtol=1e-9)
 
 
@@ -99,7 +100,9 @@ def test_angles_follow_from_lengths_in_numbers_and_in_kernels(text: str, angle: 
     )
     other = Robot.of(parse_robot(plain, "f").family, {})
     moving: Moving = {"q": np.array([0.3, -0.4]), "qd": np.array([1.0, 2.0]), "qdd": np.array([-1.0, 3.0])}
-    np.testing.assert_allclose(inverse_dynamics(robot, **moving), inverse_dynamics(other, **moving), rtol=1e-12)
+    np.testing.assert_allclose(
+        inverse_dynamics(robot, **moving).force, inverse_dynamics(other, **moving).force, rtol=1e-12
+    )
 
 
 def test_robot_files_are_read_in_one_line(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

@@ -14,6 +14,7 @@ from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
+from tests.arguments import in_records
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 TEXT = """\
@@ -65,8 +66,10 @@ def test_results_are_those_of_single_calls() -> None:
     }
     friction = {"law": "coulomb_viscous", "joints": "all", "load": "reaction", "coulomb": 0.2, "viscous": 0.01}
     given = {**moving, "gravity": (0.0, -9.8, 0.0), "friction": friction}
-    np.testing.assert_allclose(found["actuator_force"], inverse_dynamics(robot, **given), rtol=1e-11, atol=1e-11)
-    wrenches = joint_reactions(robot, **given)
+    np.testing.assert_allclose(
+        found["actuator_force"], inverse_dynamics(robot, **in_records(**given)).force, rtol=1e-11, atol=1e-11
+    )
+    wrenches = joint_reactions(robot, **in_records(**given)).wrench
     np.testing.assert_allclose(found["joint_reaction"], wrenches, rtol=0, atol=1e-11 * np.abs(wrenches).max())
 
 

@@ -13,6 +13,7 @@ from pipeline.errors import InputError
 from robots import catalog
 from robots.loads.declared import SpringLoad
 from robots.loads.family import with_loads
+from tests.arguments import in_records
 from tests.pipeline.runs import SYNCHRONOUS
 from tests.tasks.mechanics.test_loads_peers import tree_of
 
@@ -83,7 +84,7 @@ def test_matrices_of_a_loaded_platform_on_a_ship_are_differences_of_forward_dyna
     load = {"load": [2.0, 3.0, -1.0, 30.0, -20.0, 40.0], "load_axes": "platform"}
     state = {key: part[f"platform_{key}"].values for key in ("position", "rotation", "twist")}
     change = part["platform_acceleration"].values
-    force = ls.inverse_dynamics(robot, **state, acceleration=change, **load, **base)
+    force = ls.inverse_dynamics(robot, **in_records(**state, acceleration=change, **load, **base)).force
 
     def moved(number: int, size: float) -> np.ndarray:
         kind, k = divmod(number, 6)
@@ -94,7 +95,11 @@ def test_matrices_of_a_loaded_platform_on_a_ship_are_differences_of_forward_dyna
             here["position"][k - 3] += size
         else:
             here["rotation"] = Rotation.from_rotvec(np.eye(3)[k] * size).as_matrix() @ here["rotation"]
-        return np.asarray(ls.accelerate(robot, force=force, **here, **load, **base).acceleration)
+        return np.asarray(
+            ls.forward_dynamics(
+                robot, **in_records(forces=ls.Forces(actuator=force), **here, **load, **base)
+            ).acceleration
+        )
 
     np.testing.assert_allclose(moved(0, 0.0), change, rtol=1e-9, atol=1e-9)
     expected = np.stack([(moved(k, step) - moved(k, -step)) / (2.0 * step) for k in range(12)], axis=1)
@@ -102,7 +107,14 @@ def test_matrices_of_a_loaded_platform_on_a_ship_are_differences_of_forward_dyna
     assert np.abs(found[6:] - expected).max() < 1e-7 * np.abs(expected).max()
     turn, omega = np.array([0.3, -0.2, 0.1]), state["twist"][:3]
     np.testing.assert_allclose(found[:3, :3] @ turn, np.cross(omega, turn), atol=1e-14)
-    units = [np.asarray(ls.accelerate(robot, force=force + u, **state, **load, **base).acceleration) for u in np.eye(6)]
+    units = [
+        np.asarray(
+            ls.forward_dynamics(
+                robot, **in_records(forces=ls.Forces(actuator=force + u), **state, **load, **base)
+            ).acceleration
+        )
+        for u in np.eye(6)
+    ]
     difference = np.stack(units, axis=1) - change[:, None]
     assert np.abs(part["input_matrix"].values[6:] - difference).max() < 1e-9 * np.abs(difference).max()
 
@@ -124,7 +136,7 @@ def test_two_formulations_of_the_equations_give_the_same_matrices(name: str) -> 
         motion = {key: part[name].values[:, 0, joints] for key, name in zip(("q", "qd"), state, strict=True)}
     else:
         motion = {key: part[name].values for key, name in zip(("position", "twist"), state, strict=True)}
-    expected = ls.linearisation(robot, force=part["actuator_force"].values, **motion)
+    expected = ls.linearisation(robot, forces=ls.Forces(actuator=part["actuator_force"].values), **motion)
     for found, wanted in ((part["state_matrix"], expected.state), (part["input_matrix"], expected.input)):
         assert np.abs(found.values - wanted).max() < 1e-11 * np.abs(wanted).max()
 

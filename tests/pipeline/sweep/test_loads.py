@@ -66,9 +66,9 @@ def test_a_sweep_is_the_functions_for_the_robot_with_the_same_loads(tmp_path: Pa
         for name in ("circle", "line"):
             along = part.sel(trajectory=name)
             moving = {key: along[f"platform_{key}"].values for key in ("position", "twist", "acceleration")}
-            force = inverse_dynamics(robot, **moving, time=times)
+            force = inverse_dynamics(robot, **moving, time=times).force
             assert np.abs(along["actuator_force"].values - force).max() < 1e-11
-            reactions = joint_reactions(robot, **moving, time=times)
+            reactions = joint_reactions(robot, **moving, time=times).wrench
             assert np.nanmax(np.abs(along["joint_reaction"].values - reactions)) < 1e-10
 
 
@@ -90,7 +90,7 @@ def test_a_spring_without_rest_length_balances_an_arm_at_every_angle() -> None:
     links = robot.mechanism.limbs[0].links
     masses = np.array([link.inertia.mass for link in links], dtype=float)
     q = np.random.default_rng(1).uniform(-3.0, 3.0, (20, 3))
-    heavy = inverse_dynamics(robot, q=q, gravity=(0.0, -9.81, 0.0))
+    heavy = inverse_dynamics(robot, q=q, gravity=(0.0, -9.81, 0.0)).force
     assert np.abs(heavy[:, 2]).max() > 1.0
     # the last link alone: its centre follows from what gravity asks of its joint
     arm, height = 0.1, 0.2
@@ -103,7 +103,7 @@ def test_a_spring_without_rest_length_balances_an_arm_at_every_angle() -> None:
     shift = np.array(links[0].placement.position, dtype=float) + links[1].placement.position + last.placement.position
     anchor = tuple(shift + np.array([0.0, height, 0.0]))
     balanced = with_loads(robot, {"spring": SpringLoad(last.body, stiffness, along, anchor)})  # type: ignore[arg-type]
-    left = inverse_dynamics(balanced, q=at_rest, gravity=(0.0, -9.81, 0.0))
+    left = inverse_dynamics(balanced, q=at_rest, gravity=(0.0, -9.81, 0.0)).force
     assert np.abs(left[:, 2]).max() < 1e-12 * stiffness
 
 
@@ -149,13 +149,13 @@ def test_what_changes_with_time_wants_a_time() -> None:
     with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):
         inverse_dynamics(robot, q=q)
     with pytest.raises(ValueError, match="loads of planar_3r change with time"):
-        ls.forward_dynamics(robot, q=q, force=q)
+        ls.forward_dynamics(robot, q=q, forces=ls.Forces(actuator=q))
     with pytest.raises(ValueError, match="time: no load of planar_3r changes with time; leave it out"):
         inverse_dynamics(catalog.build("planar_3r"), q=q, time=0.0)
     with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):
-        ls.accelerate(robot, q=q, force=q)
+        ls.forward_dynamics(robot, q=q, forces=ls.Forces(actuator=q))
     with pytest.raises(ValueError, match="time: no load of planar_3r changes with time; leave it out"):
-        ls.accelerate(catalog.build("planar_3r"), q=q, force=q, time=0.0)
+        ls.forward_dynamics(catalog.build("planar_3r"), q=q, time=0.0, forces=ls.Forces(actuator=q))
     delta = with_loads(catalog.build("delta_3rr2rrr"), {"o": ObjectLoad("platform", 1.0, start=0.3)})
     with pytest.raises(TypeError, match=r"form: got it with .* loads that change with time"):
         ls.simulate(delta, force=q, step=0.1, steps=1, form="joint")
@@ -211,7 +211,7 @@ def test_a_simulated_sweep_counts_springs_and_wrenches() -> None:
     step, q, qd = 0.001, np.zeros(3), np.zeros(3)
 
     def rate(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        return np.asarray(ls.forward_dynamics(robot, q=q, qd=qd, force=np.zeros(3)))
+        return np.asarray(ls.forward_dynamics(robot, q=q, qd=qd, forces=ls.Forces(actuator=np.zeros(3))).acceleration)
 
     for _ in range(20):
         slopes: list[tuple[np.ndarray, np.ndarray]] = []
@@ -229,9 +229,9 @@ def test_other_formulations_refuse_what_they_do_not_count() -> None:
     robot = with_loads(catalog.build("planar_3r"), {"s": SpringLoad("*", 100.0)})
     q = np.zeros(3)
     for call in (
-        lambda: ls.regressor(robot, q=q),
-        lambda: ls.tasks.bias_vector(robot, q=q, qd=q),
-        lambda: ls.tasks.lagrange_coefficients(robot, q=q),
+        lambda: ls.regressor(robot, q=q).matrix,
+        lambda: ls.bias_vector(robot, q=q, qd=q),
+        lambda: ls.lagrange_coefficients(robot, q=q),
     ):
         with pytest.raises(ValueError, match="springs or wrenches act on bodies of planar_3r, which are not counted"):
             call()

@@ -36,13 +36,13 @@ def test_forces_and_positions_are_those_of_a_robot_built_with_grown_lengths() ->
     warm = ls.robots.with_warm_links(cold, expansion=EXPANSION, temperature=WARMER)
     grown = {LENGTHS[name]: cold.values[LENGTHS[name]] * (1.0 + rate * WARMER) for name, rate in EXPANSION.items()}
     built = ls.robots.build("five_bar", **grown)
-    force = ls.inverse_dynamics(warm, **AT)
-    np.testing.assert_allclose(force, ls.inverse_dynamics(built, **AT), rtol=1e-12)
-    assert (np.abs(force - ls.inverse_dynamics(cold, **AT)) > 1e-3).all()
-    kept = ls.joint_reactions(warm, **AT) - ls.joint_reactions(built, **AT)
+    force = ls.inverse_dynamics(warm, **AT).force
+    np.testing.assert_allclose(force, ls.inverse_dynamics(built, **AT).force, rtol=1e-12)
+    assert (np.abs(force - ls.inverse_dynamics(cold, **AT).force) > 1e-3).all()
+    kept = ls.joint_reactions(warm, **AT).wrench - ls.joint_reactions(built, **AT).wrench
     assert np.nanmax(np.abs(kept)) < 1e-11
     home, was = [0.0, 0.0, -cold.values["home_height"]], dict(cold.values)
-    positions = ls.actuator_positions(warm, **AT)
+    positions = ls.actuator_positions(warm, **AT).position
     for place, found in zip(AT["position"], positions, strict=True):
         for side, angle in zip((1.0, -1.0), found, strict=True):
             turned = crank_angles(grown, place, side) - crank_angles(was, home, side)  # sensors read what they did
@@ -52,9 +52,9 @@ def test_forces_and_positions_are_those_of_a_robot_built_with_grown_lengths() ->
 def test_a_limb_may_be_warm_by_itself() -> None:
     cold = ls.robots.build("five_bar")
     one, both = (ls.robots.with_warm_links(cold, expansion={x: 2e-5}, temperature=50.0) for x in ("left.*", "all"))
-    positions = ls.actuator_positions(one, **AT)
-    np.testing.assert_array_equal(positions[:, 0], ls.actuator_positions(both, **AT)[:, 0])
-    np.testing.assert_array_equal(positions[:, 1], ls.actuator_positions(cold, **AT)[:, 1])
+    positions = ls.actuator_positions(one, **AT).position
+    np.testing.assert_array_equal(positions[:, 0], ls.actuator_positions(both, **AT).position[:, 0])
+    np.testing.assert_array_equal(positions[:, 1], ls.actuator_positions(cold, **AT).position[:, 1])
 
 
 def test_to_first_order_it_is_the_thermal_shift() -> None:
@@ -62,14 +62,16 @@ def test_to_first_order_it_is_the_thermal_shift() -> None:
     cold, place = ls.robots.build("delta_3rr2rrr"), [0.05, 0.1, -0.9]
     rates = {"arm": 23e-6, "elbow": 23e-6, "rod_*": 1e-6, "wrist": 23e-6}
     tube = ls.robots.Elasticity.of(cold.mechanism, links={"all": ls.robots.Beam.tube(0.03, 70e9)})
-    full: Any = ls.inverse_dynamics(cold, position=place, full=True)
+    full: Any = ls.inverse_dynamics(cold, position=place)
     left = []
     for warmer in (40.0, 20.0):
         shift = ls.pose_error(
             cold, ls.robots.Errors.of(cold.mechanism, expansion=rates, warming=warmer), tube, position=place
         ).shift[3:]
         warm = ls.robots.with_warm_links(cold, expansion=rates, temperature=warmer)
-        turned = ls.actuator_positions(warm, position=place) - ls.actuator_positions(cold, position=place)
+        turned = (
+            ls.actuator_positions(warm, position=place).position - ls.actuator_positions(cold, position=place).position
+        )
         left.append(np.abs(turned + full.jacobian @ shift).max() / np.abs(turned).max())
     assert left[0] < 2e-3
     assert left[0] / left[1] == pytest.approx(2.0, abs=0.1)  # of second order
@@ -79,7 +81,7 @@ def test_an_overconstrained_limb_that_grows_out_of_shape_has_a_status() -> None:
     warm = ls.robots.with_warm_links(
         ls.robots.build("delta_3rr2rrr"), expansion={"limb1.rod_a": 23e-6}, temperature=40.0
     )
-    full: Any = ls.inverse_dynamics(warm, position=[0.05, 0.1, -0.9], full=True)
+    full: Any = ls.inverse_dynamics(warm, position=[0.05, 0.1, -0.9])
     assert full.status == ls.Status.NOT_REACHABLE
     assert np.isnan(full.force).all()
 

@@ -97,7 +97,7 @@ def test_platforms_agree_with_pinocchio(name: str) -> None:
             "twist": random.normal(size=(n, 6)) * free,
             "acceleration": 10.0 * random.normal(size=(n, 6)) * free,
         }
-        found, joints = inverse_dynamics(robot, **motion, full=True), inverse_kinematics(robot, **motion)
+        found, joints = inverse_dynamics(robot, **motion), inverse_kinematics(robot, **motion)
         assert (found.status == Status.OK).all()
         peer = ClosedMechanism(robot.mechanism)
         for k in range(n):
@@ -119,7 +119,7 @@ def test_chains_agree_with_pinocchio(name: str) -> None:
     for robot in (catalog.build(name), other(name)):
         freedoms = len(robot.mechanism.freedoms)
         q, qd, qdd = random.uniform(-1, 1, (3, STATES, freedoms)) * np.array([CHAINS[name], 1.0, 10.0])[:, None, None]
-        found = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, full=True)
+        found = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd)
         joints = inverse_kinematics(robot, q=q, qd=qd, qdd=qdd)
         assert (found.status == Status.OK).all()
         peer = ClosedChain(robot.mechanism)
@@ -137,19 +137,19 @@ def test_chains_agree_with_pinocchio(name: str) -> None:
 def test_every_rail_of_a_tripteron_moves_one_coordinate() -> None:
     robot = catalog.build("tripteron")
     place = np.random.default_rng(1).uniform(-0.1, 0.1, (20, 3))
-    found = inverse_dynamics(robot, position=place, full=True)
+    found = inverse_dynamics(robot, position=place)
     np.testing.assert_allclose(found.jacobian, np.broadcast_to(np.eye(3), (20, 3, 3)), atol=1e-12)
 
 
 def test_orthoglide_and_agile_eye_are_isotropic_at_their_reference_poses() -> None:
     for name in ("orthoglide", "agile_eye"):
-        rows = inverse_dynamics(catalog.build(name), position=np.zeros(3), full=True).jacobian
+        rows = inverse_dynamics(catalog.build(name), position=np.zeros(3)).jacobian
         np.testing.assert_allclose(rows @ rows.T, np.eye(3), atol=1e-12)
 
 
 def test_nuts_of_a_ball_screw_spline() -> None:
     robot = catalog.build("scara", payload_mass=1.0)
-    found = inverse_dynamics(robot, q=np.zeros((2, 4)), qd=[[0.0, 0.0, 0.1, 0.0], [0.0, 0.0, 0.0, 2.0]], full=True)
+    found = inverse_dynamics(robot, q=np.zeros((2, 4)), qd=[[0.0, 0.0, 0.1, 0.0], [0.0, 0.0, 0.0, 2.0]])
     per_way, belt = 2.0 * np.pi / robot.values["lead"], robot.values["belt"]
     np.testing.assert_allclose(found.velocity[0], [0.0, 0.0, -belt * per_way * 0.1, 0.0], rtol=1e-12)
     np.testing.assert_allclose(found.velocity[1], [0.0, 0.0, 2.0 * belt, 2.0 * belt], rtol=1e-12)
@@ -211,7 +211,7 @@ def test_legs_of_a_tricept_have_the_lengths_of_the_closed_form() -> None:
 
 def test_nothing_is_carried_by_what_stands_for_a_pose() -> None:
     robot = catalog.build("coupled_3rps", payload_mass=2.0, payload_centre_z=0.1)
-    wrench = joint_reactions(robot, q=[0.02, 0.2, -0.1], qd=[0.1, 1.0, 0.5], qdd=[1.0, -2.0, 3.0])
+    wrench = joint_reactions(robot, q=[0.02, 0.2, -0.1], qd=[0.1, 1.0, 0.5], qdd=[1.0, -2.0, 3.0]).wrench
     limb = robot.mechanism.limbs[0]
     stand_ins = [limb.joints.index(name) for name in limb.coordinates]
     assert np.abs(wrench[0, stand_ins]).max() < 1e-12 * np.abs(wrench).max()
@@ -230,7 +230,7 @@ def test_singular_poses_of_a_3rps_have_their_statuses() -> None:
     robot = catalog.build("coupled_3rps")
 
     def status(*q: float) -> Status:
-        found = inverse_dynamics(robot, q=np.array(q), full=True)
+        found = inverse_dynamics(robot, q=np.array(q))
         assert (found.status == Status.OK) == bool(np.isfinite(found.force).all())
         return Status(int(found.status))
 
@@ -248,7 +248,7 @@ def test_a_folded_platform_has_a_status() -> None:
     """The bars of a Par4 fold to a line at a quarter turn from their square."""
     q = np.zeros((3, 4))
     q[:, 3] = 0.5 * np.pi + np.array([-0.1, 0.0, 0.1])
-    found = inverse_dynamics(catalog.build("par4"), q=q, full=True)
+    found = inverse_dynamics(catalog.build("par4"), q=q)
     assert found.status[0] == Status.OK
     assert found.status[1] in (Status.SINGULAR, Status.CONSTRAINT_SINGULAR, Status.NOT_REACHABLE, Status.WRONG_BRANCH)
     assert found.status[2] == Status.WRONG_BRANCH

@@ -12,7 +12,7 @@ from robots.formats import writing
 from robots.formats.checks import check_loops
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tests.pipeline.robot_files.test_reader import FIVE_BAR
 
 BARS = """\
@@ -107,7 +107,7 @@ def test_a_weld_inside_a_body_moves_as_the_whole_body() -> None:
     assert not one.status.any()
     np.testing.assert_allclose(one.position[:, 0, :3], other.position[:, 0, :3], atol=1e-10)
     gravity = (0.0, -9.81, 0.0)
-    first, second = (inverse_dynamics(robot, **moving, gravity=gravity) for robot in robots)
+    first, second = (inverse_dynamics(robot, **moving, gravity=gravity).force for robot in robots)
     np.testing.assert_allclose(first, second, rtol=1e-9)
 
 
@@ -119,6 +119,6 @@ def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
     robots = [Robot.of(each.family, {"distal_length": 0.44}) for each in (exact, parse_robot(rough, "g"))]
     home = np.array([0.0, 0.0, -0.6])
     position = home + np.random.default_rng(1).uniform(-0.05, 0.05, (6, 3)) * [1, 0, 1]
-    forces = [inverse_dynamics(robot, position=position) for robot in robots]
+    forces = [inverse_dynamics(robot, position=position).force for robot in robots]
     assert np.isfinite(forces[0]).all()
     np.testing.assert_allclose(forces[0], forces[1], rtol=1e-9)

@@ -18,6 +18,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import forward_kinematics, inverse_dynamics, inverse_kinematics
 from tasks.dynamics.inverse import actuator_positions
+from tests.arguments import in_records
 
 ROBOT = catalog.build("five_bar")
 NEAR, FAR, WIDTH = (ROBOT.values[name] for name in ("proximal_length", "distal_length", "base_half_width"))
@@ -73,7 +74,7 @@ def test_forces_of_another_mode_do_the_work_of_the_platform() -> None:
     rates = np.random.default_rng(2).uniform(-1.0, 1.0, (20, 6)) * [0, 0, 0, 1, 0, 1]
     load = np.array([0.0, 0.0, 0.0, 3.0, 0.0, -7.0])
     state = {"position": position, "twist": rates}
-    bare, solved = (inverse_dynamics(robot, **state, **more, full=True) for more in ({}, {"load": load}))
+    bare, solved = (inverse_dynamics(robot, **in_records(**state, **more)) for more in ({}, {"load": load}))
     power = np.sum((solved.force - bare.force) * solved.velocity, axis=-1)
     np.testing.assert_allclose(power, -rates @ load, rtol=1e-9, atol=1e-9)
 
@@ -81,16 +82,16 @@ def test_forces_of_another_mode_do_the_work_of_the_platform() -> None:
 def test_beyond_a_singularity_of_the_platform() -> None:
     above = HOME * [1, 0, 1] + [0.0, 0.0, FLAT + 0.05 - HOME[2]]
     position = above + np.random.default_rng(3).uniform(-0.02, 0.02, (20, 3)) * [1.0, 0.0, 1.0]
-    assert (inverse_dynamics(ROBOT, position=position, full=True).status == Status.SINGULARITY_CROSSED).all()
+    assert (inverse_dynamics(ROBOT, position=position).status == Status.SINGULARITY_CROSSED).all()
     robot = on_branch(ROBOT, position=above)
-    solved = inverse_dynamics(robot, position=position, full=True)
+    solved = inverse_dynamics(robot, position=position)
     assert (solved.status == Status.OK).all()
-    assert (inverse_dynamics(robot, position=HOME, full=True).status == Status.SINGULARITY_CROSSED).all()
-    actuators = actuator_positions(robot, position=position)
+    assert (inverse_dynamics(robot, position=HOME).status == Status.SINGULARITY_CROSSED).all()
+    actuators = actuator_positions(robot, position=position).position
     found = forward_kinematics(robot, actuator_position=actuators)
     np.testing.assert_allclose(found.position, position, atol=1e-9)
     # the other assembly of the same motors is below
-    below = forward_kinematics(ROBOT, actuator_position=actuator_positions(ROBOT, position=position))
+    below = forward_kinematics(ROBOT, actuator_position=actuator_positions(ROBOT, position=position).position)
     assert (below.status == Status.OK).all()
     assert (below.position[:, 2] < FLAT).all()
 
@@ -104,12 +105,12 @@ def test_forward_kinematics_stays_on_its_assembly(scale: float) -> None:
     assert solved.sum() > 12
     assert np.isnan(found.position[~solved]).all()
     q = inverse_kinematics(ROBOT, position=found.position[solved])
-    back = actuator_positions(ROBOT, position=found.position[solved])
+    back = actuator_positions(ROBOT, position=found.position[solved]).position
     turns = back - wanted[solved]
     np.testing.assert_allclose(turns, 2 * np.pi * np.round(turns / (2 * np.pi)), atol=1e-8)
     assert (q.status == Status.OK).all()
-    home = inverse_dynamics(ROBOT, position=HOME, full=True).jacobian
-    there = inverse_dynamics(ROBOT, position=found.position[solved], full=True).jacobian
+    home = inverse_dynamics(ROBOT, position=HOME).jacobian
+    there = inverse_dynamics(ROBOT, position=found.position[solved]).jacobian
     assert (np.linalg.det(there) * np.linalg.det(home) > 0).all()
 
 
@@ -160,8 +161,8 @@ def test_both_assembly_modes_of_a_five_bar() -> None:
     meets = [np.allclose(np.linalg.norm(there[[0, 2]] - elbow, axis=1), FAR, atol=1e-9) for elbow in at]
     assert any(meets)
     assert np.linalg.norm(there - HOME) > 0.1
-    assert inverse_dynamics(other, position=there, full=True).status == Status.OK
-    assert inverse_dynamics(ROBOT, position=there, full=True).status != Status.OK
+    assert inverse_dynamics(other, position=there).status == Status.OK
+    assert inverse_dynamics(ROBOT, position=there).status != Status.OK
 
 
 @pytest.mark.parametrize("name", ["hexapod_6rrrprr", "orthoglide"])
@@ -178,9 +179,9 @@ def test_joints_that_cross_make_no_other_assembly() -> None:
     """A leg of a Gough-Stewart platform has two positions of its universal joint for each of its directions."""
     robot = catalog.build("gough_stewart")
     home = on_branch(robot, assembly="other").mechanism.platform.home
-    usual = inverse_dynamics(robot, position=home.position, rotation=home.rotation, full=True)
+    usual = inverse_dynamics(robot, position=home.position, rotation=home.rotation)
     assert usual.status == Status.SINGULARITY_CROSSED
-    lengths = actuator_positions(robot, position=home.position, rotation=home.rotation)
+    lengths = actuator_positions(robot, position=home.position, rotation=home.rotation).position
     np.testing.assert_allclose(lengths, 0.0, atol=1e-9)
 
 
@@ -211,8 +212,8 @@ def test_the_other_assembly_of_a_delta_by_rough_numbers_and_by_name() -> None:
     named = on_branch(robot, assembly="other")
     np.testing.assert_allclose(references(named), references(mirrored), atol=1e-9)
     above = [0.0, 0.0, -height]
-    assert inverse_dynamics(mirrored, position=above, full=True).status == Status.OK
-    assert inverse_dynamics(robot, position=above, full=True).status == Status.SINGULARITY_CROSSED
+    assert inverse_dynamics(mirrored, position=above).status == Status.OK
+    assert inverse_dynamics(robot, position=above).status == Status.SINGULARITY_CROSSED
 
 
 BAD = [
@@ -274,7 +275,7 @@ def test_a_sweep_asks_for_it() -> None:
     state = {name: other[f"platform_{name}"].to_numpy()[0] for name in ("position", "twist", "acceleration")}
     for design, length in enumerate((0.53, 0.535)):
         robot = on_branch(catalog.build("five_bar"), joints={"left": {"1": 1.5}})
-        expected = inverse_dynamics(Robot(robot.family, {**robot.values, "proximal_length": length}), **state)
+        expected = inverse_dynamics(Robot(robot.family, {**robot.values, "proximal_length": length}), **state).force
         np.testing.assert_allclose(other["actuator_force"].to_numpy()[design, ..., :, :].reshape(-1, 2), expected)
     assert not np.allclose(usual["actuator_force"], other["actuator_force"])
 

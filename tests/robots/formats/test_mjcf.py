@@ -50,7 +50,7 @@ def test_a_loop_is_closed_and_driven_by_its_actuator(tmp_path: Path) -> None:
     mujoco.mj_kinematics(model, data)
     ends = [data.xpos[k] + data.xmat[k].reshape(3, 3) @ point for k, point in ((2, [0.5, 0.1, 0]), (3, [0, 0.3, 0]))]
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
-    assert np.isfinite(inverse_dynamics(robot, q=np.array([0.3]), qd=np.ones(1), qdd=np.ones(1))).all()
+    assert np.isfinite(inverse_dynamics(robot, q=np.array([0.3]), qd=np.ones(1), qdd=np.ones(1)).force).all()
 
 
 CONNECT = '<connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0.1 0"/>'

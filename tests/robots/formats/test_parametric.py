@@ -69,11 +69,11 @@ def test_a_parameter_does_what_another_file_would(name: str, value: float, other
     expected = Robot.of(read_tree(other.encode()).description().family, {})
     q, qd, qdd = np.random.default_rng(1).normal(size=(3, 4, 2))
     gravity = (3.0, -9.0, 1.0)
-    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=gravity)
+    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=gravity).force
     np.testing.assert_allclose(
-        force, inverse_dynamics(expected, q=q, qd=qd, qdd=qdd, gravity=gravity), rtol=1e-12, atol=1e-12
+        force, inverse_dynamics(expected, q=q, qd=qd, qdd=qdd, gravity=gravity).force, rtol=1e-12, atol=1e-12
     )
-    assert np.abs(force - inverse_dynamics(made(ARM), q=q, qd=qd, qdd=qdd, gravity=gravity)).max() > 0.1
+    assert np.abs(force - inverse_dynamics(made(ARM), q=q, qd=qd, qdd=qdd, gravity=gravity).force).max() > 0.1
 
 
 def test_a_sweep_over_what_was_imported(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_beside_drake(tmp_path: Path) -> None:
         plant.CalcForceElementsContribution(context, forces)
         expected = plant.CalcInverseDynamics(context, change, forces)[order]
         damping = np.array([0.0, 0.3 * qd[1], 0.0])  # which is friction here, and kept beside
-        found = inverse_dynamics(ours, q=q, qd=qd, qdd=qdd, gravity=(0, 0, -9.81))
+        found = inverse_dynamics(ours, q=q, qd=qd, qdd=qdd, gravity=(0, 0, -9.81)).force
         np.testing.assert_allclose(found, expected - damping, rtol=1e-10, atol=1e-10)
 
 
@@ -99,7 +99,7 @@ def test_axes_by_version() -> None:
     there = joint("shoulder", "world", "upper", "0 0 1", more=old)
     named = joint("shoulder", "world", "upper", "0 0 1").replace("<xyz>", '<xyz expressed_in="__model__">')
     forces = [
-        inverse_dynamics(robot(file(link(*turned), content, version=version)), q=[0.3], gravity=(0, -9.81, 0))
+        inverse_dynamics(robot(file(link(*turned), content, version=version)), q=[0.3], gravity=(0, -9.81, 0)).force
         for content, version in ((here, "1.4"), (there, "1.6"), (named, "1.8"), (here, "1.6"))
     ]
     assert forces[0] == pytest.approx(forces[1])
@@ -122,8 +122,10 @@ def test_frames_and_models_inside() -> None:
     there = robot(file(*moved, *joints))
     q = np.random.default_rng(2).uniform(-1, 1, (5, 2))
     turn = np.array([[np.cos(0.4), -np.sin(0.4), 0], [np.sin(0.4), np.cos(0.4), 0], [0, 0, 1]])
-    here = inverse_dynamics(plain, q=q, gravity=turn.T @ [1.0, 2.0, -9.0])
-    np.testing.assert_allclose(inverse_dynamics(there, q=q, gravity=(1.0, 2.0, -9.0)), here, rtol=1e-12, atol=1e-12)
+    here = inverse_dynamics(plain, q=q, gravity=turn.T @ [1.0, 2.0, -9.0]).force
+    np.testing.assert_allclose(
+        inverse_dynamics(there, q=q, gravity=(1.0, 2.0, -9.0)).force, here, rtol=1e-12, atol=1e-12
+    )
 
 
 def four_bar(last: str) -> bytes:
@@ -167,7 +169,10 @@ def test_a_parent_further_out_is_turned_round() -> None:
     )  # fmt: skip
     q, qd = np.random.default_rng(3).uniform(-1, 1, (2, 4, 2))
     signs = np.array([1.0, -1.0])
-    a, b = inverse_dynamics(robot(straight), q=q, qd=qd), inverse_dynamics(robot(round_), q=q * signs, qd=qd * signs)
+    a, b = (
+        inverse_dynamics(robot(straight), q=q, qd=qd).force,
+        inverse_dynamics(robot(round_), q=q * signs, qd=qd * signs).force,
+    )
     np.testing.assert_allclose(a, b * signs, atol=1e-12)
 
 
@@ -182,7 +187,7 @@ def test_joints_of_several_freedoms_and_screws() -> None:
     tree = sdf.read_tree(file(*(link(name, "0 0 0 0 0 0") for name in "abc"), spindle, cardan, socket))
     assert tree.joints == ("spindle", "cardan_1", "cardan_2", "socket_yaw", "socket_pitch", "socket_roll")
     assert tree.links[0].pitch == pytest.approx(0.01 / (2 * np.pi))
-    force = inverse_dynamics(Robot.of(tree.description().family, {}), q=np.zeros(6))
+    force = inverse_dynamics(Robot.of(tree.description().family, {}), q=np.zeros(6)).force
     assert force[0] == pytest.approx(6.0 * 9.81 * 0.01 / (2 * np.pi))
 
 

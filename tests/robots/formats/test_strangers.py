@@ -20,6 +20,7 @@ from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inver
 from tasks.checks.lagrange import lagrange_coefficients
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.equations import bias_vector, inertia_element
+from tasks.dynamics.records import Forces
 from tests.pipeline.robot_files.test_urdf import ARM, BODY, FOUR_BAR, LIMIT, LOOPS
 
 WIDE = '<limit lower="-1e16" upper="inf" effort="0" velocity="-1"/>'
@@ -72,32 +73,34 @@ def test_a_joint_that_mimics_moves_with_the_other(tmp_path: Path) -> None:
     moved = inverse_kinematics(coupled, q=q, qd=qd, qdd=qdd)
     np.testing.assert_allclose(moved.position[:, 0, :3], q @ along.T, rtol=1e-15)
     np.testing.assert_allclose(moved.acceleration[:, 0, :3], qdd @ along.T, rtol=1e-15)
-    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
-    force = inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd)
+    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T).force
+    force = inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd).force
     np.testing.assert_allclose(force, full @ along, rtol=1e-12, atol=1e-12)
     lagrange = lagrange_coefficients(coupled, q=q)
     summed = np.einsum("nij,nj->ni", lagrange.inertia, qdd) + lagrange.gravity
     summed += np.einsum("nijk,nj,nk->ni", lagrange.velocity, qd, qd)
     np.testing.assert_allclose(summed, force, rtol=1e-9)
-    np.testing.assert_allclose(forward_dynamics(coupled, q=q, qd=qd, force=force), qdd, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        forward_dynamics(coupled, q=q, qd=qd, forces=Forces(actuator=force)).acceleration, qdd, rtol=1e-9, atol=1e-9
+    )
     mass = equations_of_motion(coupled, q=q, qd=qd).mass
     whole = equations_of_motion(loose, q=q @ along.T, qd=qd @ along.T).mass
     np.testing.assert_allclose(mass, along.T @ whole @ along, rtol=1e-12)
-    carried = joint_reactions(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
-    np.testing.assert_allclose(joint_reactions(coupled, q=q, qd=qd, qdd=qdd), carried, rtol=1e-9, atol=1e-9)
+    carried = joint_reactions(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T).wrench
+    np.testing.assert_allclose(joint_reactions(coupled, q=q, qd=qd, qdd=qdd).wrench, carried, rtol=1e-9, atol=1e-9)
 
 
 def test_balances_of_bodies_know_couplings(tmp_path: Path) -> None:
     coupled = robot(brought(tmp_path, GRIPPER))
     q, qd, qdd = np.random.default_rng(3).normal(size=(3, 4, 2))
     found = joint_reactions_reference(coupled, q=q, qd=qd, qdd=qdd)
-    np.testing.assert_allclose(found.actuator_force, inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd), rtol=1e-9)
-    np.testing.assert_allclose(found.wrench, joint_reactions(coupled, q=q, qd=qd, qdd=qdd), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.actuator_force, inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd).force, rtol=1e-9)
+    np.testing.assert_allclose(found.wrench, joint_reactions(coupled, q=q, qd=qd, qdd=qdd).wrench, rtol=1e-9, atol=1e-9)
 
 
 def test_an_element_of_an_inertia_matrix_knows_couplings_and_a_bias_does_not(tmp_path: Path) -> None:
     coupled, still = robot(brought(tmp_path, GRIPPER)), np.zeros(2)
-    element = inertia_element(coupled, 0, 1, q=still)
+    element = inertia_element(coupled, 0, 1, q=still).value
     np.testing.assert_allclose(element, equations_of_motion(coupled, q=still).mass[0, 1], rtol=1e-12, atol=1e-15)
     with pytest.raises(ValueError, match="got gripper, which has joints that follow others; expected a tree"):
         bias_vector(coupled, q=still, qd=still)
@@ -108,8 +111,8 @@ def test_an_offset_of_a_mimic_is_where_its_variable_counts_from(tmp_path: Path) 
     assert any("It is 0.3 less" in str(each) or "it is 0.3 less" in str(each) for each in offset.warnings)
     loose = robot(brought(tmp_path, GRIPPER.replace('<mimic joint="close" multiplier="-2"/>', "")))
     q, still = np.array([0.3, 0.02]), np.zeros(2)
-    force = inverse_dynamics(robot(offset), q=q, qd=still, qdd=still)
-    full = inverse_dynamics(loose, q=np.array([0.3, 0.02, -0.04 + 0.3]), qd=np.zeros(3), qdd=np.zeros(3))
+    force = inverse_dynamics(robot(offset), q=q, qd=still, qdd=still).force
+    full = inverse_dynamics(loose, q=np.array([0.3, 0.02, -0.04 + 0.3]), qd=np.zeros(3), qdd=np.zeros(3)).force
     np.testing.assert_allclose(force, [full[0], full[1] - 2.0 * full[2]], rtol=1e-12)
     (rating,) = (each for each in offset.description.ratings if each.joint == "other")
     assert (rating.low, rating.high) == pytest.approx((-1.3, 0.7))
@@ -136,8 +139,8 @@ def test_a_coupling_beside_loops(tmp_path: Path) -> None:
     loose = robot(brought(tmp_path, FOUR_BAR.replace("</robot>", free), loops=tmp_path / "l.yaml"))
     q, qd, qdd = np.random.default_rng(2).normal(size=(3, 4, 1)) * 0.2
     along = np.array([[1.0], [0.5]])
-    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T)
-    np.testing.assert_allclose(inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd), full @ along, rtol=1e-10)
+    full = inverse_dynamics(loose, q=q @ along.T, qd=qd @ along.T, qdd=qdd @ along.T).force
+    np.testing.assert_allclose(inverse_dynamics(coupled, q=q, qd=qd, qdd=qdd).force, full @ along, rtol=1e-10)
     assert not inverse_kinematics(coupled, q=q).status.any()
     wrong = more.replace('mimic joint="a"', 'mimic joint="d"')
     (tmp_path / "l.yaml").write_text(LOOPS)
@@ -203,7 +206,7 @@ def test_bodies_without_mass_at_the_end_are_named(tmp_path: Path) -> None:
     bare = ARM.replace(BODY, "")
     made = brought(tmp_path, bare)
     assert made.description.massless == ("lower",)
-    assert inverse_dynamics(robot(made), q=np.ones(2), qd=np.ones(2), qdd=np.ones(2)).tolist() == [0.0, 0.0]
+    assert inverse_dynamics(robot(made), q=np.ones(2), qd=np.ones(2), qdd=np.ones(2)).force.tolist() == [0.0, 0.0]
 
 
 def test_a_floating_base_has_the_forces_that_hold_it(tmp_path: Path) -> None:
@@ -213,11 +216,13 @@ def test_a_floating_base_has_the_forces_that_hold_it(tmp_path: Path) -> None:
     ends = ("x", "y", "z", "yaw", "pitch", "roll")
     assert made.mechanism.freedoms == (*(f"base_{end}" for end in ends), "shoulder", "elbow")
     q = np.array([0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 0.4, 0.1])
-    force = inverse_dynamics(made, q=q, qd=np.zeros(8), qdd=np.zeros(8))
+    force = inverse_dynamics(made, q=q, qd=np.zeros(8), qdd=np.zeros(8)).force
     mass = sum(link.inertia.mass for link in made.mechanism.limbs[0].links)
     assert force[:3] == pytest.approx([0.0, 0.0, 9.81 * mass], abs=1e-12)
     fixed = robot(brought(tmp_path, held))
-    assert force[6:] == pytest.approx(inverse_dynamics(fixed, q=q[6:], qd=np.zeros(2), qdd=np.zeros(2)), rel=1e-12)
+    assert force[6:] == pytest.approx(
+        inverse_dynamics(fixed, q=q[6:], qd=np.zeros(2), qdd=np.zeros(2)).force, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(

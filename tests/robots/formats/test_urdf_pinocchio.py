@@ -54,7 +54,10 @@ def test_inverse_dynamics_and_inertia_matrix_agree(seed: int) -> None:
     peer = Peer(text, robot.mechanism.actuators)
     assert len(peer.at_v) == peer.model.nv
     q, qd, qdd = np.random.default_rng(seed).normal(size=(3, 4, peer.model.nv)) * 2.0
-    force, matrix = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY), inertia_matrix(robot, q=q)
+    force, matrix = (
+        inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, gravity=GRAVITY).force,
+        inertia_matrix(robot, q=q).matrix,
+    )
     for k in range(4):
         expected, mass = peer.force(q[k], qd[k], qdd[k]), peer.mass(q[k])
         np.testing.assert_allclose(force[k], expected, rtol=0, atol=1e-10 * np.abs(expected).max())

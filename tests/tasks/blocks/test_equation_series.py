@@ -14,7 +14,7 @@ from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.blocks import compute
 from tasks.blocks.block import Block
 from tasks.blocks.limb_results import motions
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tests.tasks import trees
 from tests.tasks.blocks.test_gradients import block
 
@@ -60,7 +60,7 @@ def test_series_are_the_equations_of_motion(name: str) -> None:
         expected = getattr(form, field)
         size = np.abs(expected).max()
         np.testing.assert_allclose(series[key], expected, rtol=0.0, atol=1e-12 * max(size, 1e-9), err_msg=key)
-    np.testing.assert_allclose(series["mass_matrix"], inertia_matrix(robot, **moving), rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(series["mass_matrix"], inertia_matrix(robot, **moving).matrix, rtol=1e-9, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", catalog.FAMILIES)
@@ -76,7 +76,7 @@ def test_forces_follow_from_the_terms(name: str) -> None:
         axes = [("wx", "wy", "wz", "vx", "vy", "vz").index(axis) for axis in mechanism.freedoms]
         change = np.asarray(moving["acceleration"])[:, axes]
     needed = np.einsum("tij,tj->ti", series["mass_matrix"], change) + series["coriolis_force"] + series["gravity_force"]
-    given = np.einsum("tai,ta->ti", series["inverse_jacobian"], inverse_dynamics(robot, **moving))
+    given = np.einsum("tai,ta->ti", series["inverse_jacobian"], inverse_dynamics(robot, **moving).force)
     np.testing.assert_allclose(needed, given, rtol=0.0, atol=1e-10 * np.abs(given).max())
 
 

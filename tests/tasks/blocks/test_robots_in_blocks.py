@@ -65,5 +65,5 @@ def test_blocks_agree_with_single_calls(name: str) -> None:
             position=found["platform_position"][0],
             twist=found["platform_twist"][0],
             acceleration=found["platform_acceleration"][0],
-        )
+        ).force
         np.testing.assert_allclose(found["actuator_force"][k, 0, 0], expected, rtol=1e-12, atol=1e-12)

@@ -23,7 +23,7 @@ def force(found, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
 
 
 def assert_same_forces(of: Robot, states: States, **options: bool) -> None:
-    made = inverse_dynamics(of, full=True, **states.moving)
+    made = inverse_dynamics(of, **states.moving)
     found = lagrange_coefficients(of, q=states.q, **options)
     expected = np.einsum("sdj,sd->sj", made.jacobian, made.force)
     scale = np.abs(expected).max()
@@ -82,7 +82,7 @@ def test_the_share_of_bodies_and_a_grasped_object() -> None:
         return replace(mechanism, limbs=(replace(limb, links=(*limb.links[:2], last)),))
 
     loaded = robot(Family("loaded", "", "", ARM3.parameters, heavier), rotor=0.0)
-    made = inverse_dynamics(loaded, full=True, **states.moving)
+    made = inverse_dynamics(loaded, **states.moving)
     expected = np.einsum("sdj,sd->sj", made.jacobian, made.force)
     np.testing.assert_allclose(force(whole, states.qd, states.qdd), expected, rtol=1e-12, atol=1e-11)
 

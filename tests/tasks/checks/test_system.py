@@ -20,6 +20,7 @@ from tasks.checks import newton_euler_system as system_solution
 from tasks.checks.newton_euler_system import Method, Reactions, System, assemble, joint_reactions_reference, unique
 from tasks.dynamics.inverse import BodyMotion, body_motion
 from tasks.mathematics.rotations import roll_pitch_yaw
+from tests.arguments import in_records
 from tests.catalogue import PARALLEL
 from tests.reference import delta_newton_euler
 from tests.tasks.moving import motion
@@ -61,7 +62,7 @@ def _close(found: Any, expected: Any, share: float = 1e-9) -> None:
 def test_actuator_forces_are_those_of_the_limb_formulation(robot: Robot) -> None:
     case = _case(robot)
     solved = _solved(robot, case)
-    _close(solved.actuator_force, inverse_dynamics(robot, **case))
+    _close(solved.actuator_force, inverse_dynamics(robot, **in_records(**case)).force)
     assert solved.residual.max() < 1e-10 * np.abs(solved.wrench).max()
 
 
@@ -97,7 +98,7 @@ def test_three_conditions_of_the_hexapod_paper_on_its_spiral(name: str, conditio
     case: dict[str, Any] = {**_spiral(robot, t), "gravity": (0.0, 0.0, 0.0 if condition == "inertia" else -9.8)}
     if condition == "external wrench":
         case["load"] = _outside(case["rotation"], t)
-    expected = inverse_dynamics(robot, **case)
+    expected = inverse_dynamics(robot, **in_records(**case)).force
     direct, gmres = (joint_reactions_reference(robot, **case, method=method) for method in ("direct", "gmres"))
     for force in (direct.actuator_force, gmres.actuator_force):
         np.testing.assert_allclose(force, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
@@ -246,7 +247,7 @@ def test_inertia_of_passive_joints_is_carried_through_them(name: str, method: Me
     robot = _with_flywheels(name)
     case = _case(robot, 3)
     solved = joint_reactions_reference(robot, **case, method=method)
-    _close(solved.actuator_force, inverse_dynamics(robot, **case))
+    _close(solved.actuator_force, inverse_dynamics(robot, **in_records(**case)).force)
     states = body_motion(robot, **{k: v for k, v in case.items() if k not in ("gravity", "load")})
     limb, scale = robot.mechanism.limbs[0], np.abs(solved.wrench).max()
     for k, link in enumerate(limb.links):
@@ -396,11 +397,11 @@ def test_loads_and_springs_are_counted(name: str) -> None:
     loads, moving = LOADS[name]
     loaded = with_loads(catalog.build(name), loads)
     reference = joint_reactions_reference(loaded, gravity=GRAVITY, **moving, method="least_norm")
-    force = inverse_dynamics(loaded, gravity=GRAVITY, **moving)
+    force = inverse_dynamics(loaded, gravity=GRAVITY, **moving).force
     _close(reference.actuator_force, force, 1e-12)
-    wrench = joint_reactions(loaded, gravity=GRAVITY, **moving)
+    wrench = joint_reactions(loaded, gravity=GRAVITY, **moving).wrench
     assert np.nanmax(np.abs(reference.wrench - wrench)) < 1e-12 * np.nanmax(np.abs(wrench))
-    assert np.abs(force - inverse_dynamics(catalog.build(name), gravity=GRAVITY, **moving)).max() > 1.0
+    assert np.abs(force - inverse_dynamics(catalog.build(name), gravity=GRAVITY, **moving).force).max() > 1.0
 
 
 def test_loads_that_change_with_time_are_refused() -> None:

@@ -15,6 +15,7 @@ from robots import catalog
 from robots.model import Family, Mechanism, Robot
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, joint_reactions
+from tasks.dynamics.records import Forces
 from tasks.mechanics import recursion
 from tests.catalogue import CHAINS, TREES
 from tests.tasks import trees
@@ -29,7 +30,7 @@ def peer() -> ModuleType:
 
 def _agree(robot: Robot, states: Any, peer: ModuleType) -> None:
     tree = trees.in_pinocchio(peer, robot.mechanism.limbs[0].links, GRAVITY)
-    found = joint_reactions(robot, **states, gravity=GRAVITY)[:, 0]
+    found = joint_reactions(robot, **states, gravity=GRAVITY).wrench[:, 0]
     expected = np.array([tree.wrenches(*state) for state in zip(*states.values(), strict=True)])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     assert np.abs(expected).max() > 5.0
@@ -75,8 +76,9 @@ def test_so_are_those_of_one_sample_of_any_tree(seed: int, count: int) -> None:
 def test_forward_dynamics_gives_back_the_accelerations(name: str) -> None:
     robot = catalog.build(name)
     states = regions.states(robot, 64)
-    force = inverse_dynamics(robot, **states, gravity=GRAVITY)
-    found, status = forward_dynamics(robot, force=force, q=states["q"], qd=states["qd"], gravity=GRAVITY, full=True)
+    force = inverse_dynamics(robot, **states, gravity=GRAVITY).force
+    moved = forward_dynamics(robot, q=states["q"], qd=states["qd"], gravity=GRAVITY, forces=Forces(actuator=force))
+    found, status = moved.acceleration, moved.status
     assert (status == Status.OK).all()
     np.testing.assert_allclose(found, states["qdd"], rtol=0, atol=1e-10 * np.abs(states["qdd"]).max())
 
@@ -85,8 +87,9 @@ def test_the_rover_has_no_accelerations() -> None:
     """Two of its links have no inertia about their joints: the rank of its mass matrix is 3 of 5."""
     robot = catalog.build("rover_rocker")
     states = regions.states(robot, 32)
-    force = inverse_dynamics(robot, **states)
+    force = inverse_dynamics(robot, **states).force
     assert np.isfinite(force).all()
-    found, status = forward_dynamics(robot, force=force, q=states["q"], qd=states["qd"], full=True)
+    moved = forward_dynamics(robot, q=states["q"], qd=states["qd"], forces=Forces(actuator=force))
+    found, status = moved.acceleration, moved.status
     assert (status == Status.SINGULAR).all()
     assert np.isnan(found).all()

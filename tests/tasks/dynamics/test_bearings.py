@@ -13,7 +13,7 @@ from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks import constraint_forces, inverse_kinematics, joint_reactions
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Environment, Forces, Motion, Moving
 
 ARMS = {"friction_arm": 0.02, "pin_radius": 0.015, "bending_arm": 0.08, "preload": 0.3}
 
@@ -55,7 +55,7 @@ def test_magnitudes_are_those_of_the_force_screw(robot: Robot) -> None:
     states: Any = regions.states(catalog.build("rover_rocker"), 4)
     gravity = (1.0, -2.0, -9.0)
     found = constraint_forces(robot, **states, gravity=gravity, arms=ARMS)
-    wrenches = joint_reactions(robot, **states, gravity=gravity)
+    wrenches = joint_reactions(robot, **states, gravity=gravity).wrench
     r_n, r_p, r_b = (ARMS[name] for name in ("friction_arm", "pin_radius", "bending_arm"))
     for sample, q in enumerate(states["q"]):
         for joint, n in enumerate(world_axes(robot, q)):
@@ -76,7 +76,7 @@ def test_a_planar_leg_bends_no_bearing_about_its_axis() -> None:
     """Gravity in the plane: forces across all axes, none along them, cut joints included."""
     robot = catalog.build("three_loop_leg")
     found = constraint_forces(robot, q=[[0.3], [-1.0]], qd=[[1.0], [2.0]], gravity=(0.0, -9.8, 0.0))
-    wrenches = joint_reactions(robot, q=[[0.3], [-1.0]], qd=[[1.0], [2.0]], gravity=(0.0, -9.8, 0.0))
+    wrenches = joint_reactions(robot, q=[[0.3], [-1.0]], qd=[[1.0], [2.0]], gravity=(0.0, -9.8, 0.0)).wrench
     np.testing.assert_allclose(found.force_across, np.hypot(wrenches[..., 3], wrenches[..., 4]), rtol=1e-13)
     assert found.force_across.shape == (2, 1, 10)
     assert found.force_across.min() > 1.0
@@ -110,17 +110,23 @@ def test_misuse_is_told() -> None:
     with pytest.raises(ParameterError, match=r"arms of constraint_forces: bending_arm = 0\.0 is outside"):
         constraint_forces(robot, arms={"bending_arm": 0.0}, **moving)
     with pytest.raises(ValueError, match="load: planar_3r is a chain without platform; leave it out"):
-        constraint_forces(robot, load=np.ones(6), **moving)
+        constraint_forces(robot, forces=Forces(load=np.ones(6)), **moving)
 
 
 def test_a_base_that_moves_loads_bearings_as_gravity_and_a_joint_do() -> None:
     """An acceleration of the base is one of gravity; that it turns about the first joint is one of its rates."""
     delta, turned = catalog.build("delta_3rr2rrr"), turn((0.6, 0.0, 0.8), 0.4)
     state: Any = {"position": [[0.02, 0.1, -0.9], [0.0, 0.0, -1.0]], "twist": [0.0, 0.0, 0.0, 0.5, -0.3, 0.2]}
-    moved = constraint_forces(delta, **state, base_rotation=turned, base_acceleration=[0.0, 0.0, 0.0, 1.0, 2.0, 3.0])
+    moved = constraint_forces(
+        delta,
+        environment=Environment(base=Motion(rotation=turned, acceleration=[0.0, 0.0, 0.0, 1.0, 2.0, 3.0])),
+        **state,
+    )
     felt = constraint_forces(delta, **state, gravity=turned.T @ [-1.0, -2.0, -12.81])
     arm, rates = catalog.build("planar_3r"), np.array([[1.0, -2.0, 0.5]])
-    carried = constraint_forces(arm, q=[0.1, 0.2, 0.3], qd=rates, base_twist=[0.0, 0.0, 4.0, 0.0, 0.0, 0.0])
+    carried = constraint_forces(
+        arm, q=[0.1, 0.2, 0.3], qd=rates, environment=Environment(base=Motion(twist=[0.0, 0.0, 4.0, 0.0, 0.0, 0.0]))
+    )
     turning = constraint_forces(arm, q=[0.1, 0.2, 0.3], qd=rates + np.array([4.0, 0.0, 0.0]))
     for found, expected in ((moved, felt), (carried, turning)):
         size = np.nanmax(expected.normal)

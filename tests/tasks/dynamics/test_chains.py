@@ -13,8 +13,10 @@ from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import accelerate, accelerate_chain, inverse_dynamics, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import imbalance
+from tests.arguments import in_records
 from tests.tasks.bits import bits
 from tests.tasks.sliders import BENT, DOWN, arm, block, leg
 
@@ -49,7 +51,7 @@ def drawn_by_a_spring(t: Any, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() -> None:
     """For ten seconds, to the last bit; with a little less it falls."""
-    load = np.abs(inverse_dynamics(arm(), q=BENT, gravity=DOWN)).max()
+    load = np.abs(inverse_dynamics(arm(), q=BENT, gravity=DOWN).force).max()
     found = {}
     for share in (1.001, 0.999):
         law = {"law": "coulomb_viscous", "coulomb": 0.1, "starting": load * share}
@@ -59,7 +61,7 @@ def test_an_arm_whose_starting_friction_is_above_its_load_stays_where_it_is() ->
     assert (bits(held.q) == bits(np.broadcast_to(BENT, held.q.shape))).all()
     assert not held.qd.any()
     assert held.stuck.all()
-    np.testing.assert_allclose(-held.friction[-1], inverse_dynamics(arm(), q=BENT, gravity=DOWN), rtol=1e-9)
+    np.testing.assert_allclose(-held.friction[-1], inverse_dynamics(arm(), q=BENT, gravity=DOWN).force, rtol=1e-9)
     assert not found[0.999].stuck[0, 0]
     assert np.abs(found[0.999].q[-1] - BENT).max() > 0.5
 
@@ -69,15 +71,15 @@ def test_joints_that_hold_are_found_among_those_that_do_not() -> None:
     rng = np.random.default_rng(1)
     q, force = rng.uniform(-2.0, 2.0, (200, 3)), rng.normal(size=(200, 3)) * 12.0
     law = {"law": "coulomb_viscous", "coulomb": 5.0, "starting": 8.0}
-    found = accelerate_chain(arm(), q=q, force=force, friction=law, gravity=DOWN)
+    found = forward_dynamics(arm(), q=q, gravity=DOWN, forces=Forces(friction=law, actuator=force))
     assert (found.status == Status.OK).all()
     sets = {tuple(row) for row in found.stuck.tolist()}
     assert len(sets) == 8
-    assert (found.qdd[found.stuck] == 0.0).all()
+    assert (found.acceleration[found.stuck] == 0.0).all()
     assert (np.abs(found.friction[found.stuck]) <= 8.0 * (1.0 + 1e-11)).all()
     np.testing.assert_allclose(np.abs(found.friction[~found.stuck]), 5.0, rtol=1e-14)
-    assert (found.friction * found.qdd >= 0.0).all()
-    back = inverse_dynamics(arm(), q=q, qdd=found.qdd, gravity=DOWN) + found.friction
+    assert (found.friction * found.acceleration >= 0.0).all()
+    back = inverse_dynamics(arm(), q=q, qdd=found.acceleration, gravity=DOWN).force + found.friction
     np.testing.assert_allclose(back, force, rtol=0, atol=1e-8)
 
 
@@ -129,9 +131,11 @@ def test_the_direct_and_the_inverse_problem_are_inverse_to_each_other(name: str,
     law = {k: v for k, v in LAWS[name].items() if k != "starting"}
     if name == "stiction":  # has no inverse problem of its own: out of rest it is the Stribeck curve
         law = {"law": "stribeck", **CURVE}
-    found = accelerate_chain(machine, q=q, qd=qd, force=force, friction=law, gravity=DOWN)
+    found = forward_dynamics(machine, q=q, qd=qd, gravity=DOWN, forces=Forces(friction=law, actuator=force))
     assert (found.status == Status.OK).all()
-    back = inverse_dynamics(machine, q=q, qd=qd, qdd=found.qdd, friction=law, gravity=DOWN)
+    back = inverse_dynamics(
+        machine, q=q, qd=qd, qdd=found.acceleration, gravity=DOWN, forces=Forces(friction=law)
+    ).force
     np.testing.assert_allclose(back, force, rtol=0, atol=1e-8)
 
 
@@ -139,9 +143,14 @@ def test_loads_from_reactions_are_those_of_the_same_instant() -> None:
     """Loads of the instant before would be off by what a jump of the force does."""
     law = {"law": "coulomb_viscous", "coulomb": 0.4, "joints": "all", **BEARING}
     state: dict[str, Any] = {"q": BENT, "qd": [1.0, 2.0, -1.0], "friction": law, "gravity": DOWN}
-    calm, hard = (accelerate_chain(arm(), force=force, **state) for force in (np.zeros(3), [80.0, 0.0, 0.0]))
+    calm, hard = (
+        forward_dynamics(arm(), **in_records(forces=Forces(actuator=force), **state))
+        for force in (np.zeros(3), [80.0, 0.0, 0.0])
+    )
     assert np.abs(hard.friction - calm.friction).max() > 0.1
-    back = inverse_dynamics(arm(), q=BENT, qd=[1.0, 2.0, -1.0], qdd=hard.qdd, friction=law, gravity=DOWN)
+    back = inverse_dynamics(
+        arm(), q=BENT, qd=[1.0, 2.0, -1.0], qdd=hard.acceleration, gravity=DOWN, forces=Forces(friction=law)
+    ).force
     np.testing.assert_allclose(back, [80.0, 0.0, 0.0], rtol=0, atol=1e-9)
 
 
@@ -377,9 +386,11 @@ def test_what_does_not_fit_is_said() -> None:
 def test_friction_that_makes_loads_without_bound_says_so() -> None:
     """Coefficients above one with long arms: a joint's load grows by more than its friction takes."""
     law = {"law": "coulomb_viscous", "coulomb": 50.0, "joints": "all", **BEARING, "pin_radius": 1.0}
-    found = accelerate_chain(leg(), q=[[0.2], [0.1]], qd=[[1.0], [-1.0]], force=[0.0], friction=law, gravity=DOWN)
+    found = forward_dynamics(
+        leg(), q=[[0.2], [0.1]], qd=[[1.0], [-1.0]], gravity=DOWN, forces=Forces(friction=law, actuator=[0.0])
+    )
     assert (found.status == Status.FRICTION_NO_SOLUTION).all()
-    assert np.isnan(found.qdd).all()
+    assert np.isnan(found.acceleration).all()
 
 
 def test_a_width_of_zero_is_none_and_a_width_smooths() -> None:
@@ -401,8 +412,8 @@ def test_a_chain_on_a_base_that_moves(name: str) -> None:
     q, qd, qdd = random.uniform(-0.3, 0.3, (6, free)), random.normal(size=(6, free)), random.normal(size=(6, free))
     law = {"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.1}
     base = {"base_twist": random.normal(size=(6, 6)), "base_acceleration": random.normal(size=(6, 6))}
-    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=law, **base)
-    found = accelerate(robot, q=q, qd=qd, force=force, friction=law, **base)
+    force = inverse_dynamics(robot, **in_records(q=q, qd=qd, qdd=qdd, forces=Forces(friction=law), **base)).force
+    found = forward_dynamics(robot, **in_records(q=q, qd=qd, forces=Forces(friction=law, actuator=force), **base))
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.acceleration, qdd, rtol=0.0, atol=1e-9)
     run: dict[str, Any] = {"q": q, "qd": qd, "force": force, "friction": law, "step": 1e-3, "steps": 5}

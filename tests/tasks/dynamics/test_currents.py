@@ -8,8 +8,9 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import accelerate_chain, inverse_dynamics, profile, simulate
+from tasks import forward_dynamics, inverse_dynamics, profile, simulate
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces
 from tasks.dynamics.servo import from_currents, torque_constants
 from tasks.dynamics.simulate import imbalance
 from tests.tasks.bits import bits
@@ -44,10 +45,12 @@ def way(robot: Robot, time: np.ndarray, length: float) -> dict[str, np.ndarray]:
 def test_currents_bring_the_arm_to_its_static_state_and_hold_it(method: str) -> None:
     """Counterpart of the paper's Figs. 3 and 4, in its step of 1 ms, and beside it with Runge-Kutta steps."""
     robot, times, length = catalog.build("irb6"), np.linspace(0.0, 2.0, 401), 2.0
-    turns = inverse_dynamics(robot, q=np.zeros(5), full=True).jacobian
+    turns = inverse_dynamics(robot, q=np.zeros(5)).jacobian
     law = {name: value for name, value in FRICTION.items() if name != "starting"}
     wanted = way(robot, times, length)
-    feed = profile(times, inverse_dynamics(robot, friction=law, **wanted) / torque_constants(robot))
+    feed = profile(
+        times, inverse_dynamics(robot, forces=Forces(friction=law), **wanted).force / torque_constants(robot)
+    )
     places = profile(times, wanted["q"])
 
     def current(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -67,7 +70,7 @@ def test_currents_bring_the_arm_to_its_static_state_and_hold_it(method: str) -> 
         method=method,
     )
     assert found.status == Status.OK
-    motors = actuator_positions(robot, q=found.q)
+    motors = actuator_positions(robot, q=found.q).position
     assert np.abs(motors[-1] - END).max() < 3.0
     assert found.stuck[-1].all()
     assert (bits(found.q[-4:]) == bits(found.q[-1:])).all()
@@ -81,9 +84,11 @@ def test_direct_and_inverse_problem_with_drives_are_inverse_to_each_other() -> N
     robot, rng = catalog.build("irb6"), np.random.default_rng(5)
     q, qd, force = (rng.normal(size=(10, 5)) * size for size in (0.2, 1.0, 1.0))
     law = {"law": "coulomb_viscous", "coulomb": 0.04, "viscous": 2e-4}
-    found = accelerate_chain(robot, q=q, qd=qd, force=force, friction=law)
+    found = forward_dynamics(robot, q=q, qd=qd, forces=Forces(friction=law, actuator=force))
     assert (found.status == Status.OK).all()
-    np.testing.assert_allclose(inverse_dynamics(robot, q=q, qd=qd, qdd=found.qdd, friction=law), force, atol=1e-8)
+    np.testing.assert_allclose(
+        inverse_dynamics(robot, q=q, qd=qd, qdd=found.acceleration, forces=Forces(friction=law)).force, force, atol=1e-8
+    )
 
 
 def test_currents_may_be_constant_or_depend_on_time_or_state() -> None:

@@ -11,8 +11,10 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate
+from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
+from tests.arguments import in_records
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.mechanics.test_clusters import extended
@@ -31,8 +33,9 @@ def test_forces_of_an_acceleration_make_it(robot: Robot) -> None:
     """FD(ID(x)) = x at a thousand random states."""
     motion = states(robot, 1000)
     given = {"gravity": GRAVITY, "load": 20.0 * np.random.default_rng(2).normal(size=(1000, 6))}
-    force = inverse_dynamics(robot, **motion._asdict(), **given)
-    found, status = forward_dynamics(robot, force=force, **motion.moving, **given, full=True)
+    force = inverse_dynamics(robot, **in_records(**motion._asdict(), **given)).force
+    moved = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **motion.moving, **given))
+    found, status = moved.acceleration, moved.status
     assert (status == Status.OK).all()
     close(found, motion.acceleration, 1e-9)
 
@@ -45,8 +48,10 @@ def test_forces_of_an_acceleration_make_it(robot: Robot) -> None:
 def test_other_ways_to_solve_limbs(robot: Robot, like: str) -> None:
     """FD(ID(x)) = x, and all forms go the same way, limbs by a pseudo-inverse and loops solved together."""
     motion = states(catalog.build(like), 50)
-    force = inverse_dynamics(robot, **motion._asdict())
-    close(forward_dynamics(robot, force=force, **motion.moving), motion.acceleration, 1e-9)
+    force = inverse_dynamics(robot, **motion._asdict()).force
+    close(
+        forward_dynamics(robot, forces=Forces(actuator=force), **motion.moving).acceleration, motion.acceleration, 1e-9
+    )
     start = {"force": force[:2], "position": motion.position[:2], "twist": 0.1 * motion.twist[:2]}
     ends = [
         simulate(robot, **start, step=1e-3, steps=20, form=form).position[-1]
@@ -59,10 +64,10 @@ def test_other_ways_to_solve_limbs(robot: Robot, like: str) -> None:
 def test_an_acceleration_of_forces_takes_them(robot: Robot) -> None:
     """ID(FD(u)) = u; of redundant actuators it has what moves the platform, without a preload."""
     motion = states(robot, 200)
-    size = np.abs(inverse_dynamics(robot, **motion.at_rest)).max()
+    size = np.abs(inverse_dynamics(robot, **motion.at_rest).force).max()
     force = size * np.random.default_rng(4).normal(size=(200, len(robot.mechanism.actuators)))
-    found = forward_dynamics(robot, force=force, **motion.moving, gravity=GRAVITY)
-    solved = inverse_dynamics(robot, **motion.moving, acceleration=found, gravity=GRAVITY, full=True)
+    found = forward_dynamics(robot, gravity=GRAVITY, forces=Forces(actuator=force), **motion.moving).acceleration
+    solved = inverse_dynamics(robot, acceleration=found, gravity=GRAVITY, **motion.moving)
     if force.shape[1] == len(freedoms(robot)):
         close(solved.force, force, 1e-9)
         return
@@ -74,7 +79,9 @@ def test_an_acceleration_of_forces_takes_them(robot: Robot) -> None:
 def test_there_is_no_acceleration_along_what_is_held(robot: Robot) -> None:
     motion = states(robot, 5)
     load = np.ones((5, 6))
-    found = forward_dynamics(robot, force=np.ones(len(robot.mechanism.actuators)), **motion.at_rest, load=load)
+    found = forward_dynamics(
+        robot, forces=Forces(load=load, actuator=np.ones(len(robot.mechanism.actuators))), **motion.at_rest
+    ).acceleration
     held = [k for k in range(6) if k not in freedoms(robot)]
     assert (found[:, held] == 0.0).all()
     assert (found[:, freedoms(robot)] != 0.0).all()
@@ -84,7 +91,9 @@ def test_without_forces_a_robot_falls(robot: Robot) -> None:
     """The rate of kinetic energy at rest is nothing, its second rate the power of gravity: a falls along -gradient."""
     motion = states(robot, 20)
     made = equations_of_motion(robot, **motion.at_rest)
-    found = forward_dynamics(robot, force=np.zeros(len(robot.mechanism.actuators)), **motion.at_rest)
+    found = forward_dynamics(
+        robot, forces=Forces(actuator=np.zeros(len(robot.mechanism.actuators))), **motion.at_rest
+    ).acceleration
     assert (np.einsum("ni,ni->n", made.gravity, found[:, freedoms(robot)]) < 0.0).all()
 
 
@@ -92,8 +101,9 @@ def test_a_robot_whose_actuators_are_singular_still_accelerates() -> None:
     """Six legs that cannot hold a turn: inverse dynamics has no answer, forward dynamics has."""
     robot = catalog.build("gough_stewart", base_half_angle=20.0, platform_half_angle=40.0)
     home = robot.mechanism.platform.home.position
-    assert inverse_dynamics(robot, position=home, full=True).status == Status.PLATFORM_SINGULAR
-    found, status = forward_dynamics(robot, force=np.zeros(6), position=home, load=[0, 0, 1.0, 0, 0, 0], full=True)
+    assert inverse_dynamics(robot, position=home).status == Status.PLATFORM_SINGULAR
+    moved = forward_dynamics(robot, position=home, forces=Forces(load=[0, 0, 1.0, 0, 0, 0], actuator=np.zeros(6)))
+    found, status = moved.acceleration, moved.status
     assert status == Status.OK
     assert found[2] > 0.0
 
@@ -102,9 +112,10 @@ def test_batch_dims_are_kept_and_bad_samples_are_nan() -> None:
     robot = catalog.build("delta_3rr2rrr")
     motion = states(robot, 6)
     position, force = motion.position.reshape(2, 3, 3).copy(), np.ones((2, 3, 3))
-    clean = forward_dynamics(robot, force=force, position=position)
+    clean = forward_dynamics(robot, position=position, forces=Forces(actuator=force)).acceleration
     position[1, 2], force[0, 1, 0] = (0.0, 0.0, -9.0), np.nan
-    found, status = forward_dynamics(robot, force=force, position=position, full=True)
+    moved = forward_dynamics(robot, position=position, forces=Forces(actuator=force))
+    found, status = moved.acceleration, moved.status
     assert status.tolist() == [[0, Status.NONFINITE, 0], [0, 0, Status.NOT_REACHABLE]]
     good = status == Status.OK
     np.testing.assert_array_equal(bits(found[good]), bits(clean[good]))
@@ -139,21 +150,21 @@ def test_forces_and_loads_may_widen_the_batch() -> None:
     home = np.array(robot.mechanism.platform.home.position)
     forces, loads = np.arange(6.0).reshape(3, 2), np.zeros((4, 1, 6))
     loads[:, 0, 5] = np.arange(4.0)
-    found = forward_dynamics(robot, force=forces, position=home, load=loads)
+    found = forward_dynamics(robot, position=home, forces=Forces(load=loads, actuator=forces)).acceleration
     assert found.shape == (4, 3, 6)
-    one = forward_dynamics(robot, force=forces[2], position=home, load=loads[3, 0])
+    one = forward_dynamics(robot, position=home, forces=Forces(load=loads[3, 0], actuator=forces[2])).acceleration
     np.testing.assert_array_equal(bits(found[3, 2]), bits(one))
 
 
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"force": np.zeros(3)}, r"force: got an array of shape \(3,\); expected \(\*batch, 2\), not empty"),
+        ({"force": np.zeros(3)}, r"actuator: got an array of shape \(3,\); expected \(\*batch, 2\), not empty"),
         ({"load": np.zeros(3)}, r"load: got an array of shape \(3,\); expected \(\*batch, 6\), not empty"),
         ({"gravity": 9.81}, r"gravity: got an array of shape \(\); expected \(3,\)"),
         (
             {"force": np.zeros((3, 2)), "load": np.zeros((4, 6))},
-            r"batch dims .* fit together: .*force \(3,\), load",
+            r"batch dims .* fit together: .*actuator \(3,\), load",
         ),
         ({"twist": [0, 0, 0, 0, 1.0, 0]}, "twist: the platform of five_bar cannot move along y; expected 0 there"),
     ],
@@ -161,14 +172,14 @@ def test_forces_and_loads_may_widen_the_batch() -> None:
 def test_misuse_is_told(change: dict[str, Any], text: str) -> None:
     robot = catalog.build("five_bar")
     with pytest.raises(ValueError, match=text):
-        forward_dynamics(robot, **{"force": [0.0, 0.0], "position": (0.0, 0.0, -0.6), **change})
+        forward_dynamics(robot, **in_records(**{"force": [0.0, 0.0], "position": (0.0, 0.0, -0.6), **change}))
 
 
 @pytest.mark.skipif(kernels.llvm is None, reason="llvmlite is missing")
 def test_compiled_programs_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     motion, force = states(robot, 11), np.ones(len(robot.mechanism.actuators))
-    fast = forward_dynamics(robot, force=force, **motion.moving, gravity=GRAVITY)
+    fast = forward_dynamics(robot, gravity=GRAVITY, forces=Forces(actuator=force), **motion.moving).acceleration
     monkeypatch.setattr(kernels, "llvm", None)
     monkeypatch.setattr(kernel, "_kernels", {})
-    slow = forward_dynamics(robot, force=force, **motion.moving, gravity=GRAVITY)
+    slow = forward_dynamics(robot, gravity=GRAVITY, forces=Forces(actuator=force), **motion.moving).acceleration
     np.testing.assert_array_equal(bits(fast), bits(slow))

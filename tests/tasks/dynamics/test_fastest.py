@@ -39,7 +39,7 @@ def case(name: str) -> tuple[Robot, dict[str, Any]]:
         share = np.linspace(0, 1, 9)[:, None]
         count = len(robot.mechanism.freedoms)
         asked["q"] = 0.4 * np.sin(share * np.linspace(1.0, 2.0, count)) + 0.1 * share
-        holding = np.abs(inverse_dynamics(robot, q=asked["q"])).max(axis=0)
+        holding = np.abs(inverse_dynamics(robot, q=asked["q"]).force).max(axis=0)
         asked["force"] = 1.5 * holding + 0.1 * holding.max()
         return robot, asked
     asked["position"] = arc(robot, asked["position"])
@@ -78,10 +78,10 @@ def theirs(robot: Robot, asked: dict[str, Any], points: int) -> float:
 
     def forces(x: Any, xd: Any, xdd: Any) -> Any:
         if robot.mechanism.is_chain:
-            return inverse_dynamics(robot, q=x, qd=xd, qdd=xdd)
+            return inverse_dynamics(robot, q=x, qd=xd, qdd=xdd).force
         still = np.zeros(3)
         twist, change = np.concatenate([still, xd]), np.concatenate([still, xdd])
-        return inverse_dynamics(robot, position=x, twist=twist, acceleration=change)
+        return inverse_dynamics(robot, position=x, twist=twist, acceleration=change).force
 
     count, freedoms = len(robot.mechanism.actuators), np.shape(values)[1]
     most = np.broadcast_to(np.asarray(asked["force"], float), (count,))
@@ -112,10 +112,10 @@ def test_a_mass_on_a_line_moves_from_bang_to_bang() -> None:
     robot = robots.build("gough_stewart")
     home = np.asarray(robot.mechanism.platform.home.position, float)
     line = np.linspace(home, home + np.array([0, 0, 1e-3]), 5)
-    forces = 3.0 * np.abs(inverse_dynamics(robot, position=home)).max()
+    forces = 3.0 * np.abs(inverse_dynamics(robot, position=home).force).max()
     result = fastest_motion(robot, position=line, force=forces, points=401)
-    weight = inverse_dynamics(robot, position=home)[0]
-    unit = inverse_dynamics(robot, position=home, acceleration=[0, 0, 0, 0, 0, 1.0])[0] - weight
+    weight = inverse_dynamics(robot, position=home).force[0]
+    unit = inverse_dynamics(robot, position=home, acceleration=[0, 0, 0, 0, 0, 1.0]).force[0] - weight
     up, down = ((sign * forces - weight) / unit for sign in (np.sign(unit), -np.sign(unit)))
     up, down = max(up, down), -min(up, down)
     expected = math.sqrt(2e-3 * (up + down) / (up * down))

@@ -13,6 +13,7 @@ from robots.model import Robot
 from tasks import forward_dynamics
 from tasks.dynamics import inputs
 from tasks.dynamics.free_motion import Form, State, System
+from tasks.dynamics.records import GRAVITY, Forces
 from tasks.kernels.kernel import rows
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
@@ -36,7 +37,7 @@ def systems(robot: Robot, motion: States) -> Iterator[tuple[System, State]]:
     for form in FORMS:
         if form == "actuator" and force.shape[0] != len(freedoms(robot)):
             continue
-        system = System(robot, form, inputs.GRAVITY, lambda t: force, lambda t: load)
+        system = System(robot, form, GRAVITY, lambda t: force, lambda t: load)
         yield system, system.start(inputs.moving_input(robot, motion.moving)[1])
 
 
@@ -49,7 +50,7 @@ def test_speeds_of_actuators_are_those_of_the_platform(robot: Robot) -> None:
 def test_rates_are_those_of_forward_dynamics(robot: Robot) -> None:
     """Of the speed in the first two forms; in the last the platform's acceleration by a short step."""
     motion, free = states(robot, COUNT), freedoms(robot)
-    expected = forward_dynamics(robot, force=forces(robot), **motion.moving)[:, free]
+    expected = forward_dynamics(robot, forces=Forces(actuator=forces(robot)), **motion.moving).acceleration[:, free]
     for system, state in systems(robot, motion):
         rate = system.rate(0.0, state)
         np.testing.assert_allclose(rate.position.T, motion.twist[:, 3:], rtol=0, atol=1e-8)
@@ -85,6 +86,6 @@ def test_what_does_not_suit_is_refused() -> None:
     robot = catalog.build("delta_4rr2rrr")
     still = np.zeros((4, 8))
     with pytest.raises(ValueError, match="form: got 'tasks'; expected one of task_space, joint, actuator"):
-        System(robot, "tasks", inputs.GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
+        System(robot, "tasks", GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="form: got 'actuator', but delta_4rr2rrr has more actuators than freedoms"):
-        System(robot, "actuator", inputs.GRAVITY, lambda t: still, lambda t: still)
+        System(robot, "actuator", GRAVITY, lambda t: still, lambda t: still)

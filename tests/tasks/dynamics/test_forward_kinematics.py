@@ -31,10 +31,10 @@ def apart(found: Any, motion: Any) -> np.ndarray:
 def test_it_inverts_inverse_kinematics(robot: Robot) -> None:
     """From the reference pose to random poses of the whole region."""
     motion = states(robot, 300)
-    wanted = actuator_positions(robot, **motion.at_rest)
+    wanted = actuator_positions(robot, **motion.at_rest).position
     found = forward_kinematics(robot, actuator_position=wanted)
     assert (found.status == Status.OK).all()
-    back = actuator_positions(robot, position=found.position, rotation=found.rotation)
+    back = actuator_positions(robot, position=found.position, rotation=found.rotation).position
     np.testing.assert_allclose(back, wanted, rtol=0, atol=1e-10)
     same = apart(found, motion) < 1e-9
     assert same.mean() > 0.98  # a five-bar robot and a hexapod have other assemblies with the same actuator positions
@@ -43,7 +43,7 @@ def test_it_inverts_inverse_kinematics(robot: Robot) -> None:
 
 def test_a_guess_near_by_finds_the_pose(robot: Robot) -> None:
     motion = states(robot, 100)
-    wanted = actuator_positions(robot, **motion.at_rest)
+    wanted = actuator_positions(robot, **motion.at_rest).position
     found = forward_kinematics(robot, actuator_position=wanted, **motion.at(0.002))
     assert (found.status == Status.OK).all()
     assert apart(found, motion).max() < 1e-9
@@ -51,7 +51,7 @@ def test_a_guess_near_by_finds_the_pose(robot: Robot) -> None:
 
 def test_a_sample_does_not_depend_on_its_neighbours(robot: Robot) -> None:
     """Each stops by itself: alone, among others, and beside one that is lost."""
-    wanted = actuator_positions(robot, **states(robot, 12).at_rest)
+    wanted = actuator_positions(robot, **states(robot, 12).at_rest).position
     together = forward_kinematics(robot, actuator_position=wanted)
     spoilt = wanted.copy()
     spoilt[5] = np.nan

@@ -16,7 +16,9 @@ from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics import inverse
 from tasks.dynamics.inverse import InverseDynamics
+from tasks.dynamics.records import Forces
 from tasks.sources.prescribed import motion
+from tests.arguments import in_records
 from tests.reference.delta_bodies import AZIMUTHS, parse_delta
 from tests.reference.delta_newton_euler import energy
 from tests.reference.delta_newton_euler import inverse_dynamics as reference
@@ -39,7 +41,7 @@ def along_the_paper(period: float, count: int = 81) -> tuple[Robot, tuple[np.nda
 
 def solved(robot: Robot, parts: tuple[np.ndarray, ...], **more: Any) -> Any:
     r, v, a = parts
-    return inverse_dynamics(robot, position=r, twist=twist(v), acceleration=twist(a), **more)
+    return inverse_dynamics(robot, position=r, twist=twist(v), acceleration=twist(a), **in_records(**more))
 
 
 def about(axis: str, angle: np.ndarray) -> np.ndarray:
@@ -123,24 +125,26 @@ def test_joint_motion_and_forces_agree_with_the_reference(name: str, seed: int) 
     kinematics = inverse_kinematics(robot, position=parts[0], twist=twist(parts[1]), acceleration=twist(parts[2]))
     for field in ("position", "velocity", "acceleration"):
         assert_near(getattr(kinematics, field)[..., :6], np.array([each[f"joint_{field}"] for each in expected]))
-    got = solved(robot, parts, gravity=GRAVITY, load=LOAD, full=True)
+    got = solved(robot, parts, gravity=GRAVITY, load=LOAD)
     assert (got.status == Status.OK).all()
     assert_near(got.force, np.array([each["torque"] for each in expected]))
     assert_near(got.velocity, np.array([each["joint_velocity"][:, 0] for each in expected]))
-    np.testing.assert_array_equal(solved(robot, parts, gravity=GRAVITY, load=LOAD), got.force)
+    np.testing.assert_array_equal(solved(robot, parts, gravity=GRAVITY, load=LOAD).force, got.force)
 
 
 @pytest.mark.parametrize("period", [10.0, 1.0])
 def test_forces_along_the_paper_agree_with_the_reference(period: float) -> None:
     robot, parts = along_the_paper(period)
-    assert_near(solved(robot, parts), np.array([reference({}, *state)["torque"] for state in zip(*parts, strict=True)]))
+    assert_near(
+        solved(robot, parts).force, np.array([reference({}, *state)["torque"] for state in zip(*parts, strict=True)])
+    )
 
 
 @deltas
 def test_actuator_power_is_the_rate_of_energy(name: str) -> None:
     robot = scaled(name, np.random.default_rng(5))
     parts = states(robot, 50, 5)
-    result = solved(robot, parts, full=True)
+    result = solved(robot, parts)
     power = result.force * result.velocity
     for sample, (r, v, a) in enumerate(zip(*parts, strict=True)):
         rate = sum(energy(dict(robot.values), r + 1j * STEP * v, v + 1j * STEP * a)).imag / STEP
@@ -177,7 +181,7 @@ def test_rates_are_derivatives(name: str) -> None:
 def test_the_jacobian_gives_velocities_and_carries_loads(name: str) -> None:
     robot = catalog.build(name)
     parts = states(robot, 20)
-    bare, loaded = solved(robot, parts, full=True), solved(robot, parts, load=LOAD, full=True)
+    bare, loaded = solved(robot, parts), solved(robot, parts, load=LOAD)
     np.testing.assert_allclose(bare.velocity, np.einsum("sij,sj->si", bare.jacobian, parts[1]), rtol=1e-10, atol=1e-12)
     balance = np.einsum("sij,si->sj", bare.jacobian, bare.force - loaded.force)
     np.testing.assert_allclose(balance, np.broadcast_to(LOAD[3:], balance.shape), rtol=1e-9)
@@ -187,42 +191,42 @@ def test_a_third_of_a_turn_permutes_the_motors() -> None:
     robot = catalog.build("delta_rl5_1450")
     parts = states(robot, 20)
     turn = about("z", np.array(AZIMUTHS[1]))
-    turned = solved(robot, tuple(part @ turn.T for part in parts))
-    assert_near(turned, solved(robot, parts)[:, [2, 0, 1]], 1e-10)
+    turned = solved(robot, tuple(part @ turn.T for part in parts)).force
+    assert_near(turned, solved(robot, parts).force[:, [2, 0, 1]], 1e-10)
 
 
 @deltas
 def test_friction_opposes_motion(name: str) -> None:
     robot = catalog.build(name)
     parts = states(robot, 10)
-    bare = solved(robot, parts, full=True)
-    rubbed = solved(robot, parts, friction={"law": "coulomb_viscous", "coulomb": 0.4, "viscous": 0.02})
+    bare = solved(robot, parts)
+    rubbed = solved(robot, parts, friction={"law": "coulomb_viscous", "coulomb": 0.4, "viscous": 0.02}).force
     expected = bare.force + 0.4 * np.sign(bare.velocity) + 0.02 * bare.velocity
     np.testing.assert_allclose(rubbed, expected, rtol=1e-14, atol=1e-14)
-    np.testing.assert_array_equal(solved(robot, parts, friction={"law": "none"}), bare.force)
+    np.testing.assert_array_equal(solved(robot, parts, friction={"law": "none"}).force, bare.force)
 
 
 @deltas
 def test_a_sample_has_the_same_bits_in_any_batch(name: str) -> None:
     robot = catalog.build(name)
     parts = states(robot, 24)
-    flat = solved(robot, parts)
-    boxed = solved(robot, tuple(part.reshape(2, 3, 4, 3) for part in parts))
+    flat = solved(robot, parts).force
+    boxed = solved(robot, tuple(part.reshape(2, 3, 4, 3) for part in parts)).force
     assert boxed.shape == (2, 3, 4, 3)
     np.testing.assert_array_equal(bits(boxed.reshape(24, 3)), bits(flat))
     for k in (0, 7, 8, 23):
-        np.testing.assert_array_equal(bits(solved(robot, tuple(part[k] for part in parts))), bits(flat[k]))
-    np.testing.assert_array_equal(bits(solved(robot, tuple(part[::-1] for part in parts))[::-1]), bits(flat))
+        np.testing.assert_array_equal(bits(solved(robot, tuple(part[k] for part in parts)).force), bits(flat[k]))
+    np.testing.assert_array_equal(bits(solved(robot, tuple(part[::-1] for part in parts)).force[::-1]), bits(flat))
 
 
 @deltas
 def test_out_of_reach_is_a_value_not_an_exception(name: str) -> None:
     robot = catalog.build(name)
     parts = states(robot, 5)
-    clean = solved(robot, parts)
+    clean = solved(robot, parts).force
     spoilt = [part.copy() for part in parts]
     spoilt[0][1], spoilt[0][3] = (3.0, 0.0, -0.5), np.nan
-    result = solved(robot, tuple(spoilt), full=True)
+    result = solved(robot, tuple(spoilt))
     assert isinstance(result, InverseDynamics)
     assert result.status.tolist() == [0, Status.NOT_REACHABLE, 0, Status.NOT_REACHABLE, 0]
     for values in result[:3]:
@@ -238,7 +242,7 @@ def test_out_of_reach_is_a_value_not_an_exception(name: str) -> None:
 
 def test_an_impossible_design_is_a_value_not_an_exception() -> None:
     robot = catalog.build("delta_3rr2rrr", rod_length=0.2)  # shorter than the arm reaches beyond the platform
-    result = inverse_dynamics(robot, position=(0.0, 0.0, -0.5), full=True)
+    result = inverse_dynamics(robot, position=(0.0, 0.0, -0.5))
     assert result.status == Status.NOT_REACHABLE
     assert np.isnan(result.force).all()
 
@@ -247,7 +251,7 @@ def test_a_pose_where_plain_newton_steps_go_astray() -> None:
     robot = catalog.build("delta_3rr2rrr")
     position = np.array([0.43, -0.64, -0.37])  # within reach, but so far to the side that they find another branch
     expected = reference({}, position, np.zeros(3), np.zeros(3))
-    result = inverse_dynamics(robot, position=position, full=True)
+    result = inverse_dynamics(robot, position=position)
     assert result.status == Status.OK
     np.testing.assert_allclose(result.force, expected["torque"], rtol=1e-9)
 
@@ -258,7 +262,7 @@ def test_stretched_limbs_get_a_status(stretch: float) -> None:
     p = robot.values
     reach = p["base_radius"] - p["platform_radius"]
     depth = np.sqrt((p["upper_arm"] + p["rod_length"]) ** 2 - reach**2)
-    result = inverse_dynamics(robot, position=(0.0, 0.0, -depth - stretch), full=True)
+    result = inverse_dynamics(robot, position=(0.0, 0.0, -depth - stretch))
     assert result.status != Status.OK
     assert np.isnan(result.force).all()
 
@@ -266,7 +270,7 @@ def test_stretched_limbs_get_a_status(stretch: float) -> None:
 def test_flat_rods_get_a_status() -> None:
     # arms and rods in one plane: the rods cannot carry the platform's weight
     robot = catalog.build("delta_3rr2rrr", rod_length=0.33)
-    result = inverse_dynamics(robot, position=(0.0, 0.0, 0.0), full=True)
+    result = inverse_dynamics(robot, position=(0.0, 0.0, 0.0))
     assert result.status != Status.OK
     assert np.isnan(result.force).all()
 
@@ -288,7 +292,10 @@ def test_a_hexapod_with_massless_legs_agrees_with_its_statics() -> None:
     velocity, acceleration = rng.normal(size=(2, 15, 6))
     load = rng.normal(size=(15, 6))
     motion = {"position": position, "rotation": rotation, "twist": velocity, "acceleration": acceleration}
-    kinematics, result = inverse_kinematics(robot, **motion), inverse_dynamics(robot, **motion, load=load, full=True)
+    kinematics, result = (
+        inverse_kinematics(robot, **motion),
+        inverse_dynamics(robot, forces=Forces(load=load), **motion),
+    )
     assert (result.status == Status.OK).all()
 
     legs, arms = leg_lines(robot, position, rotation)
@@ -315,9 +322,11 @@ def test_a_hexapod_with_massless_legs_agrees_with_its_statics() -> None:
 def test_batches_broadcast() -> None:
     robot = catalog.build("delta_3rr2rrr")
     r, v, _ = states(robot, 6)
-    got = inverse_dynamics(robot, position=r[:, None], twist=twist(v[:2])[None])
+    got = inverse_dynamics(robot, position=r[:, None], twist=twist(v[:2])[None]).force
     assert got.shape == (6, 2, 3)
-    alone = inverse_dynamics(robot, position=r[4], twist=twist(v[1]), rotation=np.eye(3), acceleration=np.zeros(6))
+    alone = inverse_dynamics(
+        robot, position=r[4], twist=twist(v[1]), rotation=np.eye(3), acceleration=np.zeros(6)
+    ).force
     np.testing.assert_array_equal(bits(got[4, 1]), bits(alone))
 
 
@@ -336,7 +345,7 @@ BAD_INPUT: dict[str, tuple[dict[str, Any], str]] = {
     "load": ({"load": np.zeros(3)}, r"load: got an array of shape \(3,\); expected \(\*batch, 6\)"),
     "gravity": ({"gravity": -9.81}, r"gravity: got an array of shape \(\); expected \(3,\), a vector of the world"),
     "turning": ({"twist": np.ones(6)}, "twist: the platform of delta_3rr2rrr cannot rotate; expected no angular part"),
-    "turned": ({"rotation": -np.eye(3)}, "rotation: the platform of delta_3rr2rrr cannot rotate"),
+    "turned": ({"rotation": -np.eye(3)}, "rotation: got a reflection; expected a rotation matrix"),
     "spinning up": ({"acceleration": np.ones(6)}, "acceleration: the platform of delta_3rr2rrr cannot rotate"),
 }
 
@@ -345,7 +354,7 @@ BAD_INPUT: dict[str, tuple[dict[str, Any], str]] = {
 def test_misuse_is_told(wrong: dict[str, Any], text: str) -> None:
     robot = catalog.build("delta_3rr2rrr")
     with pytest.raises(ValueError, match=text):
-        inverse_dynamics(robot, **{"position": (0.0, 0.0, -0.9), **wrong})
+        inverse_dynamics(robot, **in_records(**{"position": (0.0, 0.0, -0.9), **wrong}))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +371,7 @@ def test_misuse_is_told(wrong: dict[str, Any], text: str) -> None:
 )
 def test_friction_is_checked(friction: dict[str, Any], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
-        inverse_dynamics(catalog.build("delta_3rr2rrr"), position=(0.0, 0.0, -0.9), friction=friction)
+        inverse_dynamics(catalog.build("delta_3rr2rrr"), position=(0.0, 0.0, -0.9), forces=Forces(friction=friction))
 
 
 def test_the_package_offers_what_it_documents() -> None:
@@ -376,7 +385,7 @@ def test_long_batches_are_done_in_strips_with_the_same_bits(name: str, monkeypat
     states: Any = regions.states(robot, 53)
     everywhere = {"law": "coulomb_viscous", "joints": "all", "coulomb": 0.1, "viscous": 0.2}
     friction = [everywhere] if name == "irsbot2" else None
-    whole, status = joint_reactions(robot, **states, friction=friction, full=True)
+    whole, status = joint_reactions(robot, forces=Forces(friction=friction), **states)
     monkeypatch.setattr(inverse, "STRIP", 16)
-    parts, same = joint_reactions(robot, **states, friction=friction, full=True)
+    parts, same = joint_reactions(robot, forces=Forces(friction=friction), **states)
     assert_same_bits({"reactions": parts, "status": same}, {"reactions": whole, "status": status})

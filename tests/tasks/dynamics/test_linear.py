@@ -11,6 +11,7 @@ from robots.loads.declared import SpringLoad
 from robots.loads.family import with_loads
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.linear import deviations, linearisation
+from tasks.dynamics.records import Forces
 from tasks.mechanics.structure import structure_of
 from tests.tasks.mechanics.test_loads_peers import tree_of
 from tests.tasks.regions import states
@@ -25,7 +26,7 @@ def test_matrices_of_an_arm_are_the_derivatives_of_pinocchio() -> None:
     tree.model.armature = tree.inner([link.armature for link in robot.mechanism.limbs[0].links])
     rng = np.random.default_rng(5)
     q, qd, force = rng.normal(size=(3, 2, joints)) * np.array([[[1.0]], [[1.0]], [[50.0]]])
-    found = linearisation(robot, q=q, qd=qd, force=force)
+    found = linearisation(robot, q=q, qd=qd, forces=Forces(actuator=force))
     assert not found.status.any()
     slots = np.ix_(tree.slot, tree.slot)
     for k in range(2):
@@ -43,9 +44,9 @@ def test_matrices_of_an_arm_are_the_derivatives_of_pinocchio() -> None:
 def test_matrices_of_a_platform_with_a_spring_are_differences_of_forward_dynamics() -> None:
     robot = with_loads(catalog.build("gough_stewart"), {"s": SpringLoad("platform", 900.0, to=(0.1, 0.2, 0.3))})
     motion = states(robot, 1, seed=3)._asdict()
-    force = inverse_dynamics(robot, **motion)[0]
+    force = inverse_dynamics(robot, **motion).force[0]
     state = {key: motion[key][0] for key in ("position", "rotation", "twist")}
-    found, step = linearisation(robot, force=force, **state), 1e-5
+    found, step = linearisation(robot, forces=Forces(actuator=force), **state), 1e-5
     np.testing.assert_allclose(found.acceleration, motion["acceleration"][0], rtol=1e-9, atol=1e-9)
 
     def moved(number: int, size: float) -> np.ndarray:
@@ -57,7 +58,7 @@ def test_matrices_of_a_platform_with_a_spring_are_differences_of_forward_dynamic
             here["position"][k - 3] += size
         else:
             here["rotation"] = Rotation.from_rotvec(np.eye(3)[k] * size).as_matrix() @ here["rotation"]
-        return np.asarray(forward_dynamics(robot, force=force, **here))
+        return np.asarray(forward_dynamics(robot, forces=Forces(actuator=force), **here).acceleration)
 
     expected = np.stack([(moved(k, step) - moved(k, -step)) / (2.0 * step) for k in range(12)], axis=1)
     assert np.abs(found.state[6:] - expected).max() < 1e-7 * np.abs(expected).max()

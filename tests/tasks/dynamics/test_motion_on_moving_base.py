@@ -11,7 +11,9 @@ from scipy.spatial.transform import Rotation
 from benchmarks.motion.round_trip import moving
 from robots import catalog
 from robots.status import Status
-from tasks import accelerate
+from tasks import forward_dynamics
+from tasks.dynamics.records import Forces
+from tests.arguments import in_records
 
 pytest.importorskip("pinocchio", reason="no second engine to compare with: Pinocchio (package pin) is missing")
 
@@ -28,7 +30,7 @@ def test_accelerations_are_those_of_a_free_flyer_whose_motion_is_given(name: str
     motion: dict[str, Any] = {
         "base_rotation": base.rotation, "base_twist": base.twist, "base_acceleration": base.acceleration
     }  # fmt: skip
-    found = accelerate(robot, **state, force=force, **motion)
+    found = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **state, **motion))
     reference, compared = FloatingRobot(mechanism), 0
     home = np.broadcast_to(np.array(mechanism.platform.home.rotation, dtype=float), (count, 3, 3))
     for k in np.flatnonzero(found.status == Status.OK):
@@ -41,5 +43,5 @@ def test_accelerations_are_those_of_a_free_flyer_whose_motion_is_given(name: str
         compared += 1
         np.testing.assert_allclose(found.acceleration[k], expected, rtol=0, atol=1e-10 * np.abs(expected).max())
     assert compared >= 8
-    still = accelerate(robot, **state, force=force)
+    still = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **state))
     assert np.abs(found.acceleration - still.acceleration)[found.status == Status.OK].max() > 0.1

@@ -86,7 +86,7 @@ def test_below_the_limits_forward_dynamics_gives_back_the_motion() -> None:
     robot = ls.robots.build("irb6")
     state = {"q": np.full(5, 0.2), "qd": [0.3, -0.2, 0.1, 0.4, -0.3]}
     wanted = np.array([0.5, -0.4, 0.3, 0.2, 0.1])
-    inverse: Any = ls.inverse_dynamics(robot, **state, qdd=wanted, full=True)
+    inverse: Any = ls.inverse_dynamics(robot, qdd=wanted, **state)
     demand = ls.motor_demand(robot, force=inverse.force, velocity=inverse.velocity)
     motor = robot.mechanism.motors[0]
     np.testing.assert_allclose(
@@ -97,7 +97,7 @@ def test_below_the_limits_forward_dynamics_gives_back_the_motion() -> None:
     for of, asked in (("force", inverse.force), ("current", demand.current), ("voltage", demand.voltage)):
         limits = {"voltage": np.abs(demand.voltage).max() * 1.01, "current": np.abs(demand.current).max() * 1.01}
         fed: Any = ls.on_supply(robot, asked, of=of, **limits)  # type: ignore[arg-type]
-        moved = ls.accelerate(robot, force=fed(0.0, q, qd), **state)
+        moved = ls.forward_dynamics(robot, forces=ls.Forces(actuator=fed(0.0, q, qd)), **state)
         np.testing.assert_allclose(moved.acceleration, wanted, rtol=1e-9)
     timed: Any = ls.on_supply(robot, lambda time: inverse.force * time, voltage=1e3)
     np.testing.assert_allclose(timed(np.array([0.5, 2.0]), q, qd), np.outer([0.5, 2.0], inverse.force), rtol=1e-12)
@@ -108,7 +108,7 @@ def test_below_the_limits_forward_dynamics_gives_back_the_motion() -> None:
 def test_platforms_with_motors_are_fed_too() -> None:
     robot = ls.robots.build("delta_rl5_1450_motors")
     state = {"position": [0.1, 0.05, -1.0], "twist": [0.0, 0.0, 0.0, 0.4, -0.3, 0.2]}
-    inverse: Any = ls.inverse_dynamics(robot, **state, acceleration=[0.0, 0.0, 0.0, 2.0, 1.0, -3.0], full=True)
+    inverse: Any = ls.inverse_dynamics(robot, acceleration=[0.0, 0.0, 0.0, 2.0, 1.0, -3.0], **state)
     demand = ls.motor_demand(robot, force=inverse.force, velocity=inverse.velocity)
     fed: Any = ls.on_supply(robot, demand.voltage, of="voltage")
     force = fed(0.0, np.array(state["position"]), np.eye(3), np.array(state["twist"]))

@@ -12,7 +12,9 @@ from robots.loads.declared import SpringLoad, WrenchLoad
 from robots.loads.family import with_loads
 from robots.types import TWIST
 from tasks import forward_dynamics, inverse_dynamics, linearisation
+from tasks.dynamics.records import Forces
 from tasks.mathematics import rotations
+from tests.arguments import in_records
 
 TURN = rotations.rotation_matrix(np.array([0.9, 0.1, -0.2, 0.3]))
 BASE: dict[str, Any] = {
@@ -43,12 +45,15 @@ def test_forward_dynamics_undoes_inverse_dynamics_and_is_what_is_linearised(name
         twist[:, places], acceleration[:, places] = random.normal(size=(2, 2, free))
         state = {"position": np.array(robot.mechanism.platform.home.position, dtype=float), "twist": twist}
         change = {"acceleration": acceleration}
-    force = inverse_dynamics(robot, **state, **change, **BASE)
-    found = forward_dynamics(robot, **state, **change, force=force, **BASE)
+    force = inverse_dynamics(robot, **in_records(**state, **change, **BASE)).force
+    found = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **state, **change, **BASE)).acceleration
     size = np.abs(change[keys[2]]).max()
     assert np.abs(found - change[keys[2]]).max() < 1e-10 * size
-    assert np.abs(found - forward_dynamics(robot, **state, force=force)).max() > 1e-2 * size
-    linear = linearisation(robot, **state, force=force, **BASE)
+    assert (
+        np.abs(found - forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **state)).acceleration).max()
+        > 1e-2 * size
+    )
+    linear = linearisation(robot, **in_records(forces=Forces(actuator=force), **state, **BASE))
     assert not linear.status.any()
     assert linear.input.shape == (2, 2 * free, actuators)
     for k, place in enumerate(places):
@@ -59,7 +64,11 @@ def test_forward_dynamics_undoes_inverse_dynamics_and_is_what_is_linearised(name
             for side in (step, -step):
                 moved = np.array(np.broadcast_to(state[key], (2, np.shape(state[key])[-1])))
                 moved[:, place - 3 if not chain and part == 0 else place] += side
-                ends.append(forward_dynamics(robot, **{**state, key: moved}, force=force, **BASE)[:, places])
+                ends.append(
+                    forward_dynamics(
+                        robot, **in_records(forces=Forces(actuator=force), **{**state, key: moved}, **BASE)
+                    ).acceleration[:, places]
+                )
             slope = (ends[0] - ends[1]) / (2.0 * step)
             size = np.abs(linear.state[:, free:]).max()
             assert np.abs(slope - linear.state[:, free:, part * free + k]).max() < 1e-7 * size

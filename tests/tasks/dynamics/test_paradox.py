@@ -19,7 +19,8 @@ from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.status import Status
 from robots.types import BASE
-from tasks import accelerate_chain, simulate
+from tasks import forward_dynamics, simulate
+from tasks.dynamics.records import Forces
 
 FIRST, SECOND, SLOPE = 1.0, 2.0, 2.0
 """Masses [kg], and the tangent of the slope of the rod."""
@@ -81,8 +82,8 @@ def states(count: int) -> tuple[np.ndarray, np.ndarray]:
 def test_there_are_as_many_motions_as_by_enumeration_of_modes(factor: float) -> None:
     coefficient, (push, speed) = factor / FACTOR, states(200)
     law = {"law": "coulomb_viscous", "coulomb": coefficient, "load": "reaction", "joints": ["slide"]}
-    found = accelerate_chain(
-        SLIDERS, q=np.zeros_like(push), qd=speed, force=push, friction=law, gravity=(PULL, 0.0, 0.0)
+    found = forward_dynamics(
+        SLIDERS, q=np.zeros_like(push), qd=speed, gravity=(PULL, 0.0, 0.0), forces=Forces(friction=law, actuator=push)
     )
     seen = set()
     for k, status in enumerate(found.status):
@@ -90,10 +91,10 @@ def test_there_are_as_many_motions_as_by_enumeration_of_modes(factor: float) -> 
         seen.add(len(expected))
         if len(expected) == 1:
             assert status == Status.OK
-            np.testing.assert_allclose(found.qdd[k, 0], expected.pop(), rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(found.acceleration[k, 0], expected.pop(), rtol=1e-7, atol=1e-7)
         else:
             assert status == (Status.FRICTION_SEVERAL_SOLUTIONS if expected else Status.FRICTION_NO_SOLUTION)
-            assert np.isnan(found.qdd[k]).all()
+            assert np.isnan(found.acceleration[k]).all()
     assert seen == ({1} if factor < 1.0 else {0, 1, 2, 3} if factor < 5.0 else seen)
     assert len(seen) > 1 or factor < 1.0
 
@@ -103,13 +104,17 @@ def test_close_to_the_critical_coefficient_no_number_is_wrong() -> None:
     push, speed = states(200)
     for factor in (0.99, 1.01):
         law = {"law": "coulomb_viscous", "coulomb": factor / FACTOR, "load": "reaction", "joints": ["slide"]}
-        found = accelerate_chain(
-            SLIDERS, q=np.zeros_like(push), qd=speed, force=push, friction=law, gravity=(PULL, 0.0, 0.0)
+        found = forward_dynamics(
+            SLIDERS,
+            q=np.zeros_like(push),
+            qd=speed,
+            gravity=(PULL, 0.0, 0.0),
+            forces=Forces(friction=law, actuator=push),
         )
         for k in np.flatnonzero(found.status == Status.OK):
             expected = motions(push[k, 0], speed[k, 0], factor / FACTOR)
             assert len(expected) == 1
-            np.testing.assert_allclose(found.qdd[k, 0], expected.pop(), rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(found.acceleration[k, 0], expected.pop(), rtol=1e-6, atol=1e-6)
         assert Status.FRICTION_NOT_CONVERGED in found.status
 
 

@@ -12,9 +12,11 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import accelerate, equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
 from tasks.dynamics.integration import Modes, MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
+from tasks.dynamics.records import Forces
+from tests.arguments import in_records
 from tests.reference import rest_friction
 from tests.tasks.bits import bits
 
@@ -45,8 +47,9 @@ def forces(robot: Robot, count: int, seed: int = 2) -> np.ndarray:
 def test_without_friction_it_is_forward_dynamics(name: str) -> None:
     robot = catalog.build(name)
     at, force, load = states(robot, 5), forces(robot, 5), [0.0, 0.0, 0.0, 1.0, 0.0, 2.0]
-    found = accelerate(robot, **at, force=force, load=load)
-    expected = forward_dynamics(robot, **at, force=force, load=load)
+    none = {"law": "viscous", "viscous": 0.0}
+    found = forward_dynamics(robot, forces=Forces(load=load, actuator=force, friction=none), **at)
+    expected = forward_dynamics(robot, forces=Forces(load=load, actuator=force), **at).acceleration
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.acceleration, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
@@ -57,9 +60,9 @@ def test_inverse_dynamics_gives_the_forces_back(law: str, base: dict[str, Any]) 
     robot = catalog.build("five_bar")
     at, force = states(robot, 8), forces(robot, 8)
     given = {**at, "load": [0.0, 0.0, 0.0, 1.0, 0.0, -2.0], "friction": LAWS[law], **base}
-    found = accelerate(robot, force=force, **given)
+    found = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **given))
     assert (found.status == Status.OK).all()
-    back = inverse_dynamics(robot, acceleration=found.acceleration, **given)
+    back = inverse_dynamics(robot, **in_records(acceleration=found.acceleration, **given)).force
     np.testing.assert_allclose(back, force, rtol=0.0, atol=1e-10 * np.abs(force).max())
 
 
@@ -68,9 +71,9 @@ def test_the_same_of_a_robot_that_moves_in_space_with_the_load_in_platform_axes(
     at, force = states(robot, 4), forces(robot, 4)
     law = {**COULOMB, "joints": ["limb1.1", "limb1.2", "limb2.7", "limb3.4"]}
     given = {**at, "load": [0.0, 0.0, 0.0, 1.0, 3.0, -2.0], "load_axes": "platform", "friction": law}
-    found = accelerate(robot, force=force, **given)
+    found = forward_dynamics(robot, **in_records(forces=Forces(actuator=force), **given))
     assert (found.status == Status.OK).all()
-    back = inverse_dynamics(robot, acceleration=found.acceleration, **given)
+    back = inverse_dynamics(robot, **in_records(acceleration=found.acceleration, **given)).force
     np.testing.assert_allclose(back, force, rtol=0.0, atol=1e-10 * np.abs(force).max())
 
 
@@ -91,7 +94,7 @@ def test_friction_at_rest_is_that_of_bounded_least_squares() -> None:
     held = np.einsum("sji,sj->si", rows, random.uniform(-2.0, 2.0, rows.shape[:2]) * level)
     force = np.linalg.solve(np.swapaxes(plain.jacobian, 1, 2), (plain.gravity + held)[..., None])[..., 0]
     law = {"law": "coulomb_viscous", "coulomb": level, "joints": "all"}
-    found = accelerate(robot, **at, force=force, friction=law)
+    found = forward_dynamics(robot, forces=Forces(friction=law, actuator=force), **at)
     assert (found.status == Status.OK).all()
     limit, moved = np.full(rows.shape[1], level), 0
     for k in range(40):
@@ -120,7 +123,7 @@ def test_the_adaptive_integrator_agrees() -> None:
     """Through joints that come to rest and break away."""
     robot = catalog.build("five_bar")
     position = np.array(robot.mechanism.platform.home.position)
-    law, held = {"law": "coulomb_viscous", "coulomb": 0.3}, inverse_dynamics(robot, position=position)
+    law, held = {"law": "coulomb_viscous", "coulomb": 0.3}, inverse_dynamics(robot, position=position).force
 
     def force(t: float) -> np.ndarray:
         return held + np.array([0.9, -0.7]) * np.sin(25.0 * t)
@@ -141,7 +144,7 @@ def test_a_joint_that_breaks_away_and_stops_within_one_step_is_followed(rtol: fl
     robot = catalog.build("five_bar")
     position, twist = np.array(robot.mechanism.platform.home.position), np.zeros(6)
     twist[[3, 5]] = np.linalg.solve(equations_of_motion(robot, position=position).jacobian, [0.0, -0.02383879])
-    force = inverse_dynamics(robot, position=position) + np.array([-1.20905314, 1.88535444])
+    force = inverse_dynamics(robot, position=position).force + np.array([-1.20905314, 1.88535444])
     law = {"law": "coulomb_viscous", "coulomb": 0.3}
     run: dict[str, Any] = {"position": position, "twist": twist, "force": force, "friction": law}
     found = simulate_adaptive(robot, **run, times=[0.0, 0.02, 0.2], rtol=rtol, atol=rtol * 0.01)

@@ -13,10 +13,10 @@ from limbsweep import robots
 from robots.loads.motors import with_motor_conditions
 from robots.model import Robot
 from tasks.dynamics.fastest import fastest_motion
-from tasks.dynamics.inputs import GRAVITY
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
 from tasks.dynamics.paths.path import RobotPath, path_forces
 from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, curved_passes
+from tasks.dynamics.records import GRAVITY
 from tests.tasks.dynamics.test_fastest import case
 
 FREE = 1e9
@@ -62,9 +62,9 @@ def test_a_mass_that_power_limits() -> None:
     way, still = 1e-3, (0.0, 0.0, 0.0)
     line = np.linspace(home, home + np.array([0, 0, way]), 5)
     full = inverse_dynamics(
-        robot, position=home, twist=[0, 0, 0, 0, 0, 1.0], acceleration=[0, 0, 0, 0, 0, 1.0], gravity=still, full=True
+        robot, position=home, twist=[0, 0, 0, 0, 0, 1.0], acceleration=[0, 0, 0, 0, 0, 1.0], gravity=still
     )
-    bare = inverse_dynamics(robot, position=home, acceleration=[0, 0, 0, 0, 0, 1.0], gravity=still)
+    bare = inverse_dynamics(robot, position=home, acceleration=[0, 0, 0, 0, 0, 1.0], gravity=still).force
     inertia, rate = abs(bare[0]), abs(full.velocity[0])
     force = 300.0
     power = 0.4 * force * rate * math.sqrt(force / inertia * way)
@@ -82,8 +82,8 @@ def test_a_motor_on_a_limited_voltage() -> None:
     q, voltage, still = 0.1 * q, 4.0, (0.0, 0.0, 0.0)
     supplied = with_motor_conditions(robot, voltage=voltage)
     motor = robot.mechanism.motors[0]
-    one = inverse_dynamics(robot, q=q[0], qdd=[1.0, 0, 0, 0, 0], gravity=still, full=True)
-    ratio = inverse_dynamics(robot, q=q[0], qd=[1.0, 0, 0, 0, 0], gravity=still, full=True).velocity[0]
+    one = inverse_dynamics(robot, q=q[0], qdd=[1.0, 0, 0, 0, 0], gravity=still)
+    ratio = inverse_dynamics(robot, q=q[0], qd=[1.0, 0, 0, 0, 0], gravity=still).velocity[0]
     inertia, way = one.force[0] / ratio, 0.1 * abs(ratio)
     top, lag = voltage / motor.torque_constant, motor.resistance * inertia / motor.torque_constant**2
 
@@ -140,7 +140,7 @@ def by_transcription(robot: Robot, asked: dict[str, Any], jerk: float, power: fl
     path = RobotPath.through(robot, asked["position"], None, None)
     count = len(robot.mechanism.actuators)
     forces = path_forces(robot, path, s, GRAVITY, unlimited(count))
-    position = np.unwrap(actuator_positions(robot, position=path.at(s).pose["position"]), axis=0)
+    position = np.unwrap(actuator_positions(robot, position=path.at(s).pose["position"]).position, axis=0)
 
     def series(values: np.ndarray, order: int = 0) -> Any:
         fitted = np.polynomial.Polynomial.fit(s, values, 14, domain=[0.0, 1.0])

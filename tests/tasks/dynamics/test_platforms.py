@@ -13,6 +13,8 @@ from robots.status import Status
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
 from tasks.dynamics import free_motion as simulation
 from tasks.dynamics.free_motion import Form, Simulation
+from tasks.dynamics.records import Forces
+from tests.arguments import in_records
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import freedoms
@@ -36,8 +38,12 @@ def test_every_family_has_a_well() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_bottom_of_a_well_is_an_equilibrium(name: str) -> None:
     place = well(catalog.build(name))
-    found = forward_dynamics(place.robot, force=place.force, position=place.position, load=place.load)
-    scale = np.abs(forward_dynamics(place.robot, force=place.force, position=place.position)).max()
+    found = forward_dynamics(
+        place.robot, position=place.position, forces=Forces(load=place.load, actuator=place.force)
+    ).acceleration
+    scale = np.abs(
+        forward_dynamics(place.robot, position=place.position, forces=Forces(actuator=place.force)).acceleration
+    ).max()
     assert np.abs(found).max() < 1e-10 * scale
 
 
@@ -118,14 +124,19 @@ def test_forces_from_inverse_dynamics_drive_a_robot_along_its_trajectory() -> No
 
     found = simulate(
         robot,
-        force=lambda t: inverse_dynamics(robot, **on_the_way(t), load=pull),
+        force=lambda t: inverse_dynamics(robot, forces=Forces(load=pull), **on_the_way(t)).force,
         load=pull,
         step=2e-3,
         steps=100,
     )
     expected = np.array([on_the_way(t)["position"] for t in found.time])
     np.testing.assert_allclose(found.position, expected, rtol=0, atol=1e-9)
-    without = simulate(robot, force=lambda t: inverse_dynamics(robot, **on_the_way(t), load=pull), step=2e-3, steps=50)
+    without = simulate(
+        robot,
+        force=lambda t: inverse_dynamics(robot, forces=Forces(load=pull), **on_the_way(t)).force,
+        step=2e-3,
+        steps=50,
+    )
     assert np.abs(without.position[-1] - expected[50]).max() > 1e-3
 
 
@@ -190,7 +201,7 @@ def test_a_load_pushes_a_robot_as_forward_dynamics_says(name: str) -> None:
     load = np.zeros((4, 6))
     load[:, free] = place.load[free] + 0.05 * np.abs(place.load).max() * rng.normal(size=(4, len(free)))
     start = {"force": place.force, "position": place.position, "load": load}
-    expected = forward_dynamics(place.robot, **start)
+    expected = forward_dynamics(place.robot, **in_records(**start)).acceleration
     found = simulate(place.robot, **start, step=1e-5, steps=1)
     np.testing.assert_allclose(found.twist[1] / 1e-5, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 

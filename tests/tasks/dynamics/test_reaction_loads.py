@@ -8,8 +8,9 @@ import pytest
 from benchmarks.motion import loads, rest
 from benchmarks.motion.machines import machine
 from robots.status import Status
-from tasks import accelerate, inverse_dynamics, simulate
+from tasks import forward_dynamics, inverse_dynamics, simulate
 from tasks.dynamics.chains import ChainMotion
+from tasks.dynamics.records import Forces
 from tests.reference.free_bodies import Affine, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 from tests.tasks.bits import bits
@@ -48,10 +49,10 @@ def test_results_that_are_off_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 
     def shifted(part: str) -> None:
         def off(*args: object, **options: object) -> object:
-            motion = accelerate(*args, **options)  # type: ignore[arg-type]
+            motion = forward_dynamics(*args, **options)  # type: ignore[arg-type]
             return motion._replace(**{part: getattr(motion, part) * 1.001 + 1e-4})
 
-        monkeypatch.setattr(loads, "accelerate", off)
+        monkeypatch.setattr(loads, "forward_dynamics", off)
 
     for part in ("acceleration", "friction"):
         shifted(part)
@@ -64,7 +65,9 @@ def test_free_bodies_move_as_robots_do() -> None:
     for name in ("irb6", "five_bar", "three_loop_leg"):
         robot = machine(name)
         numbers = rest.setting(robot, "actuated", 4)
-        free = accelerate(robot, **numbers.state, force=rest.forces(numbers, 3.0), gravity=rest.GRAVITY)
+        free = forward_dynamics(
+            robot, gravity=rest.GRAVITY, forces=Forces(actuator=rest.forces(numbers, 3.0)), **numbers.state
+        )
         own = loads.without_friction(numbers, rest.forces(numbers, 3.0))
         np.testing.assert_allclose(own, free.acceleration, rtol=0, atol=1e-11 * np.abs(free.acceleration).max())
 
@@ -86,7 +89,7 @@ def test_what_reactions_hold_does_not_creep(name: str) -> None:
     robot = machine(name)
     chain = robot.mechanism.is_chain
     state = {"q": np.array([0.1])} if chain else {"position": np.array(robot.mechanism.platform.home.position)}
-    force = inverse_dynamics(robot, **state) + 0.02
+    force = inverse_dynamics(robot, **state).force + 0.02
     law = {"law": "coulomb_viscous", "coulomb": 0.3, "load": "reaction", "joints": "all"}
     found = simulate(robot, **state, force=force, friction=law, step=1.0, steps=60, every=10)
     assert found.status == Status.OK

@@ -11,7 +11,8 @@ from benchmarks.motion import rest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import accelerate_chain, forward_dynamics, inverse_dynamics, joint_reactions, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics, joint_reactions, simulate, simulate_adaptive
+from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import imbalance
 from tasks.features.friction.joints import normal_load
 from tests.reference import rest_friction
@@ -31,9 +32,16 @@ def irb6() -> Robot:
 def test_pins_without_friction_do_not_hold_a_parallelogram(irb6: Robot) -> None:
     rng = np.random.default_rng(3)
     q, force = rng.uniform(-0.5, 0.5, (40, 5)), rng.normal(size=(40, 5))
-    found = accelerate_chain(irb6, q=q, force=force, friction={"law": "coulomb_viscous", "joints": PINS})
+    found = forward_dynamics(
+        irb6, q=q, forces=Forces(friction={"law": "coulomb_viscous", "joints": PINS}, actuator=force)
+    )
     assert (found.status == Status.OK).all()
-    np.testing.assert_allclose(found.qdd, forward_dynamics(irb6, q=q, force=force), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        found.acceleration,
+        forward_dynamics(irb6, q=q, forces=Forces(actuator=force)).acceleration,
+        rtol=1e-9,
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("law", rest.LAWS)
@@ -127,13 +135,13 @@ def test_a_joint_at_its_limit_does_not_break_away_while_others_hold() -> None:
     q = rng.uniform(-0.5, 0.5, (50, 1))
     force = rng.uniform(0.0, 3.0, (50, 1))
     law = {"law": "coulomb_viscous", "joints": "all", "coulomb": 0.2}
-    found = accelerate_chain(robot, q=q, force=force, friction=law)
+    found = forward_dynamics(robot, q=q, forces=Forces(friction=law, actuator=force))
     full = np.isclose(np.abs(found.friction), 0.2, rtol=1e-12)
     partly = full.any(axis=1) & ~full.all(axis=1)
     assert partly.any()
     assert found.stuck[partly].all()
-    assert (found.qdd[partly] == 0.0).all()
-    assert (found.qdd[full.all(axis=1)] != 0.0).all()
+    assert (found.acceleration[partly] == 0.0).all()
+    assert (found.acceleration[full.all(axis=1)] != 0.0).all()
 
 
 def test_loads_from_reactions_at_rest_are_those_of_what_is_carried() -> None:
@@ -142,9 +150,9 @@ def test_loads_from_reactions_at_rest_are_those_of_what_is_carried() -> None:
     rng = np.random.default_rng(4)
     q, force = rng.uniform(-2.0, 2.0, (60, 3)), rng.normal(size=(60, 3)) * 5.0
     law = {"law": "coulomb_viscous", "coulomb": 6.0, "joints": "all", "load": "reaction", **bearing}
-    found = accelerate_chain(arm(), q=q, force=force, friction=law, gravity=DOWN)
+    found = forward_dynamics(arm(), q=q, gravity=DOWN, forces=Forces(friction=law, actuator=force))
     assert (found.status == Status.OK).all()
-    wrench = np.asarray(joint_reactions(arm(), q=q, qdd=found.qdd, gravity=DOWN))[:, 0]
+    wrench = np.asarray(joint_reactions(arm(), q=q, qdd=found.acceleration, gravity=DOWN).wrench)[:, 0]
     bending, radial = (np.hypot(wrench[..., a], wrench[..., a + 1]) for a in (0, 3))
     limit = 6.0 * normal_load("revolute", bending, radial, np.abs(wrench[..., 5]), bearing)
     assert (np.abs(found.friction) <= limit * (1.0 + 1e-8)).all()
@@ -158,7 +166,7 @@ def test_a_leg_at_rest_whose_loads_are_reactions_settles(coulomb: float) -> None
     rng = np.random.default_rng(5)
     q, force = rng.uniform(-2.5, 1.5, (100, 1)), rng.choice([0.0, 1.0, 20.0], (100, 1))
     law = {"law": "coulomb_viscous", "coulomb": coulomb, "joints": "all", "load": "reaction"}
-    found = accelerate_chain(leg(), q=q, force=force, friction=law)
+    found = forward_dynamics(leg(), q=q, forces=Forces(friction=law, actuator=force))
     assert (found.status == Status.OK).all()
 
 
@@ -198,9 +206,9 @@ def test_joints_that_nothing_pushes_rest_while_another_moves(irb6: Robot) -> Non
     random = np.random.default_rng(2)
     q = np.array([-0.93, 0.0, -0.38, -1.09, 8e-5]) + random.uniform(-1.0, 1.0, (200, 5)) * [0.0, 0.5, 0.0, 0.0, 0.0]
     qd = np.array([0.0, 1.0, 0.0, 0.0, 0.0]) * random.uniform(1.0, 2.0, (200, 1))
-    moved = accelerate_chain(irb6, q=q, qd=qd, force=[0.0, 0.38, -0.088, 0.0, 0.0], friction=friction)
+    moved = forward_dynamics(irb6, q=q, qd=qd, forces=Forces(friction=friction, actuator=[0.0, 0.38, -0.088, 0.0, 0.0]))
     assert (moved.status == Status.OK).all()
-    assert (moved.qdd[:, [0, 3, 4]] == 0.0).all()
+    assert (moved.acceleration[:, [0, 3, 4]] == 0.0).all()
 
 
 def test_bristles_in_the_joints_of_a_loop() -> None:
@@ -243,6 +251,6 @@ def test_forces_that_hold_friction_at_its_limit_are_found_again(irb6: Robot) -> 
     rng = np.random.default_rng(6)
     q, qd, qdd = rng.uniform(-0.3, 0.3, (20, 5)), rng.normal(size=(20, 5)), rng.normal(size=(20, 5))
     law = {"law": "coulomb_viscous", "coulomb": 0.3, "joints": PINS}
-    force = inverse_dynamics(irb6, q=q, qd=qd, qdd=qdd, friction=law)
-    found = accelerate_chain(irb6, q=q, qd=qd, force=force, friction=law)
-    np.testing.assert_allclose(found.qdd, qdd, rtol=0, atol=1e-9)
+    force = inverse_dynamics(irb6, q=q, qd=qd, qdd=qdd, forces=Forces(friction=law)).force
+    found = forward_dynamics(irb6, q=q, qd=qd, forces=Forces(friction=law, actuator=force))
+    np.testing.assert_allclose(found.acceleration, qdd, rtol=0, atol=1e-9)

@@ -102,7 +102,7 @@ def test_intervals_add_up_as_the_linear_programme_of_them() -> None:
     widths = dict(zip(robot.mechanism.actuators, np.linspace(1e-5, 6e-5, 6), strict=True))
     home = robot.mechanism.platform.home.position
     found = ls.clearance_error(robot, Clearances.of(robot.mechanism, backlash=widths), position=home)
-    inverse: Any = ls.inverse_dynamics(robot, position=home, full=True)
+    inverse: Any = ls.inverse_dynamics(robot, position=home)
     influence = np.linalg.inv(inverse.jacobian)
     bounds = [(-0.5 * width, 0.5 * width) for width in widths.values()]
     best = [-linprog(-row, bounds=bounds).fun for row in influence]

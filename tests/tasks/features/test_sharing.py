@@ -19,6 +19,7 @@ from robots.types import BASE
 from storage.errors import StoreError
 from tasks.dynamics.inverse import body_motion, inertial_wrench
 from tasks.features.friction.history import friction_input
+from tests.arguments import in_records
 
 GRAVITY = (1.0, -3.0, -9.81)
 MOVING: dict[str, dict[str, Any]] = {
@@ -60,7 +61,7 @@ def network(
     """
     motion, mechanism = body_motion(robot, **state), robot.mechanism
     if forces is None:
-        forces = np.asarray(ls.inverse_dynamics(robot, gravity=GRAVITY, **state))
+        forces = np.asarray(ls.inverse_dynamics(robot, gravity=GRAVITY, **state).force)
     names = [(k, i) for k, x in enumerate(mechanism.instances) for i in range(len(mechanism.limbs[x.limb].links))]
     place = {name: 6 * n for n, name in enumerate([*names, "platform"])}
     size = 6 * len(place) if not mechanism.is_chain else 6 * len(names)
@@ -135,10 +136,10 @@ SLOW = {"three_loop_leg"}
 def test_reactions_are_those_of_bodies_between_springs(name: str) -> None:
     robot = catalog.build(name)
     soft, state = uneven(robot), moving_of(robot, name)
-    reactions = ls.joint_reactions(robot, gravity=GRAVITY, elasticity=soft, **state)
+    reactions = ls.joint_reactions(robot, gravity=GRAVITY, forces=ls.Forces(elasticity=soft), **state).wrench
     expected, size = network(robot, state, soft), np.nanmax(np.abs(reactions))
     np.testing.assert_allclose(reactions, expected, atol=1e-7 * size)
-    assert np.nanmax(np.abs(reactions - ls.joint_reactions(robot, gravity=GRAVITY, **state))) > 1e-3 * size
+    assert np.nanmax(np.abs(reactions - ls.joint_reactions(robot, gravity=GRAVITY, **state).wrench)) > 1e-3 * size
 
 
 RUBBING = {
@@ -158,13 +159,15 @@ def test_forward_dynamics_goes_back_to_the_motion_whose_loads_elasticity_shares(
     robot = catalog.build(name)
     soft, state = uneven(robot), moving_of(robot, name)
     options: Any = {"gravity": GRAVITY, "friction": RUBBING}
-    force = ls.inverse_dynamics(robot, elasticity=soft, **options, **state)
+    force = ls.inverse_dynamics(robot, **in_records(forces=ls.Forces(elasticity=soft), **options, **state)).force
     at = without_acceleration(state)
-    moving = ls.accelerate(robot, force=force, elasticity=soft, **options, **at)
+    moving = ls.forward_dynamics(
+        robot, **in_records(forces=ls.Forces(elasticity=soft, actuator=force), **options, **at)
+    )
     asked = np.asarray(state.get("acceleration", state.get("qdd", np.zeros(6))))
     assert moving.status == 0
     np.testing.assert_allclose(moving.acceleration, asked, atol=1e-9)
-    even = ls.accelerate(robot, force=force, **options, **at)
+    even = ls.forward_dynamics(robot, **in_records(forces=ls.Forces(actuator=force), **options, **at))
     assert np.abs(even.acceleration - asked).max() > 1e-3
 
 
@@ -173,7 +176,9 @@ def test_friction_in_forward_dynamics_is_that_of_its_law_at_the_loads_of_bodies_
     soft, state, force = uneven(robot), moving_of(robot, "five_bar"), np.array([3.0, -12.0])
     rubbing = {**RUBBING, "joints": ["1", "2"]}  # its point turns freely on both of the others
     at: Any = without_acceleration(state)
-    moving = ls.accelerate(robot, force=force, gravity=GRAVITY, friction=rubbing, elasticity=soft, **at)
+    moving = ls.forward_dynamics(
+        robot, gravity=GRAVITY, forces=ls.Forces(friction=rubbing, elasticity=soft, actuator=force), **at
+    )
     state["acceleration"] = moving.acceleration
     places = friction_input(robot, rubbing).groups[0].places
     friction = {(place.limb, place.joint): float(x) for place, x in zip(places, moving.friction, strict=True)}
@@ -230,7 +235,9 @@ def test_the_stiffness_of_all_alike_decides_by_its_ratios_alone() -> None:
         Elasticity.of(robot.mechanism, joints={"all": (1e4 * f, 1e4 * f, 1e4 * f, 1e6 * f, 1e6 * f, 1e6 * f)})
         for f in (1.0, 50.0)
     ]
-    soft, stiff = (ls.joint_reactions(robot, gravity=GRAVITY, elasticity=x, **state) for x in parts)
+    soft, stiff = (
+        ls.joint_reactions(robot, gravity=GRAVITY, forces=ls.Forces(elasticity=x), **state).wrench for x in parts
+    )
     np.testing.assert_allclose(soft, stiff, atol=1e-9 * np.abs(soft).max())
 
 
@@ -244,7 +251,9 @@ def test_the_stiffness_of_all_alike_decides_by_its_ratios_alone() -> None:
 def test_what_leaves_reactions_open_is_refused(soft: Any, text: str) -> None:
     robot = ls.robots.build("five_bar")
     with pytest.raises(ValueError, match=text):
-        ls.joint_reactions(robot, position=[0.05, 0.0, -0.6], elasticity=Elasticity.of(robot.mechanism, **soft))
+        ls.joint_reactions(
+            robot, position=[0.05, 0.0, -0.6], forces=ls.Forces(elasticity=Elasticity.of(robot.mechanism, **soft))
+        )
 
 
 @pytest.mark.slow
@@ -268,7 +277,7 @@ def test_a_sweep_shares_loads_and_friction_follows_them() -> None:
     motion = (shared[f"joint_{name}"].transpose("time", "joint") for name in ("position", "velocity", "acceleration"))
     q, qd, qdd = (values.values[:, [place]] for values in motion)
     options: Any = {"gravity": (0, -9.8, 0.5), "friction": {**law, **values}, "elasticity": soft}
-    own = ls.joint_reactions(robot, q=q, qd=qd, qdd=qdd, **options)
+    own = ls.joint_reactions(robot, **in_records(q=q, qd=qd, qdd=qdd, **options)).wrench
     np.testing.assert_allclose(shared["joint_reaction"].transpose("time", ...), own[:, 0], rtol=1e-8, atol=1e-8)
     even = ls.compute(ls.Sweep.from_dict({key: x for key, x in sweep.items() if key != "criteria"})).squeeze()
     assert (abs(even["actuator_force"] - shared["actuator_force"]) > 1e-4).all()

@@ -26,11 +26,11 @@ def test_bits_of_other_processors(processor: str, name: str, monkeypatch: pytest
         pytest.skip(f"the processor of this machine has no {PROCESSORS[processor]}")
     robot = catalog.build(name)
     moving = states(robot, 24)
-    here = inverse_dynamics(robot, **moving)
+    here = inverse_dynamics(robot, **moving).force
     monkeypatch.setattr(llvm, "get_host_cpu_name", lambda: processor)
     features = llvm_kernels.REGISTERS if "avx512" in processor else ""  # two groups of samples at a time, or one
     monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: SimpleNamespace(flatten=lambda: features))
     monkeypatch.setattr(kernel, "_kernels", {})
-    there = inverse_dynamics(robot, **moving)
+    there = inverse_dynamics(robot, **moving).force
     assert kernel.compiled()
     np.testing.assert_array_equal(bits(there), bits(here))

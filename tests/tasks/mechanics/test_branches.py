@@ -34,7 +34,7 @@ def test_poses_of_a_wide_box(name: str) -> None:
     box = np.array([sum(lengths) if f"v{axis}" in free else 0.0 for axis in "xyz"])
     position = np.array(home.position) + rng.uniform(-box, box, (POSES, 3))
     expected, reached = CLOSED_FORMS[name](robot.values, position, np.tile(np.eye(3), (POSES, 1, 1)))
-    found = actuator_positions(robot, position=position)
+    found = actuator_positions(robot, position=position).position
     status = inverse_kinematics(robot, position=position).status
     np.testing.assert_array_equal(status == Status.OK, reached)
     assert reached.sum() > POSES / 20
@@ -51,7 +51,7 @@ def test_a_platform_of_any_size(scale: float) -> None:
     position = home + scale * rng.uniform(-1.5, 1.5, (POSES, 3))
     rotation = Rotation.from_rotvec(rng.uniform(-0.9, 0.9, (POSES, 3))).as_matrix()
     expected, _ = gough_stewart(robot.values, position, rotation)
-    found = actuator_positions(robot, position=position, rotation=rotation)
+    found = actuator_positions(robot, position=position, rotation=rotation).position
     assert np.isfinite(found).all()
     assert apart(found, expected, turning=False).max() < ACCURATE * scale
 
@@ -112,7 +112,7 @@ def test_legs_never_come_out_on_their_other_side() -> None:
     position = rng.uniform([-2.5, -2.5, -2.5], [2.5, 2.5, 2.5], (4 * POSES, 3))
     rotation = Rotation.random(len(position), rng=rng).as_matrix()
     expected, _ = gough_stewart(robot.values, position, rotation)
-    found = actuator_positions(robot, position=position, rotation=rotation)
+    found = actuator_positions(robot, position=position, rotation=rotation).position
     solved = np.isfinite(found).all(axis=-1)
     assert solved.mean() > 0.99
     assert apart(found[solved], expected[solved], turning=False).max() < ACCURATE

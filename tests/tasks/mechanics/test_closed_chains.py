@@ -16,6 +16,7 @@ from robots.types import BASE, Vector
 from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
 from tasks.dynamics.inverse import body_motion, inertial_wrench
+from tasks.dynamics.records import Forces
 from tasks.mechanics.structure import structure_of
 from tests.reference import leg_coordinates
 from tests.tasks.bits import bits
@@ -43,8 +44,8 @@ def test_the_leg_is_that_of_redundant_coordinates(name: str) -> None:
     wrapped = np.angle(np.exp(1j * (angles - [each.angles for each in expected])))
     np.testing.assert_allclose(wrapped, 0.0, atol=1e-12)
     torque = np.array([each.torque for each in expected])
-    np.testing.assert_allclose(inverse_dynamics(LEG, **moving, gravity=GRAVITY)[:, 0], torque, rtol=0, atol=1e-9)
-    forces = joint_reactions(LEG, **moving, gravity=GRAVITY)[:, 0, :, 3:5]
+    np.testing.assert_allclose(inverse_dynamics(LEG, **moving, gravity=GRAVITY).force[:, 0], torque, rtol=0, atol=1e-9)
+    forces = joint_reactions(LEG, **moving, gravity=GRAVITY).wrench[:, 0, :, 3:5]
     np.testing.assert_allclose(forces, [each.forces for each in expected], rtol=0, atol=1e-9)
     assert np.abs(torque).max() > 1.0
 
@@ -57,7 +58,7 @@ def test_redundant_coordinates_tell_where_the_leg_does_not_close() -> None:
 def test_a_closure_pulls_both_its_bodies_in_opposite_directions() -> None:
     """Eqs. (A29) and (A30) of the source print one sign for both, which balances no body."""
     moving = {"q": [0.3], "qd": [2.0], "qdd": [-5.0]}
-    motion, wrenches = body_motion(LEG, **moving), joint_reactions(LEG, **moving, gravity=GRAVITY)[0]
+    motion, wrenches = body_motion(LEG, **moving), joint_reactions(LEG, **moving, gravity=GRAVITY).wrench[0]
     (limb,) = LEG.mechanism.limbs
     force = {name: wrenches[k, 3:] for k, name in enumerate(limb.joints)}
 
@@ -239,14 +240,16 @@ def test_other_loops_agree_with_the_newton_euler_system(name: str) -> None:
         "qdd": 5.0 * rng.normal(size=(16, 1)),
     }
     gravity = (1.0, -9.0, 3.0)
-    done = inverse_dynamics(robot, **states, gravity=gravity, full=True)
+    done = inverse_dynamics(robot, gravity=gravity, **states)
     assert (done.status == Status.OK).all()
     expected = joint_reactions_reference(robot, **states, gravity=gravity, method="least_norm")
     scale = np.abs(expected.wrench).max()
     np.testing.assert_allclose(done.force, expected.actuator_force, rtol=0, atol=1e-10 * scale)
-    found = joint_reactions(robot, **states, gravity=gravity)
+    found = joint_reactions(robot, **states, gravity=gravity).wrench
     np.testing.assert_allclose(found, expected.wrench, rtol=0, atol=1e-9 * scale)
-    again = forward_dynamics(robot, force=done.force, q=states["q"], qd=states["qd"], gravity=gravity)
+    again = forward_dynamics(
+        robot, q=states["q"], qd=states["qd"], gravity=gravity, forces=Forces(actuator=done.force)
+    ).acceleration
     np.testing.assert_allclose(again, states["qdd"], rtol=0, atol=1e-10 * np.abs(states["qdd"]).max())
     assert unique(robot).all() == (name == "rusr")
 

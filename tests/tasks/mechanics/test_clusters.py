@@ -24,6 +24,7 @@ from tasks.mechanics.kinematics import Motion, Pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of
+from tests.arguments import in_records
 from tests.tasks.machines import X
 from tests.tasks.moving import motion
 
@@ -138,7 +139,7 @@ def test_rates_and_accelerations_are_derivatives(robot: Robot) -> None:
 
 def test_agrees_with_pinocchio(robot: Robot, peer: ModuleType) -> None:
     case, engine = motion(robot, 10), peer.ClosedMechanism(robot.mechanism)
-    force, joints = inverse_dynamics(robot, **case), inverse_kinematics(robot, **case)
+    force, joints = inverse_dynamics(robot, **case).force, inverse_kinematics(robot, **case)
     for k in range(10):
         theirs = engine.solve(*(case[name][k] for name in ("position", "rotation", "twist", "acceleration")))
         count = theirs.q.shape[1]
@@ -151,14 +152,14 @@ def test_agrees_with_pinocchio(robot: Robot, peer: ModuleType) -> None:
 def test_loops_without_mass_change_no_force(name: str) -> None:
     plain = Robot.of(DELTA, {})
     case = motion(plain, 10)
-    close(inverse_dynamics(extended(name, mass=0.0), **case), inverse_dynamics(plain, **case), 1e-12)
+    close(inverse_dynamics(extended(name, mass=0.0), **case).force, inverse_dynamics(plain, **case).force, 1e-12)
 
 
 def test_reactions_are_those_of_the_whole_system(robot: Robot) -> None:
     case = {**motion(robot, 5), "load": 5.0 * np.random.default_rng(4).normal(size=(5, 6))}
     expected = joint_reactions_reference(robot, **case, method="least_norm")
-    close(joint_reactions(robot, **case), expected.wrench, 1e-9)
-    close(inverse_dynamics(robot, **case), expected.actuator_force, 1e-9)
+    close(joint_reactions(robot, **in_records(**case)).wrench, expected.wrench, 1e-9)
+    close(inverse_dynamics(robot, **in_records(**case)).force, expected.actuator_force, 1e-9)
 
 
 def test_the_free_multipliers_of_a_cluster_are_counted(name: str, robot: Robot) -> None:

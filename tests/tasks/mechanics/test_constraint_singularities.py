@@ -7,22 +7,17 @@ There neither a leg nor J_IK, the directions of the legs, is singular.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-import limbsweep as ls
 from pipeline import Sweep, run
 from pipeline.errors import InputError
-from pipeline.execution.trial import trial
 from robots import catalog
-from robots.criteria.elasticity import Elasticity
 from robots.geometry import about, point, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.status import Status
 from robots.types import BASE
-from tasks import accelerate, cartesian_stiffness, forward_dynamics, inverse_dynamics, joint_reactions
+from tasks import inverse_dynamics
 from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import mount_values, solved_limb, structure_of
 
@@ -83,60 +78,19 @@ def test_what_legs_hold_is_known_in_closed_form(x: float) -> None:
 def test_neither_legs_nor_actuators_are_singular_there() -> None:
     """What inverse dynamics asks: directions of legs, which are in no plane."""
     position = np.stack([np.linspace(0.0, 3.0 * APART, 31), np.zeros(31), np.full(31, HEIGHT)], axis=-1)
-    np.testing.assert_array_equal(inverse_dynamics(ROBOT, position=position, full=True).status, Status.OK)
+    np.testing.assert_array_equal(inverse_dynamics(ROBOT, position=position).status, Status.OK)
 
 
 @pytest.mark.parametrize("samples", [2, 12])
 def test_a_crossing_between_two_samples_shows_in_all_beyond(samples: int) -> None:
     place = 2.0 * APART + np.linspace(-0.1, 0.15, samples)
     position = np.stack([place, np.zeros(samples), np.full(samples, HEIGHT)], axis=-1)
-    solved = inverse_dynamics(ROBOT, position=position, constraints=True, full=True)
+    solved = inverse_dynamics(ROBOT, position=position, constraints=True)
     beyond = place > 2.0 * APART
     np.testing.assert_array_equal(solved.status, np.where(beyond, Status.CONSTRAINT_SINGULAR, Status.OK))
     np.testing.assert_array_equal(np.isnan(solved.force).all(axis=1), beyond)
-    kept = inverse_dynamics(ROBOT, position=position)[~beyond]
+    kept = inverse_dynamics(ROBOT, position=position).force[~beyond]
     np.testing.assert_array_equal(solved.force[~beyond], kept)
-
-
-def beside(places: np.ndarray) -> np.ndarray:
-    return np.stack([places, np.zeros_like(places), np.full_like(places, HEIGHT)], axis=-1)
-
-
-FRICTION = {
-    "law": "coulomb_viscous",
-    "joints": "passive",
-    "load": "reaction",
-    "coulomb": 0.01,
-    "viscous": 0.1,
-    "friction_arm": 0.01,
-}
-
-
-def test_reactions_and_friction_from_them_are_not_looked_for_where_legs_hold_nothing() -> None:
-    places = np.array([0.0, 1.9, 2.0, 2.0 + 1e-9, 2.1, 4.0]) * APART
-    lost = places >= 2.0 * APART
-    found = joint_reactions(ROBOT, position=beside(places))
-    np.testing.assert_array_equal(np.isnan(found).any(axis=(1, 2, 3)), lost)
-    with_friction = inverse_dynamics(
-        ROBOT, position=beside(places), twist=[0.0, 0.0, 0.0, 0.0, 0.0, 0.1], friction=FRICTION, full=True
-    )
-    np.testing.assert_array_equal(with_friction.status, np.where(lost, Status.CONSTRAINT_SINGULAR, Status.OK))
-    elastic = Elasticity.of(ROBOT.mechanism, actuators={"all": 1e5})
-    stiff = cartesian_stiffness(ROBOT, elastic, position=beside(places))
-    np.testing.assert_array_equal(stiff.status, np.where(lost, Status.CONSTRAINT_SINGULAR, Status.OK))
-
-
-@pytest.mark.parametrize("friction", [None, FRICTION, {"law": "viscous", "viscous": 0.1}])
-def test_forward_dynamics_and_a_simulation_end_there(friction: dict[str, Any] | None) -> None:
-    places = np.array([0.0, 1.9, 2.0, 2.1]) * APART
-    expected = np.where(places >= 2.0 * APART, Status.CONSTRAINT_SINGULAR, Status.OK)
-    state = {"position": beside(places), "force": np.zeros(3)}
-    if friction is None:
-        np.testing.assert_array_equal(forward_dynamics(ROBOT, **state, full=True)[1], expected)
-    else:
-        moving = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
-        found = accelerate(ROBOT, **state, twist=moving, friction=friction)
-        np.testing.assert_array_equal(found.status, expected)
 
 
 @pytest.mark.parametrize("apart", [0.0, 1e-15, 1e-9, 1e-6])
@@ -144,7 +98,7 @@ def test_a_reference_pose_that_is_singular_gives_no_forces(apart: float) -> None
     """Legs of equal radii are parallel everywhere, at the reference pose too: rounding is no rank."""
     robot, random = three_upu(apart), np.random.default_rng(1)
     position = np.array([0.0, 0.0, HEIGHT]) + random.uniform(-0.2, 0.2, (500, 3)) * (np.arange(500) > 0)[:, None]
-    solved = inverse_dynamics(robot, position=position, full=True)
+    solved = inverse_dynamics(robot, position=position)
     assert set(solved.status) <= {Status.ILL_CONDITIONED, Status.PLATFORM_SINGULAR}
     assert np.isnan(solved.force).all()
 
@@ -191,17 +145,6 @@ def sweep(robot: str, amplitude: list[float], metrics: str) -> Sweep:
     return Sweep.from_text(SWEEP.format(robot=robot, amplitude=amplitude, metrics=metrics))
 
 
-def test_check_looks_for_them_whatever_a_sweep_asks_for() -> None:
-    for amplitude, worst in ((0.15, set()), (0.25, {Status.CONSTRAINT_SINGULAR})):
-        made = ls.sweep(
-            robot=ROBOT,
-            trajectories={"side": {"kind": "line_sine", "amplitude": [amplitude, 0.0, 0.0], "period": 4.0}},
-            time={"stop": 1.0, "step": 0.1},
-            metrics=["peak_force"],
-        )
-        assert {Status[status.name] for status in trial(made).result.statuses} == worst
-
-
 def test_a_chain_has_no_such_metric() -> None:
     with pytest.raises(ValueError, match="has no platform that limbs hold"):
         inverse_dynamics(catalog.build("planar_3r"), q=np.zeros(3), constraints=True)
@@ -224,9 +167,9 @@ def test_type_one_of_a_delta() -> None:
     reach = robot.values["upper_arm"] + robot.values["rod_length"]
     inward = robot.values["base_radius"] - robot.values["platform_radius"]
     lowest = -float(np.sqrt(reach**2 - inward**2))
-    status = inverse_dynamics(robot, position=[[0.0, 0.0, lowest + 1e-3], [0.0, 0.0, lowest - 1e-3]], full=True).status
+    status = inverse_dynamics(robot, position=[[0.0, 0.0, lowest + 1e-3], [0.0, 0.0, lowest - 1e-3]]).status
     assert status.tolist() == [Status.OK, Status.NOT_REACHABLE]
-    assert inverse_dynamics(robot, position=[0.0, 0.0, lowest], full=True).status in (
+    assert inverse_dynamics(robot, position=[0.0, 0.0, lowest]).status in (
         Status.SINGULAR,
         Status.NOT_REACHABLE,
     )

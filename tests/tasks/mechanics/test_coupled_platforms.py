@@ -32,7 +32,7 @@ def motions(robot: Robot, count: int = 3) -> Any:
 
 def forces(robot: Robot, q: Any, qd: Any, qdd: Any, **loads: Any) -> Any:
     loaded = with_loads(robot, loads) if loads else robot
-    return np.asarray(inverse_dynamics(loaded, q=q, qd=qd, qdd=qdd))
+    return np.asarray(inverse_dynamics(loaded, q=q, qd=qd, qdd=qdd).force)
 
 
 def peer_of(robot: Robot) -> tuple[Any, int]:
@@ -109,7 +109,7 @@ def test_a_wrench_does_the_work_that_the_actuators_do(name: str) -> None:
             assert (solved.status == Status.OK).all()
             x, y, z, yaw, pitch, roll = solved.position[0, 0, columns]
             turn = np.array(home) @ _about(2, yaw) @ _about(1, pitch) @ _about(0, roll)
-            ends.append((np.array([x, y, z]), turn, np.asarray(actuator_positions(robot, q=at))[0]))
+            ends.append((np.array([x, y, z]), turn, np.asarray(actuator_positions(robot, q=at).position)[0]))
         (p0, turn0, u0), (p1, turn1, u1) = ends
         spin = turn1 @ turn0.T
         turned = 0.5 * np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]])
@@ -157,9 +157,9 @@ def test_a_platform_grows_as_one_that_is_larger() -> None:
     warm = with_warm_links(robot, expansion={"platform": 1e-3}, temperature=20.0)
     larger = catalog.build("coupled_3rps", platform_radius=1.02 * robot.values["platform_radius"])
     q, _, _ = motions(robot)
-    lengths = [np.asarray(actuator_positions(each, q=q)) for each in (robot, warm, larger)]
+    lengths = [np.asarray(actuator_positions(each, q=q).position) for each in (robot, warm, larger)]
     poses = [inverse_kinematics(each, q=q).position[:, 0, :6] for each in (robot, warm, larger)]
     np.testing.assert_allclose(poses[1], poses[2], atol=1e-12)
     assert np.abs(poses[1] - poses[0]).max() > 1e-6
-    zero = [np.asarray(actuator_positions(each, q=np.zeros_like(q))) for each in (robot, warm, larger)]
+    zero = [np.asarray(actuator_positions(each, q=np.zeros_like(q)).position) for each in (robot, warm, larger)]
     np.testing.assert_allclose(lengths[1] - zero[1], lengths[2] - zero[2], atol=1e-12)

@@ -80,9 +80,7 @@ def _forces(name: str, coupling: float) -> Any:
 @pytest.mark.parametrize("coupling", [0.0, 1.0])
 def test_torques_are_those_of_lagrange(of: Any, coupling: float) -> None:
     states = States.random(len(of.reference.freedoms), 6, 9)
-    made = inverse_dynamics(
-        robot(of, rotor=2e-3, coupling=coupling), gravity=(0, 0, -GRAVITY), full=True, **states.moving
-    )
+    made = inverse_dynamics(robot(of, rotor=2e-3, coupling=coupling), gravity=(0, 0, -GRAVITY), **states.moving)
     forces = _forces(of.name, coupling)
     expected = np.array([forces(*each) for each in zip(states.q, states.qd, states.qdd, strict=True)])
     np.testing.assert_allclose(np.einsum("sdj,sd->sj", made.jacobian, made.force), expected, rtol=1e-10, atol=1e-10)

@@ -53,7 +53,7 @@ def test_two_inertias_and_a_spring_swing_as_their_closed_form() -> None:
     assert robot.mechanism.actuators == ("q0_rotor",)
     load = 4.0 * 0.6**3 / 3
     omega = np.sqrt(stiffness * (1 / load + 1 / rotor))
-    state = ls.linearisation(robot, q=np.zeros(2), force=[0.0], gravity=(0.0, 0.0, 0.0)).state
+    state = ls.linearisation(robot, q=np.zeros(2), gravity=(0.0, 0.0, 0.0), forces=ls.Forces(actuator=[0.0])).state
     assert np.abs(np.linalg.eigvals(state).imag).max() == pytest.approx(omega, rel=1e-9)
     errors = []
     for steps in (40, 80):
@@ -95,7 +95,7 @@ def test_accelerations_are_those_of_mujoco_with_a_body_for_each_rotor(q: tuple[f
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.qfrc_applied[2:] = q, rates, (1.3, -0.8)
     mujoco.mj_forward(model, data)
-    moved = ls.accelerate(robot, force=[1.3, -0.8], q=q, qd=rates, gravity=DOWN)
+    moved = ls.forward_dynamics(robot, q=q, qd=rates, gravity=DOWN, forces=ls.Forces(actuator=[1.3, -0.8]))
     np.testing.assert_allclose(moved.acceleration, data.qacc, rtol=1e-9)
     assert (np.abs(moved.acceleration[2:] - np.array([1.3, -0.8]) / (0.05, 0.03)) > 1e-6).all() == beyond
 
@@ -142,12 +142,14 @@ def test_gears_and_rotors_of_drives_go_to_the_side_of_the_motor() -> None:
     stiffness, rng = 3.0, np.random.default_rng(5)
     elastic = with_loads(robot, {"gear": ElasticDrive("all", stiffness)})
     q, qd, asked = rng.uniform(-0.2, 0.2, 5), rng.normal(size=5), rng.normal(size=5)
-    geared: Any = ls.inverse_dynamics(robot, q=q, qd=qd, full=True)
+    geared: Any = ls.inverse_dynamics(robot, q=q, qd=qd)
     stretch = rng.normal(size=5) * 0.2
-    rotors = np.asarray(ls.actuator_positions(robot, q=q)) + stretch
+    rotors = np.asarray(ls.actuator_positions(robot, q=q).position) + stretch
     q_all, qd_all = np.concatenate([q, rotors]), np.concatenate([qd, geared.velocity])
-    moved = ls.accelerate(elastic, force=asked, q=q_all, qd=qd_all).acceleration
-    expected = ls.accelerate(catalog.build("irb6", **bare), force=stiffness * stretch, q=q, qd=qd).acceleration
+    moved = ls.forward_dynamics(elastic, q=q_all, qd=qd_all, forces=ls.Forces(actuator=asked)).acceleration
+    expected = ls.forward_dynamics(
+        catalog.build("irb6", **bare), q=q, qd=qd, forces=ls.Forces(actuator=stiffness * stretch)
+    ).acceleration
     np.testing.assert_allclose(moved[:5], expected, rtol=1e-8)
     inertia = np.array([robot.values[f"rotor_{k}"] for k in range(1, 6)])
     np.testing.assert_allclose(moved[5:], (asked - stiffness * stretch) / inertia, rtol=1e-8)
@@ -161,14 +163,16 @@ def test_a_motion_of_the_links_says_how_far_drives_are_wound_up() -> None:
     wound = ls.drive_deflection(elastic, **state)
     assert wound.status == 0
     assert not wound.stretch[2:].any()
-    rigid: Any = ls.inverse_dynamics(robot, **state, full=True)
+    rigid: Any = ls.inverse_dynamics(robot, **state)
     np.testing.assert_allclose(wound.force, rigid.force, rtol=1e-9)
     q = np.concatenate([state["q"], wound.rotor[:2]])
     qd = np.concatenate([state["qd"], rigid.velocity[:2]])
-    moved = ls.accelerate(elastic, force=wound.force, q=q, qd=qd)
+    moved = ls.forward_dynamics(elastic, q=q, qd=qd, forces=ls.Forces(actuator=wound.force))
     np.testing.assert_allclose(moved.acceleration[:5], state["qdd"], rtol=1e-7)
     held = ls.drive_deflection(elastic, q=state["q"])
-    still = ls.accelerate(elastic, force=held.force, q=np.concatenate([state["q"], held.rotor[:2]]))
+    still = ls.forward_dynamics(
+        elastic, q=np.concatenate([state["q"], held.rotor[:2]]), forces=ls.Forces(actuator=held.force)
+    )
     assert np.abs(still.acceleration).max() < 1e-8
     with pytest.raises(ValueError, match="without elastic drives"):
         ls.drive_deflection(robot, q=np.zeros(5))
@@ -178,14 +182,16 @@ def test_fewer_actuators_than_freedoms_have_forces_for_motions_that_they_can_mak
     robot = with_loads(catalog.build("planar_3r"), {"gear": ElasticDrive("all", 2e3, 0.5, inertia=0.05)})
     state = {"q": [0.1, 0.2, 0.3, 0.11, 0.19, 0.31], "qd": [0.5, -0.2, 0.1, 0.4, 0.0, 0.2], "gravity": DOWN}
     push = np.array([1.0, -2.0, 0.5])
-    moved = ls.accelerate(robot, force=push, **state).acceleration
-    answer: Any = ls.inverse_dynamics(robot, qdd=moved, **state, full=True)
+    moved = ls.forward_dynamics(robot, forces=ls.Forces(actuator=push), **state).acceleration
+    answer: Any = ls.inverse_dynamics(robot, qdd=moved, **state)
     np.testing.assert_allclose(answer.force, push, rtol=1e-9)
     assert answer.status == 0
-    other: Any = ls.inverse_dynamics(robot, qdd=moved + 0.1 * np.eye(6)[1], **state, full=True)
+    other: Any = ls.inverse_dynamics(robot, qdd=moved + 0.1 * np.eye(6)[1], **state)
     assert other.status == Status.PLATFORM_SINGULAR
-    free = ls.accelerate(robot, force=np.zeros(3), q=state["q"], gravity=(0.0, 0.0, 0.0)).acceleration
-    swinging: Any = ls.inverse_dynamics(robot, q=state["q"], qdd=free, gravity=(0.0, 0.0, 0.0), full=True)
+    free = ls.forward_dynamics(
+        robot, q=state["q"], gravity=(0.0, 0.0, 0.0), forces=ls.Forces(actuator=np.zeros(3))
+    ).acceleration
+    swinging: Any = ls.inverse_dynamics(robot, q=state["q"], qdd=free, gravity=(0.0, 0.0, 0.0))
     assert swinging.status == 0  # springs alone: the forces are nothing but rounding
     assert np.abs(swinging.force).max() < 1e-10
     assert np.isnan(other.force).all()
@@ -205,8 +211,8 @@ def beam_frequency(segments: int) -> float:
     springs = {"root": JointSpringLoad("q0", 2 * bending / part)}
     springs |= {f"s{k}": JointSpringLoad(f"q{k}", bending / part) for k in range(1, segments)}
     robot, q = with_loads(plain, springs), np.zeros(segments + 1)
-    mass = ls.inertia_matrix(robot, q=q)
-    state = ls.linearisation(robot, q=q, force=[0.0], gravity=(0.0, 0.0, 0.0)).state
+    mass = ls.inertia_matrix(robot, q=q).matrix
+    state = ls.linearisation(robot, q=q, gravity=(0.0, 0.0, 0.0), forces=ls.Forces(actuator=[0.0])).state
     stiffness = -mass @ state[segments + 1 :, : segments + 1]
     squares = np.linalg.eigvals(np.linalg.solve(mass[1:, 1:], stiffness[1:, 1:])).real
     return float(np.sqrt(squares.min() / (bending / density / length**4)) / 1.8751040687119611**2)
@@ -227,11 +233,11 @@ def test_springs_in_joints_of_limbs_count_in_inverse_dynamics() -> None:
     motion = ls.inverse_kinematics(robot, **state)
     joint, rate = motion.position[0, 1], motion.velocity[0, 1]
     through = []
-    for unit in np.linalg.inv(np.asarray(ls.inverse_dynamics(robot, **state, full=True).jacobian)).T:
+    for unit in np.linalg.inv(np.asarray(ls.inverse_dynamics(robot, **state).jacobian)).T:
         twist = [0.0, 0.0, 0.0, unit[0], 0.0, unit[1]]
         through.append(ls.inverse_kinematics(robot, position=state["position"], twist=twist).velocity[0, 1])
     torque = 30.0 * (joint - 0.1) + 0.4 * rate
-    gained = ls.inverse_dynamics(sprung, **state) - ls.inverse_dynamics(robot, **state)
+    gained = ls.inverse_dynamics(sprung, **state).force - ls.inverse_dynamics(robot, **state).force
     np.testing.assert_allclose(gained, torque * np.array(through), rtol=1e-9)
 
 
@@ -299,11 +305,13 @@ def test_platforms_feel_the_springs_of_their_drives_as_forces(name: str) -> None
     shift = {"platform_x": 0.02, "platform_y": -0.03, "platform_z": 0.04}
     offset = np.array([shift.get(axis, 0.0) for axis in free])
     pose = {"position": np.array(robot.mechanism.platform.home.position) + list(shift.values())}
-    at = np.asarray(ls.actuator_positions(chained, q=offset))
-    np.testing.assert_allclose(at, ls.actuator_positions(robot, **pose), atol=1e-10)
+    at = np.asarray(ls.actuator_positions(chained, q=offset).position)
+    np.testing.assert_allclose(at, ls.actuator_positions(robot, **pose).position, atol=1e-10)
     stretch = np.random.default_rng(1).normal(size=count) * 0.01
-    moved = ls.accelerate(elastic, force=np.ones(count), q=np.concatenate([offset, at + stretch])).acceleration
-    rigid = ls.forward_dynamics(robot, force=2e3 * stretch, **pose)
+    moved = ls.forward_dynamics(
+        elastic, q=np.concatenate([offset, at + stretch]), forces=ls.Forces(actuator=np.ones(count))
+    ).acceleration
+    rigid = ls.forward_dynamics(robot, forces=ls.Forces(actuator=2e3 * stretch), **pose).acceleration
     places = [("wx", "wy", "wz", "vx", "vy", "vz").index(axis) for axis in robot.mechanism.platform.mobility]
     expected = dict(zip(names, rigid[places], strict=True))
     np.testing.assert_allclose(moved[: len(free)], [expected[axis] for axis in free], rtol=1e-7, atol=1e-9)
@@ -365,7 +373,7 @@ def test_a_beam_in_segments_accelerates_as_that_of_mujoco() -> None:
     data.qpos[:], data.qvel[:] = rng.normal(size=count) * 0.4, rng.normal(size=count)
     data.qfrc_applied[0] = 0.7
     mujoco.mj_forward(model, data)
-    moved = ls.accelerate(robot, force=[0.7], q=data.qpos, qd=data.qvel, gravity=DOWN)
+    moved = ls.forward_dynamics(robot, q=data.qpos, qd=data.qvel, gravity=DOWN, forces=ls.Forces(actuator=[0.7]))
     np.testing.assert_allclose(moved.acceleration, data.qacc, rtol=1e-9, atol=1e-9 * np.abs(data.qacc).max())
 
 

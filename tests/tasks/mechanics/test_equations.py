@@ -15,6 +15,7 @@ from robots.status import Status
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.dynamics import inputs
 from tasks.dynamics.inverse import BodyMotion, actuator_positions, body_motion
+from tasks.dynamics.records import Forces
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import Program, trace
@@ -45,7 +46,7 @@ def test_they_are_what_inverse_dynamics_solves(robot: Robot) -> None:
     load = 20.0 * np.random.default_rng(2).normal(size=(COUNT, 6))
     made = equations_of_motion(robot, **motion.moving, gravity=GRAVITY)
     assert (made.status == Status.OK).all()
-    u = inverse_dynamics(robot, **motion._asdict(), gravity=GRAVITY, load=load)
+    u = inverse_dynamics(robot, gravity=GRAVITY, forces=Forces(load=load), **motion._asdict()).force
     left = np.einsum("nij,nj->ni", made.mass, motion.acceleration[:, free])
     left += np.einsum("nij,nj->ni", made.coriolis, motion.twist[:, free]) + made.gravity
     close(left, np.einsum("nai,na->ni", made.jacobian, u) + load[:, free], 1e-9)
@@ -55,7 +56,7 @@ def test_mass_is_symmetric_and_positive(robot: Robot) -> None:
     mass = equations_of_motion(robot, **states(robot, COUNT).at_rest).mass
     close(np.swapaxes(mass, -1, -2), mass, 1e-14)
     assert (np.linalg.eigvalsh(mass) > 0.0).all()
-    np.testing.assert_array_equal(mass, inertia_matrix(robot, **states(robot, COUNT).at_rest))
+    np.testing.assert_array_equal(mass, inertia_matrix(robot, **states(robot, COUNT).at_rest).matrix)
 
 
 def mass_rate_programs(robot: Robot) -> tuple[list[Program], Program]:
@@ -129,9 +130,9 @@ def test_jacobian_is_the_derivative_of_the_actuator_positions(robot: Robot) -> N
     motion = states(robot, 40)
     made = equations_of_motion(robot, **motion.moving)
     speeds = np.einsum("nai,ni->na", made.jacobian, motion.twist[:, freedoms(robot)])
-    close(speeds, differences(lambda **at: actuator_positions(robot, **at), motion), 1e-9)
+    close(speeds, differences(lambda **at: actuator_positions(robot, **at).position, motion), 1e-9)
     np.testing.assert_allclose(
-        made.jacobian, inverse_dynamics(robot, **motion._asdict(), full=True).jacobian, rtol=1e-9, atol=1e-9
+        made.jacobian, inverse_dynamics(robot, **motion._asdict()).jacobian, rtol=1e-9, atol=1e-9
     )
 
 
@@ -151,7 +152,7 @@ def test_actuator_form_is_the_task_space_form_in_other_coordinates(robot: Robot)
     changes += np.einsum("nai,ni->na", made.jacobian_rate, motion.twist[:, free])
     force = np.einsum("nij,nj->ni", made.actuator_mass, changes)
     force += np.einsum("nij,nj->ni", made.actuator_coriolis, rates) + made.actuator_gravity
-    close(force, inverse_dynamics(robot, **motion._asdict(), gravity=GRAVITY), 1e-8)
+    close(force, inverse_dynamics(robot, **motion._asdict(), gravity=GRAVITY).force, 1e-8)
 
 
 def test_actuator_form_is_skew_as_well(robot: Robot) -> None:
@@ -208,5 +209,5 @@ def test_gravity_is_the_gradient_of_the_potential(robot: Robot) -> None:
     power = np.einsum("ni,ni->n", made.gravity, motion.twist[:, freedoms(robot)])
     found = differences(lambda **at: equations_of_motion(robot, **at, gravity=GRAVITY).potential_energy, motion)
     np.testing.assert_allclose(power, found, rtol=0, atol=1e-10 * np.abs(found).max())
-    still = inverse_dynamics(robot, **motion.at_rest, gravity=GRAVITY)
+    still = inverse_dynamics(robot, **motion.at_rest, gravity=GRAVITY).force
     close(np.einsum("nai,na->ni", made.jacobian, still), made.gravity, 1e-9)

@@ -15,6 +15,7 @@ from robots.model import Mechanism, Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.records import Forces
 from tasks.mathematics import algebra
 from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses, row_count
 from tasks.mechanics.limb import Mounted, Solved, at_angles, solve
@@ -57,7 +58,7 @@ def test_agrees_with_the_choice_of_rows(name: str) -> None:
             np.testing.assert_allclose(getattr(every, field), expected, rtol=0, atol=1e-12 * scale)
 
 
-CALLS: tuple[tuple[Any, dict[str, Any]], ...] = ((inverse_dynamics, {"full": True}), (inverse_kinematics, {}))
+CALLS: tuple[tuple[Any, dict[str, Any]], ...] = ((inverse_dynamics, {}), (inverse_kinematics, {}))
 
 
 def test_every_row_of_every_tip_is_kept() -> None:
@@ -101,7 +102,7 @@ def test_where_kept_rows_are_singular_the_limb_is_said_to_be_neither_out_of_reac
 ) -> None:
     robots = catalog.build("irsbot2"), general("irsbot2")
     position = np.array(robots[0].mechanism.platform.home.position) + np.array([ASIDE, 0.0, _height() + beyond])
-    chosen, every = (inverse_dynamics(robot, position=position, full=True).status for robot in robots)
+    chosen, every = (inverse_dynamics(robot, position=position).status for robot in robots)
     assert (chosen, every) == (Status.SINGULAR, Status.OK)
 
 
@@ -119,9 +120,9 @@ def test_works_where_the_choice_of_rows_fails_and_agrees_with_pinocchio(beyond: 
         "acceleration": 10.0 * random.normal(size=6) * free,
     }
     # a choice of rows has changed its sign beyond, which is no reason to give the pose up
-    chosen = inverse_dynamics(catalog.build("irsbot2"), **case, full=True)
+    chosen = inverse_dynamics(catalog.build("irsbot2"), **case)
     assert chosen.status == (Status.OK if beyond else Status.SINGULAR)
-    found, joints = inverse_dynamics(robot, **case, full=True), inverse_kinematics(robot, **case)
+    found, joints = inverse_dynamics(robot, **case), inverse_kinematics(robot, **case)
     theirs = ClosedMechanism(robot.mechanism).solve(*case.values())
     assert found.status == Status.OK
     np.testing.assert_allclose(chosen.force, found.force if beyond else np.nan, rtol=1e-9)
@@ -159,9 +160,12 @@ def test_a_stretched_limb_is_singular() -> None:
 def test_reactions_are_those_of_the_choice_of_rows(name: str) -> None:
     """The least norm of all joint wrenches does not ask which rows kinematics has kept."""
     case, friction = states(catalog.build(name), 4)._asdict(), RUBBING
-    expected, found = (joint_reactions(robot, **case) for robot in (catalog.build(name), general(name)))
+    expected, found = (joint_reactions(robot, **case).wrench for robot in (catalog.build(name), general(name)))
     assert np.nanmax(np.abs(found - expected)) < 1e-9 * np.nanmax(np.abs(expected))
-    forces = [inverse_dynamics(robot, **case, friction=friction) for robot in (catalog.build(name), general(name))]
+    forces = [
+        inverse_dynamics(robot, forces=Forces(friction=friction), **case).force
+        for robot in (catalog.build(name), general(name))
+    ]
     assert np.abs(forces[1] - forces[0]).max() < 1e-9 * np.abs(forces[0]).max()
 
 
@@ -169,7 +173,7 @@ def test_reactions_are_those_of_the_choice_of_rows(name: str) -> None:
 def test_reactions_go_on_where_a_choice_of_rows_is_singular(beyond: float) -> None:
     robot, home = general("irsbot2"), catalog.build("irsbot2").mechanism.platform.home.position
     position = np.array(home) + np.array([ASIDE, 0.0, _height() + beyond])
-    found = joint_reactions(robot, position=position)
+    found = joint_reactions(robot, position=position).wrench
     expected = joint_reactions_reference(robot, position=position, method="least_norm").wrench
     assert np.nanmax(np.abs(found - expected)) < 1e-9 * np.nanmax(np.abs(expected))
 

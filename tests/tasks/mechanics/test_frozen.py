@@ -44,9 +44,12 @@ def test_forces_of_an_instant_and_the_accelerations_that_they_give(name: str) ->
     forces = []
     for time in (0.1, 0.2, 0.7):
         there = at_time(robot, time)
-        forces.append(ls.inverse_dynamics(there, **motion))
-        np.testing.assert_array_equal(forces[-1], ls.inverse_dynamics(robot, **motion, time=time))
-        found, (*_, expected) = ls.forward_dynamics(there, **state, force=forces[-1]), motion.values()
+        forces.append(ls.inverse_dynamics(there, **motion).force)
+        np.testing.assert_array_equal(forces[-1], ls.inverse_dynamics(robot, **motion, time=time).force)
+        found, (*_, expected) = (
+            ls.forward_dynamics(there, forces=ls.Forces(actuator=forces[-1]), **state).acceleration,
+            motion.values(),
+        )
         np.testing.assert_allclose(found, expected, atol=1e-10)
     assert np.ptp(forces, axis=0).max() > 0.1
     assert at_time(robot, 0.3).family is at_time(robot, 0.5).family

@@ -12,7 +12,8 @@ from robots import catalog
 from robots.loads.declared import ObjectLoad, SpringLoad, WrenchLoad
 from robots.loads.family import with_loads
 from robots.model import PLATFORM, Robot
-from tasks import accelerate, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks import forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
+from tasks.dynamics.records import Forces
 from tests.tasks.regions import states
 from tests.tasks.trees import engine as pinocchio
 
@@ -71,9 +72,9 @@ def test_forces_of_parallel_robots_are_those_of_mujoco(name: str, mujoco: Module
     ]
     loaded, motion = with_loads(robot, loads), states(robot, count, seed=5)
     engine = mujoco.ClosedMechanism(robot.mechanism, springs=springs)
-    found = inverse_dynamics(loaded, **motion._asdict())
+    found = inverse_dynamics(loaded, **motion._asdict()).force
     joints = inverse_kinematics(robot, **motion._asdict())
-    bare = inverse_dynamics(robot, **motion._asdict())
+    bare = inverse_dynamics(robot, **motion._asdict()).force
     for k in range(count):
         assert engine.place(joints.position[k, :, : engine.count], motion.position[k], motion.rotation[k]) < 1e-13
         expected = engine.solve(motion.twist[k], motion.acceleration[k], pushes).force
@@ -136,9 +137,9 @@ def test_forces_and_reactions_of_an_arm_are_those_of_pinocchio() -> None:
         expected = np.asarray(pin.rnea(model, data, *inner, outer))[list(tree.slot)]
         armature = np.array([link.armature for link in robot.mechanism.limbs[0].links])
         expected = expected + armature * qdd
-        found = inverse_dynamics(arm, q=q, qd=qd, qdd=qdd)
+        found = inverse_dynamics(arm, q=q, qd=qd, qdd=qdd).force
         assert np.abs(found - expected).max() < CLOSE * np.abs(expected).max()
-        wrenches = joint_reactions(arm, q=q, qd=qd, qdd=qdd)[0]
+        wrenches = joint_reactions(arm, q=q, qd=qd, qdd=qdd).wrench[0]
         pin.forwardKinematics(model, data, inner[0])
         for body, number in enumerate(tree.joint):
             turn, carried = data.oMi[number].rotation, data.f[number]
@@ -157,15 +158,15 @@ def test_forward_dynamics_gives_back_the_accelerations(name: str) -> None:
         q, qd, expected = rng.normal(size=(3, 2, len(links)))
         loaded = with_loads(robot, loads)
         state = {"q": q, "qd": qd}
-        force = inverse_dynamics(loaded, **state, qdd=expected)
+        force = inverse_dynamics(loaded, **state, qdd=expected).force
     else:
         loaded, motion = with_loads(robot, loads_on(robot)), states(robot, 2, seed=6)._asdict()
         expected = motion["acceleration"]
         state = {key: value for key, value in motion.items() if key != "acceleration"}
-        force = inverse_dynamics(loaded, **motion)
+        force = inverse_dynamics(loaded, **motion).force
     for found in (
-        forward_dynamics(loaded, force=force, **state),
-        accelerate(loaded, force=force, **state).acceleration,
+        forward_dynamics(loaded, forces=Forces(actuator=force), **state).acceleration,
+        forward_dynamics(loaded, forces=Forces(actuator=force), **state).acceleration,
     ):
         assert np.abs(found - expected).max() < CLOSE * np.abs(expected).max()
 

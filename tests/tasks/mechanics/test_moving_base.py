@@ -15,6 +15,8 @@ from robots.model import Family, Link, Mechanism
 from robots.types import BASE, ZERO
 from tasks import inverse_dynamics, joint_reactions
 from tasks.dynamics.inverse import BodyMotion, body_motion, inertial_wrench
+from tasks.dynamics.records import Environment, Motion
+from tests.arguments import in_records
 from tests.tasks.driven import ARM3, LINKS, States, robot
 
 GRAVITY = np.array([0.4, -0.3, -9.81])
@@ -41,17 +43,17 @@ def mobile(p: Any) -> Mechanism:
 
 def test_a_prescribed_motion_is_an_additional_coordinate() -> None:
     states, whole = States.random(5, seed=1), robot(Family("mobile", "", "", ARM3.parameters, mobile), rotor=2e-3)
-    expected = inverse_dynamics(whole, gravity=GRAVITY, **states.moving)[:, 2:]
+    expected = inverse_dynamics(whole, gravity=GRAVITY, **states.moving).force[:, 2:]
     turn = Rotation.from_rotvec(states.q[:, 1:2] * Z)
     twist, change = np.zeros((2, len(states.q), 6))
     twist[:, 2], change[:, 2] = states.qd[:, 1], states.qdd[:, 1]
     twist[:, 3], change[:, 3] = states.qd[:, 0], states.qdd[:, 0]
     base = {"base_rotation": turn.as_matrix(), "base_twist": twist, "base_acceleration": change}
     own = {name: values[:, 2:] for name, values in states.moving.items()}
-    made = inverse_dynamics(robot(ARM3, rotor=2e-3), gravity=GRAVITY, **own, **base)
+    made = inverse_dynamics(robot(ARM3, rotor=2e-3), **in_records(gravity=GRAVITY, **own, **base)).force
     np.testing.assert_allclose(made, expected, rtol=1e-10, atol=1e-11)
-    wrenches = joint_reactions(robot(ARM3, rotor=2e-3), gravity=GRAVITY, **own, **base)[:, 0]
-    wanted = joint_reactions(whole, gravity=GRAVITY, **states.moving)[:, 0, 2:]
+    wrenches = joint_reactions(robot(ARM3, rotor=2e-3), **in_records(gravity=GRAVITY, **own, **base)).wrench[:, 0]
+    wanted = joint_reactions(whole, gravity=GRAVITY, **states.moving).wrench[:, 0, 2:]
     for part in (slice(0, 3), slice(3, 6)):  # in the axes of the base here, of the world there
         turned = np.einsum("sij,skj->ski", turn.as_matrix(), wrenches[..., part])
         np.testing.assert_allclose(turned, wanted[..., part], rtol=1e-10, atol=1e-10)
@@ -79,7 +81,9 @@ def test_actuators_do_the_work_that_all_bodies_take(name: str) -> None:
         "acceleration": rng.normal(size=(count, 6)) * free * 3.0,
     }
     twist, change = rng.normal(size=(2, count, 6)) * 2.0
-    made = inverse_dynamics(of, gravity=GRAVITY, full=True, base_twist=twist, base_acceleration=change, **motion)
+    made = inverse_dynamics(
+        of, environment=Environment(gravity=GRAVITY, base=Motion(twist=twist, acceleration=change)), **motion
+    )
     assert not made.status.any()
     bodies, work = body_motion(of, **motion), np.zeros(count)
     owned = [
@@ -95,18 +99,22 @@ def test_actuators_do_the_work_that_all_bodies_take(name: str) -> None:
 
 def test_free_fall_weighs_nothing_and_a_tilted_base_is_tilted_gravity() -> None:
     states, arm = States.random(3, seed=3), robot(ARM3)
-    falling = inverse_dynamics(arm, q=states.q, gravity=GRAVITY, base_acceleration=[0, 0, 0, *GRAVITY])
+    falling = inverse_dynamics(
+        arm, q=states.q, environment=Environment(gravity=GRAVITY, base=Motion(acceleration=[0, 0, 0, *GRAVITY]))
+    ).force
     np.testing.assert_allclose(falling, 0.0, atol=1e-12)
     turn = Rotation.random(rng=np.random.default_rng(4)).as_matrix()
-    tilted = inverse_dynamics(arm, q=states.q, gravity=GRAVITY, base_rotation=turn)
-    np.testing.assert_allclose(tilted, inverse_dynamics(arm, q=states.q, gravity=turn.T @ GRAVITY), rtol=1e-12)
+    tilted = inverse_dynamics(
+        arm, q=states.q, environment=Environment(gravity=GRAVITY, base=Motion(rotation=turn))
+    ).force
+    np.testing.assert_allclose(tilted, inverse_dynamics(arm, q=states.q, gravity=turn.T @ GRAVITY).force, rtol=1e-12)
 
 
 def test_what_does_not_fit_is_refused() -> None:
     states, arm = States.random(3), robot(ARM3)
-    with pytest.raises(ValueError, match=r"base_twist: got an array of shape \(3,\); expected \(\*batch, 6\)"):
-        inverse_dynamics(arm, q=states.q, base_twist=np.zeros(3))
+    with pytest.raises(ValueError, match=r"base.twist: got an array of shape \(3,\); expected \(\*batch, 6\)"):
+        inverse_dynamics(arm, q=states.q, environment=Environment(base=Motion(twist=np.zeros(3))))
     with pytest.raises(ValueError, match=r"batch dims do not fit together: q \(5,\), base \(4,\)"):
-        inverse_dynamics(arm, q=states.q, base_twist=np.zeros((4, 6)))
-    with pytest.raises(TypeError, match="got an unexpected keyword argument 'base_pose'"):
+        inverse_dynamics(arm, q=states.q, environment=Environment(base=Motion(twist=np.zeros((4, 6)))))
+    with pytest.raises(TypeError, match="base_pose: no argument has this name"):
         inverse_dynamics(arm, q=states.q, base_pose=1.0)  # type: ignore[call-overload]

@@ -14,10 +14,12 @@ from robots.types import BASE, TWIST
 from tasks import inverse_dynamics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
 from tasks.dynamics.inverse import BodyMotion, RobotMotion, body_motion, inertial_wrench
+from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
 from tasks.mechanics.recursion import held_directions
 from tasks.stages import reactions as reaction_programs
+from tests.arguments import in_records
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
 from tests.tasks.regions import states
@@ -87,7 +89,7 @@ def add_reactions(robot: Robot, motion: RobotMotion, wrenches: np.ndarray, bodie
 
 def test_every_body_is_in_balance(robot: Robot) -> None:
     given = case(robot, 200)
-    wrenches, status = joint_reactions(robot, **given, full=True)
+    wrenches, status = joint_reactions(robot, **in_records(**given))
     assert (status == Status.OK).all()
     motion = body_motion(robot, **moved(given))
     bodies = pieces(robot, motion, given["load"])
@@ -102,7 +104,7 @@ def test_every_body_is_in_balance(robot: Robot) -> None:
 def test_balance_sees_a_wrong_reaction() -> None:
     robot = catalog.build("delta_3rr2rrr")
     given = case(robot, 3)
-    wrenches = joint_reactions(robot, **given)
+    wrenches = joint_reactions(robot, **in_records(**given)).wrench
     wrenches[:, 1, 6, 4] *= 1.0 + 1e-6  # a force in the cut joint of a loop
     motion = body_motion(robot, **moved(given))
     bodies = pieces(robot, motion, given["load"])
@@ -121,9 +123,9 @@ def test_balance_sees_a_wrong_reaction() -> None:
 def test_along_the_axis_of_a_joint_there_is_its_drive_or_nothing(robot: Robot) -> None:
     """The actuator's force without what its own inertia takes; passive joints carry nothing along their axes."""
     given = case(robot, 50)
-    wrenches = joint_reactions(robot, **given)
+    wrenches = joint_reactions(robot, **in_records(**given)).wrench
     motion, size = body_motion(robot, **moved(given)), np.nanmax(np.abs(wrenches))
-    forces = iter(inverse_dynamics(robot, **given).T)
+    forces = iter(inverse_dynamics(robot, **in_records(**given)).force.T)
     for k, instance in enumerate(robot.mechanism.instances):
         limb = robot.mechanism.limbs[instance.limb]
         for i, link in enumerate(limb.links):
@@ -141,7 +143,7 @@ FREE = {"revolute": (2,), "universal": (), "spherical": (0, 1, 2), "prismatic": 
 
 def test_cut_joints_pass_no_moment_about_their_axes(robot: Robot) -> None:
     given = case(robot, 20)
-    wrenches = joint_reactions(robot, **given)
+    wrenches = joint_reactions(robot, **in_records(**given)).wrench
     motion, size = body_motion(robot, **moved(given)), np.nanmax(np.abs(wrenches))
     for k, instance in enumerate(robot.mechanism.instances):
         limb = robot.mechanism.limbs[instance.limb]
@@ -162,7 +164,7 @@ def test_cut_joints_pass_no_moment_about_their_axes(robot: Robot) -> None:
 def test_reactions_are_those_of_the_newton_euler_system(robot: Robot) -> None:
     """All components: where statics leaves a choice, both take the least norm."""
     given = case(robot, 10)
-    found = joint_reactions(robot, **given)
+    found = joint_reactions(robot, **in_records(**given)).wrench
     expected = joint_reactions_reference(robot, **given, method="least_norm").wrench
     np.testing.assert_allclose(found, expected, rtol=0, atol=BALANCE * np.nanmax(np.abs(expected)))
 
@@ -171,8 +173,16 @@ def test_inner_forces_are_seen_where_statics_leaves_a_choice() -> None:
     """What is unique of a preloaded Delta is what it was; what is not has grown."""
     robot = catalog.build("delta_4rr2rrr")
     given = case(robot, 4)
-    even, uneven = (joint_reactions(robot, **given, weights=w) for w in (None, np.array([1.0, 3.0, 1.0, 1.0])))
-    np.testing.assert_allclose(even, joint_reactions(robot, **given, weights=np.full(4, 2.0)), rtol=1e-10, atol=1e-10)
+    even, uneven = (
+        joint_reactions(robot, **in_records(forces=Forces(weights=w), **given)).wrench
+        for w in (None, np.array([1.0, 3.0, 1.0, 1.0]))
+    )
+    np.testing.assert_allclose(
+        even,
+        joint_reactions(robot, **in_records(forces=Forces(weights=np.full(4, 2.0)), **given)).wrench,
+        rtol=1e-10,
+        atol=1e-10,
+    )
     changed = np.abs(even - uneven).max(axis=0) > 1e-6
     assert changed.any()
     assert not (changed & unique(robot)).any()
@@ -181,7 +191,7 @@ def test_inner_forces_are_seen_where_statics_leaves_a_choice() -> None:
 def test_a_robot_without_spare_actuators_refuses_weights() -> None:
     robot = catalog.build("five_bar")
     with pytest.raises(ValueError, match="weights: five_bar has no more actuators than freedoms; leave them out"):
-        joint_reactions(robot, position=robot.mechanism.platform.home.position, weights=[1.0, 2.0])
+        joint_reactions(robot, position=robot.mechanism.platform.home.position, forces=Forces(weights=[1.0, 2.0]))
 
 
 # --- loads ------------------------------------------------------------------------------------------------------------
@@ -190,16 +200,19 @@ def test_a_robot_without_spare_actuators_refuses_weights() -> None:
 def test_reactions_are_linear_in_the_load(robot: Robot) -> None:
     given = case(robot, 5)
     load = given.pop("load")
-    none, once, twice = (joint_reactions(robot, **given, load=factor * load) for factor in (0.0, 1.0, 2.0))
+    none, once, twice = (
+        joint_reactions(robot, **in_records(forces=Forces(load=factor * load), **given)).wrench
+        for factor in (0.0, 1.0, 2.0)
+    )
     size = np.nanmax(np.abs(twice))
     np.testing.assert_allclose(twice - once, once - none, rtol=0, atol=1e-11 * size)
     assert np.nanmax(np.abs(once - none)) > 1e-3 * size
-    np.testing.assert_array_equal(joint_reactions(robot, **given), none)
+    np.testing.assert_array_equal(joint_reactions(robot, **in_records(**given)).wrench, none)
 
 
 def test_at_rest_the_base_carries_the_weight_and_the_load(robot: Robot) -> None:
     position, load = np.array(robot.mechanism.platform.home.position), np.array([0.0, 0.0, 0.0, 5.0, -3.0, 7.0])
-    wrenches = joint_reactions(robot, position=position, gravity=GRAVITY, load=load)
+    wrenches = joint_reactions(robot, position=position, gravity=GRAVITY, forces=Forces(load=load)).wrench
     mechanism = robot.mechanism
     limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
     mass = sum(link.inertia.mass for limb in limbs for link in limb.links) + mechanism.platform.inertia.mass
@@ -218,7 +231,7 @@ def test_a_load_that_no_joint_holds_has_a_status() -> None:
     loads = np.zeros((2, 6))
     loads[:, 5], loads[1, 1] = 3.0, 1e-3
     position = robot.mechanism.platform.home.position
-    wrenches, status = joint_reactions(robot, position=position, load=loads, full=True)
+    wrenches, status = joint_reactions(robot, position=position, forces=Forces(load=loads))
     assert status.tolist() == [Status.OK, Status.CONSTRAINT_SINGULAR]
     assert np.isfinite(wrenches[0]).all()
     assert np.isnan(wrenches[1]).all()
@@ -237,9 +250,9 @@ def test_others_hold_all_directions(name: str, held_rows: tuple[int, ...]) -> No
 def test_batch_dims_are_kept_and_bad_samples_are_nan() -> None:
     robot = catalog.build("delta_3r2us")
     position = states(robot, 6).position.reshape(2, 3, 3).copy()
-    clean = joint_reactions(robot, position=position)
+    clean = joint_reactions(robot, position=position).wrench
     position[1, 2] = (0.0, 0.0, -9.0)
-    wrenches, status = joint_reactions(robot, position=position, full=True)
+    wrenches, status = joint_reactions(robot, position=position)
     assert wrenches.shape == (2, 3, 3, 7, 6)
     assert status.tolist() == [[0, 0, 0], [0, 0, Status.NOT_REACHABLE]]
     assert np.isnan(wrenches[1, 2]).all()
@@ -251,9 +264,11 @@ def test_a_load_may_widen_the_batch() -> None:
     robot = catalog.build("five_bar")
     home, loads = np.array(robot.mechanism.platform.home.position), np.zeros((4, 6))
     loads[:, 5] = np.arange(4.0)
-    wide = joint_reactions(robot, position=home, load=loads)
+    wide = joint_reactions(robot, position=home, forces=Forces(load=loads)).wrench
     for k in range(4):
-        np.testing.assert_array_equal(bits(wide[k]), bits(joint_reactions(robot, position=home, load=loads[k])))
+        np.testing.assert_array_equal(
+            bits(wide[k]), bits(joint_reactions(robot, position=home, forces=Forces(load=loads[k])).wrench)
+        )
 
 
 @pytest.mark.parametrize(
@@ -270,7 +285,7 @@ def test_a_load_may_widen_the_batch() -> None:
 def test_misuse_is_told(change: dict[str, Any], text: str) -> None:
     robot = catalog.build("five_bar")
     with pytest.raises(ValueError, match=text):
-        joint_reactions(robot, **{"position": robot.mechanism.platform.home.position, **change})
+        joint_reactions(robot, **in_records(**{"position": robot.mechanism.platform.home.position, **change}))
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -279,10 +294,10 @@ def test_misuse_is_told(change: dict[str, Any], text: str) -> None:
 @pytest.mark.skipif(kernels.llvm is None, reason="llvmlite is missing")
 def test_compiled_programs_give_the_bits_of_the_interpreter(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     given = case(robot, 11)
-    fast = joint_reactions(robot, **given)
+    fast = joint_reactions(robot, **in_records(**given)).wrench
     monkeypatch.setattr(kernels, "llvm", None)
     monkeypatch.setattr(kernel, "_kernels", {})
-    np.testing.assert_array_equal(bits(fast), bits(joint_reactions(robot, **given)))
+    np.testing.assert_array_equal(bits(fast), bits(joint_reactions(robot, **in_records(**given)).wrench))
 
 
 def test_programs_are_traced_once_for_all_parameters(robot: Robot) -> None:

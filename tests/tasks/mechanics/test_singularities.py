@@ -35,7 +35,7 @@ def through(samples: int) -> np.ndarray:
 
 @pytest.mark.parametrize("samples", [2, 10, 1000])
 def test_a_crossing_shows_however_far_apart_samples_are(samples: int) -> None:
-    solved = inverse_dynamics(ROBOT, position=through(samples), full=True)
+    solved = inverse_dynamics(ROBOT, position=through(samples))
     near = np.isin(solved.status, [Status.ILL_CONDITIONED, Status.PLATFORM_SINGULAR])
     assert near.sum() <= samples / 100
     before = np.arange(samples) < samples / 2
@@ -48,15 +48,15 @@ def test_a_crossing_shows_however_far_apart_samples_are(samples: int) -> None:
 def test_size_does_not_matter(scale: float) -> None:
     lengths = [p.name for p in ROBOT.family.parameters if p.unit == "m"]
     robot = Robot(ROBOT.family, {name: x * (scale if name in lengths else 1.0) for name, x in ROBOT.values.items()})
-    expected = inverse_dynamics(ROBOT, position=through(300), full=True).status
-    found = inverse_dynamics(robot, position=through(300) * scale, full=True).status
+    expected = inverse_dynamics(ROBOT, position=through(300)).status
+    found = inverse_dynamics(robot, position=through(300) * scale).status
     np.testing.assert_array_equal(found, expected)
 
 
 def test_regularity_is_a_ratio_of_determinants() -> None:
     position = through(50)
-    solved = inverse_dynamics(ROBOT, position=position, full=True)
-    home = inverse_dynamics(ROBOT, position=ROBOT.mechanism.platform.home.position, full=True).jacobian
+    solved = inverse_dynamics(ROBOT, position=position)
+    home = inverse_dynamics(ROBOT, position=ROBOT.mechanism.platform.home.position).jacobian
     reference = assembly.Reference(home, [False, False])
     for jacobian in solved.jacobian[solved.status == Status.OK]:
         expected = float(np.linalg.det(jacobian) / np.linalg.det(home))
@@ -69,7 +69,7 @@ def test_regularity_is_a_ratio_of_determinants() -> None:
 
 def test_type_one_has_another_status() -> None:
     stretched = -np.sqrt((NEAR + FAR) ** 2 - WIDTH**2)
-    found = inverse_dynamics(ROBOT, position=[[0.0, 0.0, stretched], [0.0, 0.0, stretched - 1e-3]], full=True)
+    found = inverse_dynamics(ROBOT, position=[[0.0, 0.0, stretched], [0.0, 0.0, stretched - 1e-3]])
     assert found.status[0] in (Status.SINGULAR, Status.NOT_REACHABLE)
     assert found.status[1] == Status.NOT_REACHABLE
 

@@ -37,7 +37,7 @@ def reference() -> SixBar:
 
 
 def torque(robot: Robot, q: np.ndarray) -> np.ndarray:
-    found = inverse_dynamics(robot, q=q[:, None], gravity=STILL, full=True)
+    found = inverse_dynamics(robot, q=q[:, None], gravity=STILL)
     assert (found.status == Status.OK).all()
     return found.force[:, 0]
 
@@ -96,7 +96,7 @@ def test_a_sample_alone_has_the_bits_that_it_has_in_a_motion(sprung: Robot) -> N
 def test_reactions_feel_the_same_turns(sprung: Robot) -> None:
     q = np.array([[0.4], [0.4 + 2.0 * np.pi]])
     with_spring, without = (
-        joint_reactions(robot, q=q, gravity=STILL)[:, 0, JOINTS.index("coupler"), :3]
+        joint_reactions(robot, q=q, gravity=STILL).wrench[:, 0, JOINTS.index("coupler"), :3]
         for robot in (sprung, catalog.build("six_bar"))
     )
     position = inverse_kinematics(sprung, q=q).position[:, 0, JOINTS.index("coupler")]
@@ -109,7 +109,7 @@ def test_turns_that_no_straight_way_tells_have_a_status() -> None:
     plain = catalog.build("irb6")
     robot = with_loads(plain, {"spring": JointSpringLoad("coupler_foot", stiffness=1.0)})
     q = np.random.default_rng(2).uniform(-np.pi, np.pi, (300, 5))
-    solved, sprung = (inverse_dynamics(each, q=q, gravity=STILL, full=True) for each in (plain, robot))
+    solved, sprung = (inverse_dynamics(each, q=q, gravity=STILL) for each in (plain, robot))
     ok = sprung.status == Status.OK
     assert set(sprung.status[(solved.status == Status.OK) & ~ok]) == {Status.TURNS_UNKNOWN}
     assert ok.sum() > 100
@@ -127,7 +127,7 @@ def test_a_spring_at_a_platform_has_a_status_where_its_joint_comes_to_half_a_tur
     random, home = np.random.default_rng(3), plain.mechanism.platform.home.position
     position = np.array(home) + random.uniform(-1.0, 1.0, (4000, 3)) * [1.0, 0.0, 1.0]
     joints = inverse_kinematics(plain, position=position)
-    found = inverse_dynamics(robot, position=position, gravity=STILL, full=True)
+    found = inverse_dynamics(robot, position=position, gravity=STILL)
     springs = [j for j, joint in enumerate(plain.mechanism.limbs[0].joints) if joint == "1"]
     near = (np.abs(joints.position[:, :, springs]) > np.arccos(OPPOSITE)).any(axis=(1, 2))
     solved = joints.status == Status.OK

@@ -182,10 +182,10 @@ def test_accelerations_are_those_whose_forces_act(name: str) -> None:
     twist, acceleration = np.zeros((2, 3, 6))
     twist[:, free], acceleration[:, free] = np.random.default_rng(1).normal(size=(2, 3, len(free))) * 0.3
     state: Any = {"position": robot.mechanism.platform.home.position, "twist": twist, "time": [0.0, 0.03, 0.07]}
-    force = ls.inverse_dynamics(robot, acceleration=acceleration, **state)
-    found = ls.accelerate(robot, force=force, **state)
+    force = ls.inverse_dynamics(robot, acceleration=acceleration, **state).force
+    found = ls.forward_dynamics(robot, forces=ls.Forces(actuator=force), **state)
     assert np.abs(found.acceleration - acceleration).max() < 1e-11
-    wrong = ls.accelerate(robot, force=force, **{**state, "time": 0.0}).acceleration
+    wrong = ls.forward_dynamics(robot, forces=ls.Forces(actuator=force), **{**state, "time": 0.0}).acceleration
     assert (np.abs(wrong - acceleration).max(axis=1)[1:] > 1e-3).all()
 
 
@@ -197,7 +197,7 @@ def test_a_delta_follows_what_its_forces_were_computed_for() -> None:
         still = np.zeros(3)
         motion = {"twist": way * 9.0 * np.sin(9.0 * time), "acceleration": way * 81.0 * np.cos(9.0 * time)}
         moving: Any = {key: np.concatenate([still, value]) for key, value in motion.items()}
-        return ls.inverse_dynamics(robot, position=home + way * (1.0 - np.cos(9.0 * time)), time=time, **moving)
+        return ls.inverse_dynamics(robot, position=home + way * (1.0 - np.cos(9.0 * time)), time=time, **moving).force
 
     motion: Any = ls.simulate_adaptive(robot, force=force, position=home, times=[0.0, 0.04, 0.1])
     assert motion.status == 0
@@ -233,7 +233,7 @@ def test_controllers_know_the_loads_of_the_robot_at_their_time() -> None:
     position, force = (arrays[name].reshape(11, 3) for name in ("platform_position", "actuator_force"))
     pull = {"pull": WrenchLoad("platform", force=(0.0, "-30 * t", 5.0), axes="platform")}
     robot = with_loads(ls.robots.build("delta_3rr2rrr"), pull)
-    assert np.abs(ls.inverse_dynamics(robot, position=position, time=np.arange(11) * 0.002) - force).max() < 1e-9
+    assert np.abs(ls.inverse_dynamics(robot, position=position, time=np.arange(11) * 0.002).force - force).max() < 1e-9
 
 
 def test_a_servo_knows_the_loads_of_its_robot_from_the_start_on() -> None:

@@ -104,7 +104,7 @@ def assert_rates(robot: Robot, size: float = 1.0) -> None:
 
 def assert_forces(robot: Robot, motion: ResolvedMotion) -> None:
     """Forces of all actuators are those of Pinocchio, whose loops are closed by least squares, and move it so."""
-    force = ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)
+    force = ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd).force
     chain = closed(robot)
     for k, expected in enumerate(map(chain.solve, motion.q, motion.qd, motion.qdd)):
         assert expected.freedoms == len(robot.mechanism.freedoms)
@@ -165,7 +165,7 @@ def test_a_driven_base_whose_motion_is_given() -> None:
     pushed = ls.resolve_redundancy(robot, q=np.zeros(4), qdd=np.eye(4)[0])
     np.testing.assert_array_equal(pushed.qdd[1:], 0.0)
     masses = sum(float(link.inertia.mass) for link in robot.mechanism.limbs[0].links)
-    force = ls.inverse_dynamics(robot, q=pushed.q, qdd=np.stack([pushed.qdd, np.zeros(5)]))
+    force = ls.inverse_dynamics(robot, q=pushed.q, qdd=np.stack([pushed.qdd, np.zeros(5)])).force
     assert force[0, 0] - force[1, 0] == pytest.approx(masses + 3.0, rel=1e-12)  # with the motor of the carriage
 
 
@@ -175,8 +175,10 @@ def test_the_motor_of_a_carriage_under_a_tripod() -> None:
     assert robot.mechanism.freedoms == ("rail", "platform_z", "platform_pitch", "platform_roll")
     q, qd, qdd = states(robot, 2)
     assert_forces(robot, ResolvedMotion(q, qd, qdd, np.zeros(2)))
-    force = ls.inverse_dynamics(robot, q=q, qd=qd, qdd=qdd)
-    np.testing.assert_allclose(ls.forward_dynamics(robot, q=q, qd=qd, force=force), qdd, atol=1e-10)
+    force = ls.inverse_dynamics(robot, q=q, qd=qd, qdd=qdd).force
+    np.testing.assert_allclose(
+        ls.forward_dynamics(robot, q=q, qd=qd, forces=ls.Forces(actuator=force)).acceleration, qdd, atol=1e-10
+    )
 
 
 TURNTABLE = """\
@@ -233,7 +235,7 @@ def test_sweeps_resolve_each_sample_by_itself(tmp_path: Path, monkeypatch: pytes
     q, qd, qdd = (np.outer(wave, [0, 0.05, 0.3]) for wave in waves(whole["time"].values, np.pi))
     motion = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
     moving = {"q": motion.q, "qd": motion.qd, "qdd": motion.qdd}
-    np.testing.assert_allclose(part["actuator_force"], ls.inverse_dynamics(robot, **moving), atol=1e-12)
+    np.testing.assert_allclose(part["actuator_force"], ls.inverse_dynamics(robot, **moving).force, atol=1e-12)
     stand_ins, joints = np.split(part["joint_reaction"].values[:, 0, :10], [6], axis=1)
     np.testing.assert_allclose(stand_ins, 0.0, atol=1e-10)
     assert np.abs(joints).max() > 10.0

@@ -175,7 +175,7 @@ def test_sweeps_give_the_values_of_tasks_in_their_trajectories(tmp_path: Path) -
     assert robot.mechanism.given == ("platform_x", "platform_y", "platform_yaw", "bend")
     q, qd, qdd = (np.outer(wave, [0.1, 0.05, 0, 0.2]) for wave in waves(whole["time"].values, np.pi))
     motion = ls.resolve_redundancy(robot, q=q, qd=qd, qdd=qdd)
-    force = ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd)
+    force = ls.inverse_dynamics(robot, q=motion.q, qd=motion.qd, qdd=motion.qdd).force
     np.testing.assert_allclose(whole["actuator_force"].isel(design=1).squeeze(), force, atol=1e-12)
 
 
@@ -221,8 +221,8 @@ def test_motions_that_excite_what_is_given(tmp_path: Path) -> None:
     robot = arm(PLANAR, swivel=-0.2)
     moved = moving(robot, best.series, best.series.times(25))
     base = base_parameters(robot, shared=True)
-    matrix = base.reduced(regressor(robot, **moved, shared=True)).reshape(100, -1)
-    force = ls.inverse_dynamics(robot, **moved).ravel()
+    matrix = base.reduced(regressor(robot, **moved, shared=True).matrix).reshape(100, -1)
+    force = ls.inverse_dynamics(robot, **moved).force.ravel()
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
     np.testing.assert_allclose(np.linalg.lstsq(matrix, force, rcond=None)[0], nominal, atol=1e-9 * best.condition)
     assert not run(found.save(tmp_path / "best.yaml"), cluster=SYNCHRONOUS)["worst_status"].values.any()

@@ -19,6 +19,7 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.types import TWIST
 from tasks.dynamics.inverse import body_motion, inverse_kinematics
+from tasks.dynamics.records import Motion
 
 STEPS = 50
 MATCHED = 1e-11
@@ -149,10 +150,9 @@ class Reader:
         known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for limb, robot in enumerate(self.geometry.robots(values)):
             if id(robot) not in known:
-                moving = self._pose(robot, position, rotation)
-                solved = inverse_kinematics(
-                    robot, **moving, twist=np.broadcast_to(units, (len(free), len(position), 6))
-                )
+                twist = np.broadcast_to(units, (len(free), len(position), 6))
+                moving = Motion(**self._pose(robot, position, rotation), twist=twist)
+                solved = inverse_kinematics(robot, moving)
                 known[id(robot)] = solved.position[0], solved.velocity
             positions.append(known[id(robot)][0][:, limb])
             rates.append(np.moveaxis(known[id(robot)][1][:, :, limb], 0, 2))
@@ -169,7 +169,7 @@ class Reader:
 
             def joints(trial: np.ndarray, limb: int = limb) -> np.ndarray:
                 robot = self.geometry.robots(trial)[limb]
-                solved = inverse_kinematics(robot, **self._pose(robot, position, rotation))
+                solved = inverse_kinematics(robot, Motion(**self._pose(robot, position, rotation)))
                 return np.asarray(solved.position[:, limb])
 
             slope = np.zeros((*joints(values).shape, len(values)))

@@ -20,7 +20,7 @@ from applications.identification.estimation.machines.machine_model import Actuat
 from applications.identification.estimation.machines.preparation import Prepared, smoothed
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks.dynamics.inputs import Moving
+from tasks.dynamics.records import Moving
 from tasks.mathematics.signals import rate
 
 OUTPUT_ERROR, INSTRUMENTAL = "output_error", "instrumental"

@@ -32,8 +32,9 @@ from applications.identification.estimation.states import random_motion
 from robots.model import Robot
 from robots.parameters import ParameterError, nearest
 from tasks.dynamics.forward_kinematics import forward_kinematics
-from tasks.dynamics.inputs import GRAVITY, Moving, present
+from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics, inverse_kinematics
+from tasks.dynamics.records import GRAVITY, Moving
 from tasks.dynamics.regressor import BODY, Column, regressor, shared_columns
 from tasks.mathematics.signals import rate
 
@@ -147,8 +148,8 @@ def actuator_motion(robot: Robot, moving: Moving) -> ActuatorMotion:
     if is_direct(robot):
         q, qd, qdd = (np.asarray(present(moving)[name]) for name in ("q", "qd", "qdd"))
         return q, qd, qdd
-    position = actuator_positions(robot, **moving)
-    velocity = inverse_dynamics(robot, full=True, **moving).velocity
+    position = actuator_positions(robot, **moving).position
+    velocity = inverse_dynamics(robot, **moving).velocity
     mechanism = robot.mechanism
     if any(limb.drives for limb in mechanism.limbs):
         return position, velocity, np.zeros_like(velocity)
@@ -322,7 +323,7 @@ def base_with_payloads(
     """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
     moving = random_motion(robot, 4 * SIZE)
     own = shared_columns(robot.family)[0]
-    whole = regressor(robot, shared=True, gravity=gravity, **moving)
+    whole = regressor(robot, shared=True, gravity=gravity, **moving).matrix
     groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
     for payload in payloads:
         rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)

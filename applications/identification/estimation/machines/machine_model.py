@@ -18,7 +18,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,13 +32,14 @@ from robots.model import Family, Inertia, Limb, Link, Mechanism, Robot
 from robots.parameters import Parameter, ParameterError
 from robots.status import Status
 from robots.types import Number, Vector
-from tasks.dynamics.inputs import GRAVITY, Moving, field_input, present
+from tasks.dynamics.inputs import field_input, present
 from tasks.dynamics.inverse import Dynamics
+from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import (
     BODY,
     Column,
     LimbColumns,
-    Options,
+    Regressor,
     limb_columns,
     platform_has_columns,
     regressor,
@@ -239,7 +240,13 @@ class CoupledFriction:
     def _part(
         self, robot: Robot, friction: FrictionInput, along: np.ndarray, moving: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        dynamics = Dynamics(robot, Moving(**moving), (FORCE, "status"), field_input(self.gravity), friction=friction)  # type: ignore[typeddict-item]
+        dynamics = Dynamics(
+            robot,
+            cast(Moving, moving),
+            (FORCE, "status"),
+            field_input(Environment(gravity=self.gravity)),
+            friction=friction,
+        )
         count, inertial = len(along), len(robot.family.parameters)
         of_groups = np.zeros((count, friction.values.shape[1]))
         of_groups[:, [place for _, place in self._linear()]] = along[:, inertial:]
@@ -297,9 +304,10 @@ class MachineModel:
     gravity: tuple[float, float, float] = GRAVITY
     width: tuple[float, ...] = ()
 
-    @property
-    def _options(self) -> Options:
-        return Options(friction=self.joints, shared=self.shared, gravity=self.gravity)
+    def _bodies(self, robot: Robot, moving: Moving) -> Regressor:
+        """The regressor of bodies and of friction whose loads reactions do not change."""
+        forces = Forces(friction=self.joints)
+        return regressor(robot, Motion(**moving), Environment(gravity=self.gravity), forces, shared=self.shared)
 
     def coupled(self, robot: Robot) -> CoupledFriction | None:
         """The friction of passive joints that reactions load, where there is some. Raises ParameterError."""
@@ -314,10 +322,7 @@ class MachineModel:
     def columns(self, robot: Robot) -> tuple[Column, ...]:
         """Names and units of all columns, those of bodies first."""
         coupled = self.coupled(robot)
-        if coupled is not None:
-            bodies = coupled.columns
-        else:
-            bodies = regressor(robot, full=True, **self._options, **random_motion(robot, 1)).columns
+        bodies = self._bodies(robot, random_motion(robot, 1)).columns if coupled is None else coupled.columns
         return (*bodies, *(column for column, _ in self._beside(robot)))
 
     def matrix(self, robot: Robot, moving: Moving, actuators: ActuatorMotion) -> np.ndarray:
@@ -327,9 +332,9 @@ class MachineModel:
         """
         coupled = self.coupled(robot)
         if coupled is None:
-            bodies = regressor(robot, **self._options, **moving)
+            bodies = self._bodies(robot, moving).matrix
         else:
-            bodies = regressor(robot, shared=True, gravity=self.gravity, **moving)
+            bodies = regressor(robot, shared=True, gravity=self.gravity, **moving).matrix
             units = np.eye(len(coupled.columns))[bodies.shape[2] :]
             bodies = np.concatenate([bodies, coupled.linearised(coupled.nominal, units, moving)[1]], axis=2)
         return np.concatenate([bodies, self.beside(robot, actuators)], axis=2)

@@ -16,6 +16,7 @@ from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.types import BASE
 from tasks import inverse_dynamics, inverse_kinematics, regressor
+from tasks.dynamics.records import Environment, Forces
 from tasks.dynamics.regressor import standard_parameters
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -53,7 +54,7 @@ def test_random_states_of_a_parallelogram_are_not_crossed(seed: int) -> None:
 def test_motions_at_rest_tell_what_gravity_moves() -> None:
     robot = catalog.build("planar_3r")
     motions = [{"q": random_motion(robot, 5, k)["q"]} for k in range(2)]
-    found = base_along(robot, motions, gravity=(0.0, -9.81, 0.0))  # type: ignore[arg-type]
+    found = base_along(robot, motions, Environment(gravity=(0.0, -9.81, 0.0)))  # type: ignore[arg-type]
     assert found.count == 6
     assert {name.split(".")[1] for name in (found.names[k] for k in found.independent)} == {"mx", "my"}
 
@@ -63,8 +64,8 @@ def test_base_parameters_give_the_forces_at_states_not_used(name: str) -> None:
     robot = catalog.build(name)
     base, parameters = base_parameters(robot), standard_parameters(robot)
     moving = random_motion(robot, 30, seed=99)
-    found = base.reduced(regressor(robot, **moving)) @ np.array(list(values(base, parameters).values()))
-    tau = inverse_dynamics(robot, **moving)
+    found = base.reduced(regressor(robot, **moving).matrix) @ np.array(list(values(base, parameters).values()))
+    tau = inverse_dynamics(robot, **moving).force
     assert np.abs(found - tau).max() < 1e-8 * np.abs(tau).max()
 
 
@@ -99,7 +100,7 @@ def test_arms_have_as_many_as_published(
     # Mayeda, Yoshida, Osuka 1990: 7 N - 4 b, less 2 where the first axis is along gravity; b joints before the first
     # that is not parallel. Without drives: the columns of armature are the last
     robot, inertial = arm(axes), 10 * len(axes)
-    found = regressor(robot, full=True, **random_motion(robot, 40 * len(axes)))
+    found = regressor(robot, **random_motion(robot, 40 * len(axes)))
     base = from_matrix(found.matrix[..., :inertial].reshape(-1, inertial), found.names[:inertial])
     assert base.count == 7 * len(axes) - 4 * first - (2 if along_gravity else 0)
 
@@ -113,7 +114,7 @@ def test_groupings_read_as_in_textbooks() -> None:
 def test_friction_of_joints_is_told_apart() -> None:
     robot = catalog.build("delta_3rr2rrr")
     friction = {"law": "coulomb_viscous", "coulomb": 1.0, "viscous": 1.0}
-    assert base_parameters(robot, friction=friction).count == base_parameters(robot).count + 6
+    assert base_parameters(robot, forces=Forces(friction=friction)).count == base_parameters(robot).count + 6
 
 
 def test_rows_that_do_not_fit_the_names_are_refused() -> None:

@@ -9,8 +9,8 @@ from applications.identification.estimation import encoders
 from applications.identification.estimation.excitation import moving
 from robots import catalog
 from robots.trajectories.trajectory import Series
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Moving
 
 PERIOD, COUNT = 4.0, 800
 LIMITS = {
@@ -38,7 +38,7 @@ def motion_of(name: str) -> Moving:
 @pytest.mark.parametrize("name", LIMITS)
 def test_clean_encoders_give_the_motion_back(name: str) -> None:
     robot, moved = catalog.build(name), motion_of(name)
-    seen = actuator_positions(robot, **moved)
+    seen = actuator_positions(robot, **moved).position
     found = encoders.motion(robot, seen, PERIOD / COUNT, moved)
     assert found.keys() == moved.keys()
     for key, value in moved.items():
@@ -49,14 +49,14 @@ def test_clean_encoders_give_the_motion_back(name: str) -> None:
 
 def test_joints_are_found_from_a_guess_that_is_off() -> None:
     robot, moved = catalog.build("irb6"), motion_of("irb6")
-    seen = actuator_positions(robot, **moved)
+    seen = actuator_positions(robot, **moved).position
     found = encoders.joint_positions(robot, seen, moved["q"] + 0.05)
     np.testing.assert_allclose(found, moved["q"], atol=1e-9)
 
 
 def test_encoders_that_no_pose_meets_give_no_numbers() -> None:
     robot, moved = catalog.build("delta_3rr2rrr"), motion_of("delta_3rr2rrr")
-    seen = actuator_positions(robot, **moved)
+    seen = actuator_positions(robot, **moved).position
     seen[400] = 9.0, -3.0, 1.0
     found = encoders.motion(robot, seen, PERIOD / COUNT, moved)
     assert np.isnan(found["position"][400]).all()

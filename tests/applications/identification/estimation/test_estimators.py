@@ -19,6 +19,7 @@ from applications.identification.estimation.separable import separable
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from tasks import inverse_dynamics, regressor
+from tasks.dynamics.records import Forces
 from tasks.dynamics.regressor import body_parameters, standard_parameters
 
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.2}
@@ -27,7 +28,7 @@ CASES = ("planar_3r", "delta_3rr2rrr", "gough_stewart", "three_loop_leg")
 
 @cache
 def base_of(name: str) -> BaseParameters:
-    return base_parameters(catalog.build(name), friction=FRICTION, shared=True)
+    return base_parameters(catalog.build(name), forces=Forces(friction=FRICTION), shared=True)
 
 
 @cache
@@ -35,8 +36,8 @@ def data(name: str, count: int = 200, seed: int = 5) -> tuple[np.ndarray, np.nda
     """Reduced regressor, forces, true base parameters, number of actuators."""
     robot, moving = catalog.build(name), random_motion(catalog.build(name), count, seed)
     base = base_of(name)
-    forces = inverse_dynamics(robot, friction=FRICTION, **moving)
-    matrix = base.reduced(regressor(robot, friction=FRICTION, shared=True, **moving))
+    forces = inverse_dynamics(robot, forces=Forces(friction=FRICTION), **moving).force
+    matrix = base.reduced(regressor(robot, shared=True, forces=Forces(friction=FRICTION), **moving).matrix)
     truth = base.of(list(standard_parameters(robot, friction=FRICTION, shared=True).values()))
     return matrix.reshape(-1, base.count), forces.ravel(), truth, forces.shape[-1]
 
@@ -119,13 +120,13 @@ def test_stribeck_velocity_by_separable_least_squares() -> None:
     robot, moving = catalog.build("planar_3r"), random_motion(catalog.build("planar_3r"), 600, seed=2)
     moving["qd"] = np.asarray(moving["qd"]) * 0.2
     law = {"law": "stribeck", "coulomb": 1.0, "static": 2.0, "viscous": 0.4, "stribeck_velocity": 0.08}
-    base = base_parameters(robot, friction=law)
-    clean = inverse_dynamics(robot, friction=law, **moving).ravel()
+    base = base_parameters(robot, forces=Forces(friction=law))
+    clean = inverse_dynamics(robot, forces=Forces(friction=law), **moving).force.ravel()
     noisy = clean + np.random.default_rng(1).normal(size=len(clean)) * 0.02
 
     def matrix(nonlinear: np.ndarray) -> np.ndarray:
         trial = {**law, "stribeck_velocity": float(nonlinear[0])}
-        return base.reduced(regressor(robot, friction=trial, **moving)).reshape(-1, base.count)
+        return base.reduced(regressor(robot, forces=Forces(friction=trial), **moving).matrix).reshape(-1, base.count)
 
     exact, found = (separable(matrix, forces, [0.3], [1e-3], [2.0]) for forces in (clean, noisy))
     assert exact.converged
@@ -139,8 +140,8 @@ def test_stribeck_velocity_by_separable_least_squares() -> None:
 def test_consistent_parameters_explain_the_data_and_are_those_of_bodies() -> None:
     robot = catalog.build("planar_3r")
     moving = random_motion(robot, 100, seed=4)
-    found = regressor(robot, full=True, **moving)
-    matrix, forces = found.matrix.reshape(-1, len(found.names)), inverse_dynamics(robot, **moving).ravel()
+    found = regressor(robot, **moving)
+    matrix, forces = found.matrix.reshape(-1, len(found.names)), inverse_dynamics(robot, **moving).force.ravel()
     noise = np.random.default_rng(1).normal(size=len(forces)) * 1e-3 * np.abs(forces).max()
     body = np.array([2.0, 0.1, 0.0, 0.0, 0.3, 0.0, 0.0, 0.3, 0.0, 0.4])
     nominal = np.concatenate([body, body, body, np.full(3, 0.1)])
@@ -159,7 +160,7 @@ def test_a_pseudo_inertia_and_back() -> None:
 def test_consistent_parameters_that_fit_are_found_and_offsets_may_have_any_sign() -> None:
     robot = catalog.build("planar_3r")
     moving = random_motion(robot, 100, seed=4)
-    found = regressor(robot, full=True, **moving)
+    found = regressor(robot, **moving)
     matrix = found.matrix.reshape(-1, len(found.names))
     known = np.array(list(standard_parameters(robot).values()))
     truth = np.concatenate([*(near_consistent(body) for body in np.split(known[:30], 3)), known[30:]])

@@ -17,7 +17,8 @@ from robots.model import Robot
 from robots.trajectories.trajectory import FREE, Series
 from tasks import inverse_dynamics
 from tasks.dynamics.inverse import body_motion, inverse_kinematics
-from tasks.dynamics.regressor import Options, standard_parameters
+from tasks.dynamics.records import Forces
+from tasks.dynamics.regressor import standard_parameters
 from tasks.sources import prescribed
 
 CARRIAGE = Path(__file__).parents[4] / "examples" / "recordings" / "emps_robot.yaml"
@@ -106,7 +107,7 @@ def test_spheres_of_bodies_stay_apart_and_neighbours_are_not_looked_at() -> None
 def test_joints_of_a_platform_keep_their_ranges() -> None:
     robot = catalog.build("five_bar")
     base, limits = base_parameters(robot, shared=True), Limits(0.1, 2.0, 20.0)
-    options: dict[str, Any] = {"samples": 60, "options": {"shared": True}}
+    options: dict[str, Any] = {"samples": 60, "shared": True}
     wide = Excitation(robot, base, limits, 4.0, **options)
     free = wide.random(0, 1)
     position = inverse_kinematics(robot, **wide._moved([wide.series(free)])).position[0, :, 0, 1]
@@ -121,16 +122,16 @@ def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> Non
     base = base_parameters(robot, shared=True)
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
     limits = Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 3.0, 30.0)
-    free = Excitation(robot, base, limits, 5.0, samples=40, options={"shared": True})
+    free = Excitation(robot, base, limits, 5.0, samples=40, shared=True)
     first = free.series(free.random(0, 1))
     moved = moving(robot, first, first.times(40))
-    peak = float(np.abs(inverse_dynamics(robot, **moved)).max())
-    rest = float(np.abs(inverse_dynamics(robot, position=robot.mechanism.platform.home.position)).max())
+    peak = float(np.abs(inverse_dynamics(robot, **moved).force).max())
+    rest = float(np.abs(inverse_dynamics(robot, position=robot.mechanism.platform.home.position).force).max())
     most = 0.5 * (peak + rest)
-    limits, shared = Limits(limits.position, 3.0, 30.0, most), {"shared": True}
-    problem = Excitation(robot, base, limits, 5.0, samples=40, nominal=nominal, options=shared)
+    limits = Limits(limits.position, 3.0, 30.0, most)
+    problem = Excitation(robot, base, limits, 5.0, samples=40, nominal=nominal, shared=True)
     series = problem.series(problem.random(0, 1))
-    assert np.abs(inverse_dynamics(robot, **moving(robot, series, series.times(40)))).max() <= most * (1 + 1e-9)
+    assert np.abs(inverse_dynamics(robot, **moving(robot, series, series.times(40))).force).max() <= most * (1 + 1e-9)
 
 
 def test_the_same_for_any_number_of_threads() -> None:
@@ -142,9 +143,7 @@ def test_forces_that_cannot_hold_the_robot_are_refused() -> None:
     robot = catalog.build("gough_stewart")
     base = base_parameters(robot, shared=True)
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
-    problem = Excitation(
-        robot, base, Limits(0.1, force=1e-6), 5.0, samples=16, nominal=nominal, options={"shared": True}
-    )
+    problem = Excitation(robot, base, Limits(0.1, force=1e-6), 5.0, samples=16, nominal=nominal, shared=True)
     with pytest.raises(ValueError, match="cannot move around"):
         problem.series(problem.random(0, 0))
 
@@ -163,10 +162,11 @@ def test_an_unknown_criterion_is_refused() -> None:
 def test_d_optimal_motions_of_a_carriage_are_those_of_another_search_on_columns_by_hand() -> None:
     carriage = Robot.of(find_family(str(CARRIAGE)), {})
     friction = {"law": "coulomb_viscous", "coulomb": 1.0, "viscous": 1.0}
-    base = base_parameters(carriage, friction=friction)
+    base = base_parameters(carriage, forces=Forces(friction=friction))
     limits = Limits(0.2, 0.5, 2.0)
-    options: Options = {"friction": friction}
-    problem = Excitation(carriage, base, limits, 4.0, samples=40, criterion="determinant", options=options)
+    problem = Excitation(
+        carriage, base, limits, 4.0, samples=40, criterion="determinant", forces=Forces(friction=friction)
+    )
 
     def by_hand(free: np.ndarray) -> float:
         series = Series.within(free, [0.0], 4.0, limits.of_motion)

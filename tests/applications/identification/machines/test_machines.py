@@ -35,6 +35,7 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from storage.store import open_arrays
 from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
 from tests.applications.identification.estimation.machines.synthetic import chain, series
 
 HAS_ROSBAGS = importlib.util.find_spec("rosbags") is not None
@@ -247,12 +248,12 @@ def test_the_identified_robot_comes_back_from_its_files(identified: MachineIdent
     from_file = Robot.of(parse_robot((tmp_path / "found.yaml").read_text(), "found.yaml").family, {})
     from_urdf = Robot.of(import_robot(tmp_path / "found.urdf").description.family, {})
     _, q, qd, qdd = series(3, 1.0, seed=5)
-    expected = inverse_dynamics(nominal, q=q, qd=qd, qdd=qdd)
-    found = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd)
+    expected = inverse_dynamics(nominal, q=q, qd=qd, qdd=qdd).force
+    found = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd).force
     assert np.linalg.norm(found - expected) < 0.02 * np.linalg.norm(expected)
     # URDF has no inertia of drives: compared where nothing accelerates
-    still = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd * 0.0)
-    assert np.allclose(inverse_dynamics(from_urdf, q=q, qd=qd, qdd=qdd * 0.0), still, rtol=1e-9, atol=1e-9)
+    still = inverse_dynamics(from_file, q=q, qd=qd, qdd=qdd * 0.0).force
+    assert np.allclose(inverse_dynamics(from_urdf, q=q, qd=qd, qdd=qdd * 0.0).force, still, rtol=1e-9, atol=1e-9)
 
 
 def test_angles_of_urdf_are_those_of_the_rotation() -> None:
@@ -274,7 +275,7 @@ def test_mujoco_has_the_same_forces_by_the_mjcf_of_a_robot(name: str) -> None:
     random = np.random.default_rng(3)
     q, qd, qdd = random.normal(size=(3, 5, len(joints)))
     friction = {"law": "viscous", "viscous": 0.7, "joints": [robot.mechanism.actuators[0]]}
-    expected = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=friction)
+    expected = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, forces=Forces(friction=friction)).force
     at = [model.joint(joint).dofadr[0] for joint in joints]
     for row in range(5):
         for target, values in ((state.qpos, q), (state.qvel, qd), (state.qacc, qdd)):
@@ -555,11 +556,3 @@ def test_real_machines(example: str, folder: str, base: int, shares: dict[str, f
     if example == "emps":
         published = (95.1089, 20.3935, 203.5034, -3.1648)
         assert (np.abs(result.fit.values - published) < 2.0 * result.fit.deviations).all()
-
-
-@pytest.mark.parametrize("columns", ["[q1, q1, q1]", "[2, 3, 2]"])
-def test_a_column_that_stands_for_two_joints_is_refused(columns: str, tmp_path: Path) -> None:
-    head = "limbsweep: 1\nrobot: planar_3r\nrecordings: [{files: [a.csv]}]\ntime: {rate: 500}\n"
-    text = f"{head}position: {{columns: {columns}}}\nforce: {{columns: [f1, f2, f3]}}\n"
-    with pytest.raises(InputError, match=r"position.columns: got \[.*\]; expected a column of its own for each"):
-        parse_description(text, str(tmp_path / "machine.yaml"))

@@ -12,7 +12,9 @@ from pipeline import Sweep, run
 from pipeline.errors import InputError
 from robots import catalog
 from tasks import inverse_dynamics, joint_reactions
+from tasks.dynamics.records import Forces
 from tasks.mathematics.rotations import roll_pitch_yaw
+from tests.arguments import in_records
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 CIRCLE = "kind: circle, radius: 0.05, normal: [0.2, 0.1, 1], period: 1.0"
@@ -63,9 +65,9 @@ def test_forces_and_reactions_are_those_of_the_functions_with_a_load(name: str, 
     for trajectory, load in (("free", None), ("pushed", constant), ("over_time", over_time)):
         one = found.sel(trajectory=trajectory).squeeze("design")
         given: dict[str, Any] = state(one) | ({} if load is None else {"load": load, "load_axes": axes})
-        force = inverse_dynamics(robot, **given)
+        force = inverse_dynamics(robot, **in_records(**given)).force
         np.testing.assert_allclose(one["actuator_force"].squeeze(), force, rtol=1e-11, atol=1e-11 * np.abs(force).max())
-        wrench = joint_reactions(robot, **given)
+        wrench = joint_reactions(robot, **in_records(**given)).wrench
         size = np.nanmax(np.abs(wrench))
         np.testing.assert_allclose(one["joint_reaction"].squeeze(), wrench, rtol=0.0, atol=1e-10 * size)
     largest = abs(found["actuator_force"]).max("time")
@@ -111,7 +113,7 @@ def test_a_turned_platform_feels_its_own_axes(tmp_path: Path) -> None:
     rotation = np.asarray(roll_pitch_yaw(np.array([0.0, 0.0, 0.4])).rotation, dtype=float)
     load = np.concatenate([np.zeros(3), rotation @ [3.0, -2.0, 20.0]])
     pose = {"position": catalog.build("gough_stewart").mechanism.platform.home.position, "rotation": rotation}
-    expected = inverse_dynamics(catalog.build("gough_stewart"), **pose, load=load)
+    expected = inverse_dynamics(catalog.build("gough_stewart"), forces=Forces(load=load), **pose).force
     np.testing.assert_allclose(found["actuator_force"].sel(trajectory="pushed").isel(time=3), expected, rtol=1e-11)
 
 

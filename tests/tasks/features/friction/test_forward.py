@@ -11,7 +11,8 @@ import pytest
 from robots.friction import laws as data
 from robots.friction.laws import FORCE, SPEED, FrictionLaw
 from robots.parameters import Parameter
-from tasks import accelerate_chain, inverse_dynamics, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks.dynamics.records import Forces
 from tasks.features.friction import history as friction_block
 from tasks.features.friction import laws
 from tasks.features.friction.history import along
@@ -81,9 +82,9 @@ def test_a_joint_at_rest_stays_there_below_static_friction(share: float) -> None
     np.testing.assert_array_equal(held.qd, 0.0)
     assert held.stuck.all()
     np.testing.assert_allclose(held.friction, 2.0 * share, rtol=1e-12)
-    loose = accelerate_chain(block(), q=[0.3], force=[2.0 * share * 1.01], friction=DRY)
+    loose = forward_dynamics(block(), q=[0.3], forces=Forces(friction=DRY, actuator=[2.0 * share * 1.01]))
     assert not loose.stuck.any()
-    assert loose.qdd[0] * share > 0.0
+    assert loose.acceleration[0] * share > 0.0
 
 
 @pytest.mark.parametrize("simulated", [simulate, simulate_adaptive])
@@ -97,7 +98,7 @@ def test_a_joint_that_slides_comes_to_rest_and_sticks(simulated: Any) -> None:
 
 
 def test_the_force_of_motion_is_that_of_inverse_dynamics() -> None:
-    force = inverse_dynamics(block(), q=[[0.0], [0.0]], qd=[[0.1], [-0.1]], friction=DRY)
+    force = inverse_dynamics(block(), q=[[0.0], [0.0]], qd=[[0.1], [-0.1]], forces=Forces(friction=DRY)).force
     np.testing.assert_allclose(force[:, 0], [1.5, -1.5], rtol=1e-15)
 
 

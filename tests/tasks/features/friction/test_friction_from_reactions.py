@@ -13,6 +13,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import constraint_forces, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics.inverse import body_motion
+from tasks.dynamics.records import Forces
 from tests.catalogue import CHAINS, TREES, WITH_DRIVES
 
 ARMS = {"friction_arm": 0.01, "pin_radius": 0.012, "bending_arm": 0.06, "preload": 0.2}
@@ -51,12 +52,12 @@ def along_axes(robot: Robot, states: Any, wrenches: np.ndarray) -> np.ndarray:
 def test_friction_is_that_of_the_loads_that_it_causes(name: str) -> None:
     robot = catalog.build(name)
     states: Any = regions.states(robot, 12)
-    done = inverse_dynamics(robot, **states, gravity=GRAVITY, friction=FRICTION, full=True)
+    done = inverse_dynamics(robot, gravity=GRAVITY, forces=Forces(friction=FRICTION), **states)
     assert (done.status == Status.OK).all()
-    load = constraint_forces(robot, **states, gravity=GRAVITY, friction=FRICTION, arms=ARMS).normal
+    load = constraint_forces(robot, gravity=GRAVITY, arms=ARMS, forces=Forces(friction=FRICTION), **states).normal
     velocity = inverse_kinematics(robot, **states).velocity
     expected = stribeck(velocity, load)
-    wrenches = joint_reactions(robot, **states, gravity=GRAVITY, friction=FRICTION)
+    wrenches = joint_reactions(robot, gravity=GRAVITY, forces=Forces(friction=FRICTION), **states).wrench
     found = -along_axes(robot, states, wrenches)
     size = np.nanmax(np.abs(expected))
     assert size > 0.01
@@ -65,7 +66,7 @@ def test_friction_is_that_of_the_loads_that_it_causes(name: str) -> None:
         for i, joint in enumerate(limb.joints):
             if joint not in limb.actuated:
                 np.testing.assert_allclose(found[:, k, i], expected[:, k, i], rtol=0, atol=1e-9 * size, err_msg=joint)
-    bare = inverse_dynamics(robot, **states, gravity=GRAVITY)
+    bare = inverse_dynamics(robot, **states, gravity=GRAVITY).force
     extra = ((done.force - bare) * done.velocity).sum(axis=-1)
     lost = np.nansum(expected * velocity, axis=(1, 2))
     np.testing.assert_allclose(extra, lost, rtol=0, atol=1e-9 * np.abs(lost).max())
@@ -77,9 +78,11 @@ def test_friction_of_a_tree_is_explicit(name: str) -> None:
     robot = catalog.build(name)
     states: Any = regions.states(robot, 12)
     load = constraint_forces(robot, **states, gravity=GRAVITY, arms=ARMS)
-    with_friction = constraint_forces(robot, **states, gravity=GRAVITY, arms=ARMS, friction=FRICTION)
+    with_friction = constraint_forces(robot, gravity=GRAVITY, arms=ARMS, forces=Forces(friction=FRICTION), **states)
     np.testing.assert_allclose(with_friction.normal, load.normal, rtol=1e-13)
-    bare, force = (inverse_dynamics(robot, **states, gravity=GRAVITY, friction=f) for f in (None, FRICTION))
+    bare, force = (
+        inverse_dynamics(robot, gravity=GRAVITY, forces=Forces(friction=f), **states).force for f in (None, FRICTION)
+    )
     np.testing.assert_allclose(force - bare, stribeck(states["qd"], load.normal[:, 0]), rtol=0, atol=1e-11)
 
 
@@ -88,13 +91,13 @@ def test_friction_that_does_not_settle_is_told(name: str) -> None:
     robot = catalog.build(name)
     states: Any = regions.states(robot, 64)
     huge = {**FRICTION, "coulomb": 400.0, "static": 900.0}
-    done = inverse_dynamics(robot, **states, gravity=GRAVITY, friction=huge, full=True)
+    done = inverse_dynamics(robot, gravity=GRAVITY, forces=Forces(friction=huge), **states)
     good = done.status == Status.OK
     assert {*done.status[~good]} <= UNSETTLED
     assert (~good).any()
     assert np.isfinite(done.force[good]).all()
     assert np.isnan(done.force[~good]).all()
-    wrenches, status = joint_reactions(robot, **states, gravity=GRAVITY, friction=huge, full=True)
+    wrenches, status = joint_reactions(robot, gravity=GRAVITY, forces=Forces(friction=huge), **states)
     np.testing.assert_array_equal(status, done.status)
     assert np.isnan(wrenches[~good]).all()
 
@@ -104,5 +107,7 @@ def test_at_rest_there_is_no_friction(name: str) -> None:
     """sgn(0) = 0, as the source has it for a start from rest."""
     robot = catalog.build(name)
     q = np.full((3, len(robot.mechanism.freedoms)), 0.3)
-    bare, force = (inverse_dynamics(robot, q=q, gravity=GRAVITY, friction=f) for f in (None, FRICTION))
+    bare, force = (
+        inverse_dynamics(robot, q=q, gravity=GRAVITY, forces=Forces(friction=f)).force for f in (None, FRICTION)
+    )
     np.testing.assert_allclose(force, bare, rtol=0, atol=1e-12)

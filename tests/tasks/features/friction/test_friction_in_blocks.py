@@ -13,6 +13,7 @@ from robots.trajectories.trajectory import Trajectory
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.blocks import compute
 from tasks.blocks.block import Block
+from tasks.dynamics.records import Forces
 from tasks.features.friction import history as friction_states
 
 TIMES = np.linspace(0.0, 1.0, 21)
@@ -75,10 +76,10 @@ def test_groups_and_sets_agree_with_single_calls() -> None:
         {"law": "coulomb_viscous", "coulomb": 0.1},
         {"law": "stribeck", "joints": "passive", "load": "reaction", "coulomb": 0.3, "static": 0.3, "preload": 2.0},
     ]
-    force = inverse_dynamics(ROBOT, **states(), friction=given)
+    force = inverse_dynamics(ROBOT, forces=Forces(friction=given), **states()).force
     scale = np.abs(force).max()
     np.testing.assert_allclose(got["actuator_force"][1, 1, 0], force, rtol=0, atol=1e-13 * scale)
-    wrenches = joint_reactions(ROBOT, **states(), friction=given)
+    wrenches = joint_reactions(ROBOT, forces=Forces(friction=given), **states()).wrench
     np.testing.assert_allclose(got["joint_reaction"][1, 1, 0], wrenches, rtol=0, atol=1e-12 * np.abs(wrenches).max())
     peaks = np.linalg.norm(wrenches[..., 3:], axis=-1).max(axis=0)
     np.testing.assert_allclose(got["peak_reaction"][1, 1, 0], peaks, rtol=1e-12)
@@ -95,7 +96,7 @@ def test_sets_of_a_single_design_have_the_bits_of_those_of_several() -> None:
 def test_reactions_without_passive_friction_are_those_of_no_friction() -> None:
     motors = group("viscous", "actuated")
     got = computed((motors,), [[0.3], [0.6]], "joint_reaction")["joint_reaction"]
-    plain = joint_reactions(ROBOT, **states())
+    plain = joint_reactions(ROBOT, **states()).wrench
     assert got.shape == (2, 1, *plain.shape)
     np.testing.assert_allclose(got[0, 0], plain, rtol=0, atol=1e-12 * np.abs(plain).max())
 
@@ -111,6 +112,6 @@ def test_laws_with_a_state_follow_the_trajectory(law: str, own: dict[str, float]
     tau = friction_states.along(law, velocity=np.moveaxis(rates, 0, -1), times=TIMES, values=own, load=2.0).force
     found = np.moveaxis(got["joint_friction"][0, 0, 0], 0, -1)
     np.testing.assert_allclose(found, tau, rtol=0, atol=1e-9 * np.abs(tau).max())
-    frictionless = inverse_dynamics(ROBOT, **states(), full=True)
+    frictionless = inverse_dynamics(ROBOT, **states())
     extra = ((got["actuator_force"][0, 0, 0] - frictionless.force) * frictionless.velocity).sum(axis=-1)
     np.testing.assert_allclose(extra, (np.moveaxis(tau, -1, 0) * rates).sum(axis=(1, 2)), rtol=0, atol=1e-9)

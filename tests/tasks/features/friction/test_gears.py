@@ -10,7 +10,8 @@ import pytest
 from robots import catalog
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import accelerate, inverse_dynamics, regressor, simulate
+from tasks import forward_dynamics, inverse_dynamics, regressor, simulate
+from tasks.dynamics.records import Forces
 from tests.tasks.bits import bits
 from tests.tasks.sliders import DOWN, arm, block
 
@@ -27,8 +28,8 @@ def moving(count: int = 40) -> dict[str, np.ndarray]:
 def test_what_the_motor_needs() -> None:
     """1 / efficiency of what goes on where it drives, efficiency of it where it is driven; then its own friction."""
     at = moving()
-    net = inverse_dynamics(arm(), **at, gravity=DOWN)
-    found = inverse_dynamics(arm(), **at, gravity=DOWN, friction=GEAR)
+    net = inverse_dynamics(arm(), **at, gravity=DOWN).force
+    found = inverse_dynamics(arm(), gravity=DOWN, forces=Forces(friction=GEAR), **at).force
     drives = net * at["qd"] > 0.0
     assert 0.2 < drives.mean() < 0.8
     wanted = np.where(drives, net / 0.8, net * 0.8) + 0.2 * np.sign(at["qd"]) + 0.1 * at["qd"]
@@ -38,16 +39,20 @@ def test_what_the_motor_needs() -> None:
 def test_a_gear_that_loses_nothing_is_none() -> None:
     at = moving()
     law = {name: value for name, value in GEAR.items() if name not in ("load", "efficiency")}
-    plain, geared = (inverse_dynamics(arm(), **at, friction=x) for x in (law, {**GEAR, "efficiency": 1.0}))
+    plain, geared = (
+        inverse_dynamics(arm(), forces=Forces(friction=x), **at).force for x in (law, {**GEAR, "efficiency": 1.0})
+    )
     assert (bits(plain) == bits(geared)).all()
-    found = accelerate(arm(), q=at["q"], qd=at["qd"], force=plain, friction={**GEAR, "efficiency": 1.0})
+    found = forward_dynamics(
+        arm(), q=at["q"], qd=at["qd"], forces=Forces(friction={**GEAR, "efficiency": 1.0}, actuator=plain)
+    )
     np.testing.assert_allclose(found.acceleration, at["qdd"], rtol=0, atol=1e-9)
 
 
 def test_forward_dynamics_is_the_inverse() -> None:
     at = moving()
-    force = inverse_dynamics(arm(), **at, gravity=DOWN, friction=GEAR)
-    found = accelerate(arm(), q=at["q"], qd=at["qd"], force=force, gravity=DOWN, friction=GEAR)
+    force = inverse_dynamics(arm(), gravity=DOWN, forces=Forces(friction=GEAR), **at).force
+    found = forward_dynamics(arm(), q=at["q"], qd=at["qd"], gravity=DOWN, forces=Forces(friction=GEAR, actuator=force))
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.acceleration, at["qdd"], rtol=0, atol=1e-10 * np.abs(at["qdd"]).max())
 
@@ -58,7 +63,9 @@ def test_the_same_of_a_parallel_robot() -> None:
     twist, wanted = np.zeros((2, 6, 6))
     twist[:, [3, 5]], wanted[:, [3, 5]] = random.normal(size=(2, 6, 2))
     at: dict[str, Any] = {"position": position, "twist": twist, "friction": GEAR}
-    found = accelerate(robot, **at, force=inverse_dynamics(robot, **at, acceleration=wanted))
+    found = forward_dynamics(
+        robot, forces=Forces(actuator=inverse_dynamics(robot, **at, acceleration=wanted).force), **at
+    )
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.acceleration, wanted, rtol=0, atol=1e-10)
 
@@ -67,7 +74,7 @@ def test_what_a_gear_holds_at_rest() -> None:
     """A weight W goes up from (W / e + c) on, and down from (W e - c) on; between, the gear and the motor hold it."""
     up, down = WEIGHT / 0.8 + 0.2, WEIGHT * 0.8 - 0.2
     force = np.array([[down - 0.01], [down + 0.01], [WEIGHT], [up - 0.01], [up + 0.01]])
-    found = accelerate(block(), **LIFT, force=force, friction=GEAR)
+    found = forward_dynamics(block(), forces=Forces(friction=GEAR, actuator=force), **LIFT)
     assert (found.status == Status.OK).all()
     assert found.stuck[:, 0].tolist() == [False, True, True, True, False]
     np.testing.assert_allclose(
@@ -81,8 +88,8 @@ def test_stiction_behind_a_gear_is_dry_friction_where_all_its_magnitudes_are_one
     stiction, at, random = {"law": "stiction", **alike}, moving(), np.random.default_rng(3)
     state = {"q": at["q"], "qd": at["qd"] * random.choice([0.0, 1.0], (40, 3)), "force": random.normal(size=(40, 3))}
     remembered = random.integers(0, 2, (40, 3)).astype(float)
-    plain = accelerate(arm(), **state, friction=GEAR)
-    found = accelerate(arm(), **state, friction=stiction, memory=remembered)
+    plain = forward_dynamics(arm(), forces=Forces(friction=GEAR), **state)
+    found = forward_dynamics(arm(), memory=remembered, forces=Forces(friction=stiction), **state)
     assert plain.stuck.any()
     for one, other in zip(plain, found, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
@@ -105,12 +112,14 @@ def test_what_a_gear_loses() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ParameterError, match="which has passive joints among it; expected actuators alone"):
-        inverse_dynamics(catalog.build("five_bar"), position=[0.0, 0.0, -0.6], friction={**GEAR, "joints": "all"})
+        inverse_dynamics(
+            catalog.build("five_bar"), position=[0.0, 0.0, -0.6], forces=Forces(friction={**GEAR, "joints": "all"})
+        )
     with pytest.raises(ParameterError, match="got gear with a width"):
-        inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "width": 0.1})
+        inverse_dynamics(arm(), q=[0.0] * 3, forces=Forces(friction={**GEAR, "width": 0.1}))
     with pytest.raises(ParameterError, match="got gear with law lugre, whose bristles give way"):
         simulate(arm(), q=[0.0] * 3, force=[0.0] * 3, step=1e-3, steps=1, friction={"law": "lugre", "load": "gear"})
     with pytest.raises(ParameterError, match="efficiency"):
-        inverse_dynamics(arm(), q=[0.0] * 3, friction={**GEAR, "efficiency": 1.2})
+        inverse_dynamics(arm(), q=[0.0] * 3, forces=Forces(friction={**GEAR, "efficiency": 1.2}))
     with pytest.raises(ValueError, match="identification got gear"):
-        regressor(arm(), **moving(2), friction=GEAR)
+        regressor(arm(), forces=Forces(friction=GEAR), **moving(2))

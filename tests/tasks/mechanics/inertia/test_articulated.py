@@ -13,9 +13,11 @@ from robots import catalog
 from robots.drives import Drive, Spin
 from robots.model import Inertia, Limb, Link, Robot
 from robots.types import ZERO
-from tasks.dynamics.equations import forward_dynamics, inertia_matrix
+from tasks.dynamics.equations import inertia_matrix
+from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.inertia import acceleration_program
 from tasks.dynamics.inverse import inverse_dynamics
+from tasks.dynamics.records import Forces
 from tasks.mechanics import recursion
 from tasks.mechanics.inertia import methods
 from tasks.mechanics.inertia.articulated import ArticulatedTree
@@ -97,8 +99,9 @@ def test_forward_dynamics_of_a_tree_undoes_its_inverse_dynamics(name: str) -> No
     assert acceleration_program(robot.family) is not None
     rng, joints = np.random.default_rng(6), len(robot.mechanism.freedoms)
     q, qd, qdd = rng.normal(size=(3, 5, joints))
-    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd)
-    found, status = forward_dynamics(robot, force=force, q=q, qd=qd, full=True)
+    force = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd).force
+    moved = forward_dynamics(robot, q=q, qd=qd, forces=Forces(actuator=force))
+    found, status = moved.acceleration, moved.status
     assert (status == 0).all()
-    size = np.linalg.cond(inertia_matrix(robot, q=q)).max()
+    size = np.linalg.cond(inertia_matrix(robot, q=q).matrix).max()
     np.testing.assert_allclose(found, qdd, rtol=0.0, atol=1e-14 * size * np.abs(qdd).max())

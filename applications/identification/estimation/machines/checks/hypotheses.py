@@ -22,8 +22,8 @@ from applications.identification.estimation.machines.preparation import Prepared
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.types import TWIST
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import inverse_dynamics
+from tasks.dynamics.records import Moving
 from tasks.dynamics.regressor import BODY
 
 BETTER = 0.6
@@ -244,7 +244,7 @@ def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> 
     zero = np.zeros_like(still.position)
     rows = machine.rows_of(run.recording)
     resting = rows(state, (still.position, zero, zero))[0]
-    jacobian = np.nan_to_num(inverse_dynamics(robot, full=True, **state).jacobian)
+    jacobian = np.nan_to_num(inverse_dynamics(robot, **state).jacobian)
     result = []
     for k in range(count):
         rates = np.linalg.pinv(jacobian)[..., k]

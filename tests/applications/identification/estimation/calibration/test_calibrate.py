@@ -37,11 +37,11 @@ def actuators_of(geometry: Geometry, seed: int = 2) -> np.ndarray:
         return random.uniform(-1.5, 1.5, (POSES, len(robot.mechanism.actuators)))
     position = np.array(robot.mechanism.platform.home.position) + random.uniform(-0.08, 0.08, (POSES, 3))
     if "wx" not in robot.mechanism.platform.mobility:
-        return actuator_positions(robot, position=position)
+        return actuator_positions(robot, position=position).position
     angles = random.uniform(-0.15, 0.15, (POSES, 3))
     rotation = roll_pitch_yaw(angles, angles * 0.0, angles * 0.0).rotation
     home = np.array(robot.mechanism.platform.home.rotation)
-    return actuator_positions(robot, position=position, rotation=rotation @ home)
+    return actuator_positions(robot, position=position, rotation=rotation @ home).position
 
 
 def measured(geometry: Geometry, truth: np.ndarray, *, seed: int = 3, **reader: object) -> Poses:
@@ -118,7 +118,7 @@ def test_redundant_sensors_tell_the_geometry_without_poses() -> None:
     spread = np.zeros((POSES, 3))
     axes = [("vx", "vy", "vz").index(name) for name in robot.mechanism.platform.mobility]
     spread[:, axes] = random.uniform(-0.06, 0.06, (POSES, 2))
-    actuators = actuator_positions(robot, position=np.array(robot.mechanism.platform.home.position) + spread)
+    actuators = actuator_positions(robot, position=np.array(robot.mechanism.platform.home.position) + spread).position
     reading = Reader(geometry, ((0, 1), (1, 1))).read(truth, actuators)
     joints = reading.joints + random.normal(size=reading.joints.shape) * 1e-5
     poses = Poses(actuators, joints=joints, sensors=("left.2", "right.2"), joint_deviation=1e-5)

@@ -7,6 +7,7 @@ import numpy as np
 from applications.identification.estimation.machines.preparation import Signals
 from robots.model import Robot
 from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
 
 STEP = 0.002
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
@@ -37,6 +38,6 @@ def chain(
 ) -> Signals:
     """A recording of a chain that is driven in its joints, with friction, offsets, white noise of forces."""
     time, q, qd, qdd = series(len(robot.mechanism.actuators), duration, seed)
-    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=FRICTION) + offset
+    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, forces=Forces(friction=FRICTION)).force + offset
     forces = forces + np.random.default_rng([seed, 9]).normal(size=forces.shape) * noise
     return Signals(f"run_{seed}.csv", role, time, q, forces)

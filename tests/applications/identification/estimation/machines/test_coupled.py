@@ -27,8 +27,8 @@ from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from tasks import inverse_dynamics
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces, Moving
 from tasks.features.friction.history import friction_input
 from tests.applications.identification.estimation.machines.synthetic import STEP
 
@@ -66,14 +66,14 @@ def test_forces_are_those_of_inverse_dynamics_and_rates_their_differences() -> N
     model = coupled("five_bar")
     moving = random_motion(model.robot, 40)
     forces, rates = model.linearised(model.nominal, np.eye(len(model.nominal)), moving)
-    expected = inverse_dynamics(model.robot, friction=model.friction, **moving)
+    expected = inverse_dynamics(model.robot, forces=Forces(friction=model.friction), **moving).force
     good = np.isfinite(forces).all(axis=1)
     assert good.mean() > 0.8
     np.testing.assert_allclose(forces[good], expected[good], rtol=1e-9, atol=1e-9 * np.abs(expected[good]).max())
 
     def at(values: np.ndarray) -> np.ndarray:
         robot, groups = model.at(values)
-        return inverse_dynamics(robot, friction=groups, **moving)[good]
+        return inverse_dynamics(robot, forces=Forces(friction=groups), **moving).force[good]
 
     for k, unit in enumerate(np.eye(len(model.nominal))):
         step = unit * 1e-5 * max(abs(float(model.nominal[k])), 1e-2)
@@ -99,7 +99,7 @@ def test_derivatives_times_parameters_and_their_remainder_are_the_forces_away_fr
     known[kept] = point - recorded.base.groups[:, others] @ known[others]
     robot, groups = model.at(known[: len(model.columns)])
     expected = (
-        inverse_dynamics(robot, friction=groups, **moving)
+        inverse_dynamics(robot, forces=Forces(friction=groups), **moving).force
         + machine.beside(robot, actuators) @ known[len(model.columns) :]
     )
     good = np.isfinite(whole).all(axis=1)
@@ -111,12 +111,12 @@ def test_derivatives_times_parameters_and_their_remainder_are_the_forces_away_fr
 def test_friction_loaded_by_reactions_is_identified(coulomb: float) -> None:
     robot = catalog.build("five_bar")
     moving = plane_motion(robot)
-    forces = inverse_dynamics(robot, friction=friction(coulomb), **moving)
-    without = inverse_dynamics(robot, **moving)
+    forces = inverse_dynamics(robot, forces=Forces(friction=friction(coulomb)), **moving).force
+    without = inverse_dynamics(robot, **moving).force
     assert np.linalg.norm(forces - without) > 0.005 * np.linalg.norm(forces)
     noise = np.random.default_rng(5).normal(size=forces.shape) * 0.01 * np.sqrt(np.mean(forces**2))
     time = np.arange(len(forces)) * STEP
-    signals = Signals("run", "train", time, actuator_positions(robot, **moving), forces + noise)
+    signals = Signals("run", "train", time, actuator_positions(robot, **moving).position, forces + noise)
     model = MachineModel(friction="none", offset=False, joints=friction(0.2, 0.0))
     recording = prepare(signals, Preparation(cutoff=10.0, rest=0.0))
     machine = with_coupled_friction(RecordedMachine(robot, model, (recording,)))

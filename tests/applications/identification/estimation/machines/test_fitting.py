@@ -26,8 +26,8 @@ from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.types import TWIST
 from tasks import inverse_dynamics
-from tasks.dynamics.inputs import Moving
 from tasks.dynamics.inverse import actuator_positions
+from tasks.dynamics.records import Forces, Moving
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, chain, series
 
 PREPARATION = Preparation(cutoff=10.0, rest=0.0)
@@ -77,9 +77,9 @@ def delta_recording(robot: Robot, seed: int = 3) -> Signals:
         twist=np.concatenate([still, scale * xd], axis=1),
         acceleration=np.concatenate([still, scale * xdd], axis=1),
     )
-    forces = inverse_dynamics(robot, friction=FRICTION, **moving) + 0.2
+    forces = inverse_dynamics(robot, forces=Forces(friction=FRICTION), **moving).force + 0.2
     forces = forces + np.random.default_rng(seed).normal(size=forces.shape) * 0.02
-    return Signals("delta.csv", "train", time, actuator_positions(robot, **moving), forces)
+    return Signals("delta.csv", "train", time, actuator_positions(robot, **moving).position, forces)
 
 
 def test_a_parallel_robot_from_its_actuators_alone() -> None:
@@ -162,7 +162,7 @@ def test_standard_parameters_are_those_of_bodies_and_a_robot_has_them() -> None:
     assert all(is_consistent(standard.values[k : k + 10]) for k in bodies)
     found = Robot.of(identified_robot(machine, standard).family, {})
     _, q, qd, qdd = series(3, seed=5)
-    before, after = (inverse_dynamics(x, q=q, qd=qd, qdd=qdd) for x in (robot, found))
+    before, after = (inverse_dynamics(x, q=q, qd=qd, qdd=qdd).force for x in (robot, found))
     assert np.linalg.norm(after - before) < 0.02 * np.linalg.norm(before)
 
 
@@ -309,7 +309,7 @@ def five_bar_forces(heavier: float) -> tuple[Robot, np.ndarray, np.ndarray, np.n
     moving = Moving(position=home + position, twist=twist, acceleration=acceleration)
     model = MachineModel(shared=False, friction="none", offset=False)
     factors = [heavier if column.owner.startswith("left") else 1.0 for column in model.columns(robot)]
-    motors = actuator_positions(robot, **moving)
+    motors = actuator_positions(robot, **moving).position
     forces = model.matrix(robot, moving, (motors, motors, motors)) @ (nominal(robot, model) * factors)
     return robot, time, motors, forces
 

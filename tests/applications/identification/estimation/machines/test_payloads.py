@@ -15,6 +15,7 @@ from robots import catalog
 from robots.model import Inertia
 from robots.parameters import ParameterError
 from tasks import inverse_dynamics
+from tasks.dynamics.records import Forces
 from tasks.dynamics.regressor import body_parameters, regressor
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, series
 
@@ -27,9 +28,9 @@ def recording(name: str, seed: int, load: tuple[float, ...] | None, factors: np.
     """A recording whose forces are what drives give over their factors."""
     robot = catalog.build("planar_3r")
     time, q, qd, qdd = series(3, 10.0, seed)
-    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, friction=FRICTION)
+    forces = inverse_dynamics(robot, q=q, qd=qd, qdd=qdd, forces=Forces(friction=FRICTION)).force
     if load is not None:
-        result = regressor(robot, q=q, qd=qd, qdd=qdd, full=True)
+        result = regressor(robot, q=q, qd=qd, qdd=qdd)
         own = [k for k, column in enumerate(result.columns) if column.owner == BODY]
         forces = forces + result.matrix[:, :, own] @ np.array(load)
     noise = np.random.default_rng([seed, 4]).normal(size=forces.shape) * 0.05

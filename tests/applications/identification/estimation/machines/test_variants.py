@@ -49,7 +49,7 @@ def signals(seed: int, is_loaded: bool) -> Signals:
         return recorded
     rates = [np.gradient(recorded.position, recorded.time, axis=0, edge_order=2)]
     rates.append(np.gradient(rates[0], recorded.time, axis=0, edge_order=2))
-    result = regressor(ROBOT, q=recorded.position, qd=rates[0], qdd=rates[1], full=True)
+    result = regressor(ROBOT, q=recorded.position, qd=rates[0], qdd=rates[1])
     places = [k for k, column in enumerate(result.columns) if column.owner == BODY]
     return replace(recorded, force=recorded.force + result.matrix[:, :, places] @ np.array(LOAD))
 

@@ -1,0 +1,129 @@
+"""Units of DataArrays: what their attribute `units` says becomes SI, and what cannot be meant is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipeline.documents.files import UNITS, Unit
+from robots.controllers import coordinate_turns
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Mechanism
+from robots.parameters import EITHER, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from xarray import DataArray
+
+ORDERS = {"": (), "/s": ("/s", " s-1", " s^-1", " s**-1"), "/s^2": ("/s^2", "/s2", "/s**2", " s-2", " s^-2", " s**-2")}
+"""Spellings of the first and second derivative by time."""
+
+SPELLINGS = {
+    "deg": ("degree", "degrees", "°", "arc_degree"),
+    "rad": ("radian", "radians"),
+    "m": ("metre", "meter", "metres", "meters"),
+    "mm": ("millimetre", "millimeter"),
+    "s": ("second", "seconds", "sec"),
+    "N": ("newton", "newtons"),
+    "N m": ("N.m", "N*m", "newton metre", "newton meter"),
+    "1": ("", "dimensionless"),
+}
+"""Other spellings of units of files, as UDUNITS and others have them."""
+
+_NAMES = {spelling: UNITS[name] for name, spellings in SPELLINGS.items() for spelling in (name, *spellings)}
+_NAMES |= {name: unit for name, unit in UNITS.items() if unit.si in ("m", "rad", "s", "N", "N m", "1")}
+RPM = Unit("rpm", "rad/s", 2.0 * math.pi, 60.0)
+
+
+def _along(mechanism: Mechanism, angle: str, length: str) -> list[str]:
+    """Units of the joints of a chain, in order."""
+    return [angle if turns else length for turns in coordinate_turns(mechanism, "joint").values()]
+
+
+def _of_actuators(mechanism: Mechanism, angle: str, length: str) -> list[str]:
+    return [angle if JOINT_KINDS[kind].turns else length for kind in mechanism.actuator_kinds]
+
+
+COMPONENTS: dict[str, Callable[[Mechanism], list[str]]] = {
+    "position": lambda _: ["m"] * 3,
+    "rotation": lambda _: ["1"] * 3,
+    "twist": lambda _: ["rad/s"] * 3 + ["m/s"] * 3,
+    "acceleration": lambda _: ["rad/s^2"] * 3 + ["m/s^2"] * 3,
+    "load": lambda _: ["N m"] * 3 + ["N"] * 3,
+    "q": lambda mechanism: _along(mechanism, "rad", "m"),
+    "qd": lambda mechanism: _along(mechanism, "rad/s", "m/s"),
+    "qdd": lambda mechanism: _along(mechanism, "rad/s^2", "m/s^2"),
+    "actuator": lambda mechanism: _of_actuators(mechanism, "N m", "N"),
+    "actuator_position": lambda mechanism: _of_actuators(mechanism, "rad", "m"),
+    "time": lambda _: ["s"],
+}
+"""SI unit of each component of an argument."""
+
+
+def in_si(name: str, value: DataArray, dim: Hashable | None, mechanism: Mechanism) -> DataArray:
+    """Return a DataArray in SI units, from those that its attribute `units` names; without one it is in SI.
+
+    dim: of the components, in the order of the mechanism. Units are one for all components, one for each, or for
+    wrenches and twists one of the angular and one of the linear part. Raises ValueError for units that are unknown, or
+    of another quantity.
+    """
+    row = COMPONENTS.get(name.removeprefix("base_"))
+    text = value.attrs.get("units")
+    if row is None or text is None:
+        return value
+    wanted = row(mechanism)
+    units = _spread(str(text), len(wanted))
+    if units is None:
+        raise ValueError(f"{name}: got {len(str(text).split(', '))} units, {text!r}; expected one, or {len(wanted)}")
+    found = [_unit(name, str(text), unit, si) for unit, si in zip(units, wanted, strict=True)]
+    if all(unit.factor == unit.divisor for unit in found):
+        return value
+    return (
+        value
+        * _factors(value, dim, [unit.factor for unit in found])
+        / _factors(value, dim, [unit.divisor for unit in found])
+    )
+
+
+def _factors(value: DataArray, dim: Hashable | None, factors: Sequence[float]) -> float | DataArray:
+    if len({*factors}) == 1 or dim is None:
+        return factors[0]
+    import xarray as xr
+
+    return xr.DataArray(np.array(factors), dims=[dim])
+
+
+def _spread(text: str, count: int) -> list[str] | None:
+    """Unit of each component; None where there are too few or too many."""
+    parts = text.split(", ")
+    if len(parts) == 1 or len(parts) == count:
+        return parts * (count // len(parts))
+    return [parts[0]] * 3 + [parts[1]] * 3 if (len(parts), count) == (2, 6) else None
+
+
+def _unit(name: str, text: str, alternatives: str, si: str) -> Unit:
+    """The unit among alternatives (`rad or m`) that measures what `si` measures. Raises ValueError."""
+    found = [_known(name, text, part) for part in alternatives.split(EITHER)]
+    for unit in found:
+        if unit.si == si:
+            return unit
+    raise ValueError(f"{name}: got units {text!r}; expected units of {si}")
+
+
+def _known(name: str, text: str, spelling: str) -> Unit:
+    if spelling == "rpm":
+        return RPM
+    for order, endings in ORDERS.items():
+        for ending in endings or ("",):
+            base = _NAMES.get(spelling.removesuffix(ending)) if spelling.endswith(ending) else None
+            if base is not None:
+                return Unit(spelling, base.si + order, base.factor, base.divisor)
+    raise ValueError(f"{name}: got units {text!r}; {nearest(spelling, _spellings())}")
+
+
+def _spellings() -> Iterable[str]:
+    return [name for name in _NAMES if name] + ["rpm"] + [f"{name}/s" for name in ("rad", "deg", "m", "mm")]

@@ -1,0 +1,205 @@
+"""Records of a call: the state or motion of a robot, its environment, and what acts on it beside gravity.
+
+Fields are arrays with any leading batch dims, (*batch, core...), SI units; those of the public functions of `limbsweep`
+may be DataArrays. What is absent is zero, or that of the reference pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict, cast
+
+from numpy.typing import ArrayLike
+
+from robots.criteria.elasticity import Elasticity
+from robots.parameters import nearest
+from robots.types import LoadAxes
+from tasks.features.friction.history import Friction
+
+GRAVITY = (0.0, 0.0, -9.81)
+
+Timed = ArrayLike | Callable[[float], ArrayLike]
+"""An array with any leading batch dims, or, for `simulate`, a function of time [s] that gives one."""
+
+Acting = ArrayLike | Callable[..., ArrayLike]
+"""Forces (*batch, actuator): an array; for `simulate` a function of time [s], or one of time (*batch,) and the state.
+
+The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
+3) and twist (*batch, 6) of its platform."""
+
+
+class Record:
+    """Named values of a call, none of which changes."""
+
+    def present(self) -> dict[str, Any]:
+        """Return the values that are not absent, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(cast(Any, self))}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class State(Record):
+    """State of a robot: pose and twist of a platform, or positions and rates of joints of a chain.
+
+    Of a parallel robot, its platform: position (*batch, 3) [m]; rotation (*batch, 3, 3); twist (*batch, 6) as (angular,
+    linear) of the reference point; all in world axes, relative to the base; at least one of them. Along what its limbs
+    hold, which `Platform.mobility` does not name, it cannot move. Of a chain, its independent joints: positions q and
+    rates qd (*batch, freedom) [rad or m]; q has to be there. They come in the order of `Mechanism.freedoms`, which is
+    that of the tree; forces and other values of actuators in that of `Mechanism.actuators`, which may differ.
+
+    time (*batch,) [s], of a robot whose own loads change with it, see `robots.loads`; memory (*batch, joint with
+    friction), the state of friction laws that have one (absent: relaxed bristles, stiction at rest).
+
+        >>> ls.State(q=[0.1, 0.2, 0.3]).present()
+        {'q': [0.1, 0.2, 0.3]}
+    """
+
+    position: ArrayLike | None = None
+    rotation: ArrayLike | None = None
+    twist: ArrayLike | None = None
+    q: ArrayLike | None = None
+    qd: ArrayLike | None = None
+    time: ArrayLike | None = None
+    memory: ArrayLike | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Motion(State):
+    """Motion of a robot: a state, and acceleration (*batch, 6), the time derivative of the twist, or of joints qdd.
+
+    The motion of a base in the world has a rotation, from axes of the base to those of the world, a twist and an
+    acceleration of its origin in axes of the world, and nothing else; for `simulate` these may be functions of time.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> ls.inverse_dynamics(robot, ls.Motion(q=[0.1, 0.2, 0.3], qdd=[1.0, 0.0, 0.0])).force.shape
+        (3,)
+    """
+
+    acceleration: ArrayLike | None = None
+    qdd: ArrayLike | None = None
+
+    @property
+    def moving(self) -> Moving:
+        """Parts of the motion by name, without time and memory."""
+        parts = self.present()
+        return cast(Moving, {name: parts[name] for name in Moving.__annotations__ if name in parts})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Environment(Record):
+    """Surroundings of a robot: gravity (3,) [m/s^2] in axes of the world, and the motion of the base (absent: none).
+
+    Everything else, given or found, is relative to the base and in its axes.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> falling = ls.Environment(base=ls.Motion(acceleration=[0.0, 0.0, 0.0, 0.0, 0.0, -9.81]))
+        >>> ls.inverse_dynamics(robot, ls.Motion(q=[0.1, 0.2, 0.3]), falling).force
+        array([0., 0., 0.])
+    """
+
+    gravity: ArrayLike = GRAVITY
+    base: Motion | None = None
+
+    def __post_init__(self) -> None:
+        if self.base is None:
+            return
+        check_record("base", self.base, Motion)
+        if strange := [name for name in self.base.present() if name not in BASE_PARTS]:
+            raise ValueError(f"base: got {strange[0]}; expected {', '.join(BASE_PARTS)}: a base turns and accelerates")
+
+    @property
+    def base_parts(self) -> dict[str, Any]:
+        """Motion of the base by name of its parts; nothing where it stands."""
+        return {} if self.base is None else self.base.present()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Forces(Record):
+    """Forces on a robot beside gravity, and how they are shared where statics leaves that open.
+
+    actuator (*batch, actuator) [N m or N], of functions to which these are an input; load (*batch, 6) = (moment, force)
+    that acts on the platform at its reference point, in `load_axes`, those of the "world" or of the "platform";
+    friction of joints: see `tasks.features.friction.history`.
+
+    weights (actuator,), of a robot with more actuators than freedoms: frictionless forces have the least sum of weight
+    times square, one each where they are absent. elasticity of joints and links: by it follow reactions that an
+    overconstrained mechanism leaves open, and friction that depends on them.
+
+        >>> robot = ls.robots.build("five_bar")
+        >>> pull = ls.Forces(load=[0.0, 0.0, 0.0, 0.0, 0.0, -10.0])
+        >>> ls.inverse_dynamics(robot, position=[0.05, 0.0, -0.6], forces=pull).force.shape
+        (2,)
+    """
+
+    actuator: Acting | None = None
+    load: Timed | None = None
+    load_axes: LoadAxes = "world"
+    friction: Friction = None
+    weights: ArrayLike | None = None
+    elasticity: Elasticity | None = None
+
+
+class Moving(TypedDict, total=False):
+    """Motion of a robot by name of its parts, see `State` and `Motion`."""
+
+    position: ArrayLike | None
+    rotation: ArrayLike | None
+    twist: ArrayLike | None
+    acceleration: ArrayLike | None
+    q: ArrayLike | None
+    qd: ArrayLike | None
+    qdd: ArrayLike | None
+
+
+class MotionKeywords(Moving, total=False):
+    """Short form of a call: the fields of a `Motion`, and gravity, as keywords."""
+
+    time: ArrayLike | None
+    memory: ArrayLike | None
+    gravity: ArrayLike
+
+
+BASE_PARTS = ("rotation", "twist", "acceleration")
+STANDING = Environment()
+NO_FORCES = Forces()
+
+
+def long_form(motion: State | None, environment: Environment, short: MotionKeywords) -> tuple[Motion, Environment]:
+    """Return motion and environment of a call, from its records or from their short form.
+
+    Raises TypeError for a keyword that is no part of them, ValueError for both forms of one thing, and for what is no
+    record in the place of one.
+    """
+    parts = dict(cast("dict[str, Any]", short))
+    for name in parts:
+        if name not in _SHORT:
+            raise TypeError(f"{name}: no argument has this name; {_advice(name)}")
+    check_record("environment", environment, Environment)
+    if "gravity" in parts:
+        if environment is not STANDING:
+            raise ValueError("gravity: got it beside an environment; expected it in limbsweep.Environment")
+        environment = Environment(gravity=parts.pop("gravity"))
+    if motion is None:
+        return Motion(**parts), environment
+    check_record("motion", motion, State)
+    if parts:
+        raise ValueError(f"{next(iter(parts))}: got it beside a motion; expected it in the motion, or no motion")
+    return motion if isinstance(motion, Motion) else Motion(**motion.present()), environment
+
+
+_SHORT = tuple(MotionKeywords.__annotations__)
+_IN_RECORDS = {**dict.fromkeys((field.name for field in fields(Forces)), "Forces"), "base": "Environment"}
+
+
+def _advice(name: str) -> str:
+    if name in _IN_RECORDS:
+        return f"expected {name} in limbsweep.{_IN_RECORDS[name]}"
+    return nearest(name, _SHORT)
+
+
+def check_record(name: str, value: object, kind: type[object]) -> None:
+    """Raise ValueError for an argument that is no record of a kind."""
+    if not isinstance(value, kind):
+        got = repr(value) if isinstance(value, str) else f"an object of type {type(value).__name__}"
+        raise ValueError(f"{name}: got {got}; expected a limbsweep.{kind.__name__}")

@@ -18,13 +18,14 @@ from pipeline.documents.files import UNITS
 from pipeline.sweep import sections
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria
+from pipeline.sweep.needs import FULL, MotionSource, availability
 from pipeline.sweep.question import sections as question
 from pipeline.sweep.tolerances import sections as tolerances
 from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
-from robots.quantities import QUANTITIES, SIMULATED, Kind
+from robots.quantities import QUANTITIES, Kind
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
@@ -263,7 +264,7 @@ def page() -> str:
     head = head.replace("{length}", str(expression.MAX_LENGTH)).replace("{power}", str(parser.MAX_POWER))
     tables = "\n".join("\n".join(section(model, title)) for model, title in SECTIONS)
     units = ", ".join(f"`{name}`" for name in UNITS)
-    rows = "\n".join((*variables(), *simulated(), *controllers(), *laws(), *motions()))
+    rows = "\n".join((*variables(), *controllers(), *laws(), *motions()))
     return f"{head}\n{tables}\n{rows}\n## Units\n\n{units}.\n"
 
 
@@ -284,33 +285,32 @@ def variables() -> Iterator[str]:
         "Statuses, stored by themselves": ("status",),
     }
     for title, chosen in titles.items():
-        yield from (f"## {title}", "", "| name | meaning | dims | unit | frame |", "|---|---|---|---|---|")
+        yield from (
+            f"## {title}",
+            "",
+            "| name | meaning | dims | unit | frame | only of |",
+            "|---|---|---|---|---|---|",
+        )
         for row in QUANTITIES.values():
             if row.kind in chosen:
-                dims = ", ".join(row.dims)
-                yield f"| `{row.name}` | {row.long_name} | {dims} | {row.units} | {row.frame.replace('none', '')} |"
+                cells = (row.long_name, ", ".join(row.dims), row.units, row.frame.replace("none", ""), only(row.name))
+                yield f"| `{row.name}` | {' | '.join(cells)} |"
         yield ""
     yield from (
         "Units are those of drives and joints that turn; a store of a robot whose drives slide has theirs. Where",
         "friction does not change a variable, it has no dim `friction`. `freedom` counts the free components of the",
         "platform's twist, of a chain its independent joints; of units in a list each entry has the one that fits what",
-        "its freedoms do, move or turn.",
+        "its freedoms do, move or turn. In a simulation all variables have the dims of all axes of cases, `gains` and",
+        "`state` where a sweep varies them, and metrics are over all steps.",
         "",
     )
 
 
-def simulated() -> Iterator[str]:
-    """The table of what a simulation can be asked for."""
-    yield from (
-        "## Outputs and metrics of a simulation",
-        "",
-        "| name | meaning | dims | unit | of |",
-        "|---|---|---|---|---|",
-    )
-    for row in SIMULATED.values():
-        kind = {"series": "outputs", "metric": "metrics"}.get(row.kind, "stored by itself")
-        yield f"| `{row.name}` | {row.long_name} | {', '.join(row.dims)} | {row.units} | {kind} |"
-    yield from ("", "`gains` and `state` are dims where a sweep varies them.", "")
+def only(name: str) -> str:
+    """Return the one source of motion that has a quantity; an empty text where both have it."""
+    if availability(FULL)[name]:
+        return "given motions"
+    return "simulations" if availability(MotionSource())[name] else ""
 
 
 def controllers() -> Iterator[str]:

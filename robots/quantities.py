@@ -1,7 +1,8 @@
 """Quantities that a sweep can be asked for, one row each: outputs, metrics and statuses. Pure data.
 
 A row says all that there is to know but how a number is computed: what it is stored as, which stage of the dynamics
-gives it, how it is reduced over time, what it needs beyond the motion, and whether friction changes it. What is
+gives it, how it is reduced over time, what it needs beyond the motion, and whether friction changes it. The same rows
+serve given and simulated motions; `simulated` has the dims of the latter. What is
 planned, run, stored, listed and refused follows from these rows. The mathematics of actuators is in
 `tasks.stages.metrics.actuators`, that of poses in `tasks.stages.metrics.poses`; stages are those of
 `tasks.stages.stages`.
@@ -41,6 +42,9 @@ Need = Literal[
     "coriolis coefficients",
     "load force",
     "as many actuators as freedoms",
+    "simulation",
+    "given motion",
+    "friction of a given motion",
     "controller",
     "platform",
     "tolerance",
@@ -80,6 +84,8 @@ class Quantity:
     """When the dim `friction`, if it has one, is more than one and the same number."""
     finite: bool = False
     """Whether it is a number wherever the status is OK; others may be NaN where a robot lacks what they tell."""
+    good: Literal["small", "large"] = "small"
+    """Of a metric the end of its range that is better: the worst value over cases and parts is the other."""
 
     @property
     def kind(self) -> Kind:
@@ -204,13 +210,15 @@ _ROWS = (
              "linear", frame="world", needs=("mass matrix",)),
     Quantity("input_matrix", (*_DEVIATION, "actuator"), "1/kg, 1/(kg m), 1/(kg m^2)",
              "B of x' = A x + B u, see state_matrix", "linear", frame="world", needs=("mass matrix",)),
-    Quantity("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform", "trajectory", frame="world"),
+    Quantity("platform_position", (*_TRAJECTORY, "axis"), "m", "position of the platform",
+             "trajectory", frame="world", needs=("platform",)),
     Quantity("platform_rotation", (*_TRAJECTORY, "axis", "platform_axis"), "1",
-             "rotation from the axes of the platform to those of the world", "trajectory", frame="world"),
+             "rotation from the axes of the platform to those of the world",
+             "trajectory", frame="world", needs=("platform",)),
     Quantity("platform_twist", (*_TRAJECTORY, "wrench"), "rad/s, m/s", "angular, then linear velocity",
-             "trajectory", frame="world"),
+             "trajectory", frame="world", needs=("platform",)),
     Quantity("platform_acceleration", (*_TRAJECTORY, "wrench"), "rad/s^2, m/s^2", "angular, then linear acceleration",
-             "trajectory", frame="world"),
+             "trajectory", frame="world", needs=("platform",)),
     Quantity("status", _FRICTION, "1", "status of the sample",
              "assembly", dtype="int8", stored="with series", varies="where friction settles"),
     Quantity("peak_force", _METRIC, "N m", "largest magnitude of the actuator force over time",
@@ -226,7 +234,7 @@ _ROWS = (
     Quantity("friction_share", _METRIC, "1", "share of friction in the force, by their magnitudes",
              "actuation", frame=_DRIVE, reduction="sum"),
     Quantity("actuator_margin", _METRIC, "1", "least share of an actuator's force, velocity or power that is left",
-             "actuation", frame=_DRIVE, reduction="min", needs=("actuator limits",)),
+             "actuation", frame=_DRIVE, reduction="min", needs=("actuator limits",), good="large"),
     Quantity("peak_power", _METRIC, "W", "largest magnitude of the actuator power over time",
              "actuation", frame=_DRIVE, reduction="max"),
     Quantity("energy", _METRIC, "J", "energy that the actuator delivers: integral of positive power",
@@ -240,11 +248,11 @@ _ROWS = (
     Quantity("peak_voltage", _METRIC, "V", "largest magnitude of the voltage over time",
              "actuation", frame=_DRIVE, reduction="max", needs=("motors",)),
     Quantity("thermal_margin", _METRIC, "1", "share of its rated current that the root mean square of a motor's leaves",
-             "actuation", frame=_DRIVE, reduction="sum", needs=("motors", "rated currents")),
+             "actuation", frame=_DRIVE, reduction="sum", needs=("motors", "rated currents"), good="large"),
     Quantity("electrical_energy", _METRIC, "J", "integral of the power that the motor takes",
              "actuation", frame=_DRIVE, reduction="sum", needs=("motors",)),
     Quantity("supply_margin", _METRIC, "1", "least share of a motor's current or voltage that is left",
-             "actuation", frame=_DRIVE, reduction="min", needs=("motors", "supply")),
+             "actuation", frame=_DRIVE, reduction="min", needs=("motors", "supply"), good="large"),
     Quantity("peak_velocity", (*_POSE, "actuator"), "rad/s", "largest magnitude of the actuator velocity over time",
              "actuation", frame=_DRIVE, reduction="max"),
     Quantity("rms_velocity", (*_POSE, "actuator"), "rad/s", "root mean square of the actuator velocity over time",
@@ -253,55 +261,57 @@ _ROWS = (
              "reactions", reduction="max", varies="with passive friction"),
     Quantity("friction_residual", _CASE, "N m, N",
              "largest change of friction in the last step of its iteration with reactions",
-             "actuation", reduction="max"),
+             "actuation", reduction="max", needs=("friction of a given motion",)),
     Quantity("unsettled_samples", _CASE, "1", "samples whose friction and reactions did not settle",
-             "actuation", reduction="sum", dtype="int32", stored="where friction settles"),
+             "actuation", reduction="sum", dtype="int32", stored="where friction settles",
+             needs=("friction of a given motion",)),
     Quantity("condition", _POSE, "1", "largest condition number of J_IK over time", "assembly", reduction="max"),
     Quantity("dexterity", _POSE, "1", "mean of 1 / condition over all samples, failed ones 0",
-             "assembly", reduction="sum"),
-    Quantity("usable_share", _POSE, "1", "share of the samples that are OK", "assembly", reduction="sum"),
-    Quantity("reachable_share", _POSE, "1", "share of the samples that all joints reach", "assembly", reduction="sum"),
+             "assembly", reduction="sum", good="large"),
+    Quantity("usable_share", _POSE, "1", "share of the samples that are OK", "assembly", reduction="sum", good="large"),
+    Quantity("reachable_share", _POSE, "1", "share of the samples that all joints reach",
+             "assembly", reduction="sum", good="large"),
     Quantity("usable_volume", _POSE, "m^3", "volume of the workspace whose samples are OK",
-             "assembly", reduction="sum", needs=("workspace",)),
+             "assembly", reduction="sum", needs=("workspace",), good="large"),
     Quantity("reachable_volume", _POSE, "m^3", "volume of the workspace that all joints reach",
-             "assembly", reduction="sum", needs=("workspace",)),
+             "assembly", reduction="sum", needs=("workspace",), good="large"),
     Quantity("limit_margin", _POSE, "1", "least distance of a joint to its range's end, in half ranges",
-             "assembly", reduction="min", needs=("joint ranges",)),
+             "assembly", reduction="min", needs=("joint ranges",), good="large"),
     Quantity("velocity_margin", _POSE, "1", "least share of a joint's largest velocity that is left",
-             "assembly", reduction="min", needs=("joint rates",)),
+             "assembly", reduction="min", needs=("joint rates",), good="large"),
     Quantity("platform_singularity_margin", _POSE, "1",
              "least singular value of J_IK over their root mean square at the reference pose",
-             "assembly", reduction="min", needs=("reference jacobian",)),
+             "assembly", reduction="min", needs=("reference jacobian",), good="large"),
     Quantity("limb_singularity_margin", _POSE, "1",
              "root mean square of the singular values of J_IK at the reference pose over the largest one",
-             "assembly", reduction="min", needs=("reference jacobian",)),
+             "assembly", reduction="min", needs=("reference jacobian",), good="large"),
     Quantity("singularity_margin", _POSE, "1", "the lesser of those of limbs and platform",
-             "assembly", reduction="min", needs=("reference jacobian",)),
+             "assembly", reduction="min", needs=("reference jacobian",), good="large"),
     Quantity("least_regularity", _POSE, "1",
              "least determinant of J_IK over that at the reference pose, below zero beyond a singularity",
-             "assembly", reduction="min"),
+             "assembly", reduction="min", good="large"),
     Quantity("least_constraint_regularity", _POSE, "1",
              "least determinant of what limbs hold over that at the reference pose, below zero beyond a singularity",
-             "assembly", reduction="min", needs=("constraints",)),
+             "assembly", reduction="min", needs=("constraints",), good="large"),
     Quantity("manipulability", _POSE, "m/rad", "least geometric mean over time of platform rates per actuator rate",
-             "assembly", reduction="max"),
+             "assembly", reduction="max", good="large"),
     Quantity("least_effective_mass", _POSE, "kg", "least eigenvalue of the mass matrix over time",
-             "assembly", frame="world", reduction="min", needs=("mass matrix",)),
+             "assembly", frame="world", reduction="min", needs=("mass matrix",), good="large"),
     Quantity("largest_effective_mass", _POSE, "kg", "largest eigenvalue of the mass matrix over time",
              "assembly", frame="world", reduction="max", needs=("mass matrix",)),
     Quantity("largest_effective_inertia", _POSE, "kg m^2",
              "largest inertia that an actuator feels over time, its own included, the others held",
              "assembly", frame=_DRIVE, reduction="max", needs=("mass matrix", "as many actuators as freedoms")),
     Quantity("least_stiffness", _POSE, "N/m", "least stiffness of the platform's reference point, over time",
-             "assembly", frame="world", reduction="min", needs=("elasticity",)),
+             "assembly", frame="world", reduction="min", needs=("elasticity",), good="large"),
     Quantity("largest_stiffness", _POSE, "N/m", "largest stiffness of the platform's reference point, over time",
-             "assembly", frame="world", reduction="max", needs=("elasticity",)),
+             "assembly", frame="world", reduction="max", needs=("elasticity",), good="large"),
     Quantity("least_turning_stiffness", _POSE, "N m/rad", "least stiffness of the platform in turning, over time",
-             "assembly", frame="world", reduction="min", needs=("elasticity", "elastic turns")),
+             "assembly", frame="world", reduction="min", needs=("elasticity", "elastic turns"), good="large"),
     Quantity("deflection", _POSE, "m", "how far the platform's reference point gives way to the test load, at most",
              "assembly", frame="world", reduction="max", needs=("elasticity", "test load")),
     Quantity("lowest_frequency", _POSE, "Hz", "lowest natural frequency over time, actuators held",
-             "assembly", frame="world", reduction="max", needs=("elasticity", "mass matrix")),
+             "assembly", frame="world", reduction="max", needs=("elasticity", "mass matrix"), good="large"),
     Quantity("position_deviation", _POSE, "m", "standard deviation of the reference point, worst direction and time",
              "assembly", frame="world", reduction="max", needs=("errors",)),
     Quantity("turn_deviation", _POSE, "rad", "standard deviation of turns of the platform, worst direction and time",
@@ -313,11 +323,42 @@ _ROWS = (
     Quantity("clearance_turn", _POSE, "rad", "how far clearances let the platform be turned about an axis, at most",
              "assembly", frame="world", reduction="max", needs=("clearances", "elastic turns")),
     Quantity("clearance", _POSE, "m", "least distance over time of the capsules of limbs, platform and base",
-             "assembly", frame="world", reduction="min", needs=("capsules",)),
+             "assembly", frame="world", reduction="min", needs=("capsules",), good="large"),
     Quantity("cycle_time", _POSE, "s", "shortest time along the path, from rest to rest, within limits", "path",
-             needs=("path limits",)),
+             needs=("path limits", "given motion")),
     Quantity("speed_factor", _POSE, "1", "largest factor of the motion's speed within limits", "path",
-             needs=("path limits",)),
+             needs=("path limits", "given motion"), good="large"),
+    Quantity("work", _METRIC, "J", "work that the actuator has done: energy less regenerated energy",
+             "actuation", frame=_DRIVE, reduction="sum"),
+    Quantity("dissipated_energy", _CASE, "J", "work that friction has taken in all joints",
+             "actuation", reduction="sum"),
+    Quantity("tracking_error", _FORCE, "rad", "reference less position of the actuator",
+             "simulation", frame=_DRIVE, needs=("simulation", "controller"), finite=True),
+    Quantity("position_error", (*_FRICTION, "axis"), "m", "reference less position of the platform",
+             "simulation", frame="world", needs=("simulation", "platform", "controller"), finite=True),
+    Quantity("peak_tracking_error", _METRIC, "rad", "largest magnitude of the tracking error over all steps",
+             "simulation", frame=_DRIVE, needs=("simulation", "controller"), finite=True),
+    Quantity("rms_tracking_error", _METRIC, "rad", "root mean square of the tracking error over all steps",
+             "simulation", frame=_DRIVE, needs=("simulation", "controller"), finite=True),
+    Quantity("overshoot", _METRIC, "1", "largest distance beyond the last reference, as a share of the way there",
+             "simulation", frame=_DRIVE, needs=("simulation", "controller"), finite=True),
+    Quantity("lost_steps", _METRIC, "1", "samples of the controller at which a limit of the actuator changed its force",
+             "simulation", frame=_DRIVE, needs=("simulation", "controller"), dtype="int32"),
+    Quantity("saturated_time", _METRIC, "s", "time of steps at whose start a motor gave less than asked for",
+             "simulation", frame=_DRIVE, needs=("simulation", "saturation"), finite=True),
+    Quantity("settling_time", _CASE, "s", "last time at which an actuator was off by more than 2 % of its way",
+             "simulation", needs=("simulation", "controller"), finite=True),
+    Quantity("peak_position_error", _CASE, "m", "largest distance of the platform from its reference over all steps",
+             "simulation", needs=("simulation", "platform", "controller"), finite=True),
+    Quantity("rms_position_error", _CASE, "m", "root mean square of that distance over all steps",
+             "simulation", needs=("simulation", "platform", "controller"), finite=True),
+    Quantity("integration_error", _CASE, "m or rad",
+             "estimate of the largest error of position, from a second run at half the step",
+             "simulation", needs=("simulation",), finite=True),
+    Quantity("integration_error_share", _CASE, "1", "the same as a share of the largest distance from the start",
+             "simulation", needs=("simulation",), finite=True),
+    Quantity("substeps", _CASE, "1", "parts that each step was cut into to meet the tolerance",
+             "simulation", needs=("simulation", "tolerance"), dtype="int32"),
     Quantity("failed_samples", _CASE, "1", "samples not OK",
              "assembly", reduction="sum", dtype="int32", stored="always", varies="where friction settles"),
     Quantity("worst_status", _CASE, "1", "largest status code over time",
@@ -330,89 +371,22 @@ QUANTITIES: dict[str, Quantity] = {row.name: row for row in _ROWS}
 GAINS, STATE = "gains", "state"
 """Dims of a simulation that others lack: of the gains of its controller, and of where it starts; where these vary."""
 
-_RUN = (*_CASE, GAINS, STATE)
-_RUN_TIME = (*_RUN, "time")
-_RUN_DRIVE = (*_RUN, "actuator")
-_RUN_DRIVEN = (*_RUN_TIME, "actuator")
-_RUN_JOINT = (*_RUN_TIME, "limb", "joint")
+OF_SOURCE = frozenset(("actuator_force", "peak_force", "rms_force", "work", "dissipated_energy"))
+"""Quantities that a simulation gives wherever its status is OK, whatever inverse kinematics make of its motion."""
 
 
-def _simulated(
-    name: str, dims: tuple[str, ...], units: str, text: str, frame: str = "none",
-    needs: tuple[Need, ...] = (), dtype: Literal["float64", "int32", "int8"] = "float64",
-    stored: Literal["on request", "always", "with series"] = "on request",
-) -> Quantity:  # fmt: skip
-    finite = dtype == "float64" and "joint" not in dims
-    stage: Stage = "simulation"
-    return Quantity(name, dims, units, text, stage, frame, needs=needs, dtype=dtype, stored=stored, finite=finite)
+def simulated(row: Quantity) -> Quantity:
+    """Return the row of a quantity as a simulation has it: all axes of cases, metrics over all steps.
 
-
-# fmt: off
-_SIMULATED = (
-    _simulated("actuator_force", _RUN_DRIVEN, "N m", "actuator force or torque", _DRIVE),
-    _simulated("actuator_position", _RUN_DRIVEN, "rad", "actuator position", _DRIVE),
-    _simulated("actuator_velocity", _RUN_DRIVEN, "rad/s", "actuator velocity", _DRIVE),
-    _simulated("actuator_power", _RUN_DRIVEN, "W", "mechanical power of the actuator", _DRIVE),
-    _simulated("motor_current", _RUN_DRIVEN, "A", "current of the motor", _DRIVE, ("motors",)),
-    _simulated("motor_voltage", _RUN_DRIVEN, "V", "voltage at the motor, against its back-EMF and over its winding",
-               _DRIVE, ("motors",)),
-    _simulated("electrical_power", _RUN_DRIVEN, "W", "power that the motor takes", _DRIVE, ("motors",)),
-    _simulated("tracking_error", _RUN_DRIVEN, "rad", "reference less position of the actuator", _DRIVE,
-               ("controller",)),
-    *(replace(row, dims=_RUN_DRIVEN) for row in _ROWS if row.stage == "sensors"),
-    _simulated("joint_position", _RUN_JOINT, "rad", "relative joint position", _AXIS),
-    _simulated("joint_velocity", _RUN_JOINT, "rad/s", "relative joint velocity", _AXIS),
-    _simulated("joint_friction", _RUN_JOINT, "N m", "friction against positive velocity of the joint", _AXIS),
-    _simulated("platform_position", (*_RUN_TIME, "axis"), "m", "position of the platform", "world", ("platform",)),
-    _simulated("platform_rotation", (*_RUN_TIME, "axis", "platform_axis"), "1",
-               "rotation from the axes of the platform to those of the world", "world", ("platform",)),
-    _simulated("platform_twist", (*_RUN_TIME, "wrench"), "rad/s, m/s",
-               "angular, then linear velocity of the platform", "world", ("platform",)),
-    _simulated("position_error", (*_RUN_TIME, "axis"), "m", "reference less position of the platform", "world",
-               ("platform", "controller")),
-    _simulated("status", _RUN_TIME, "1", "outcome of the sample", dtype="int8", stored="with series"),
-    _simulated("peak_force", _RUN_DRIVE, "N m", "largest magnitude of the force over all steps", _DRIVE),
-    _simulated("rms_force", _RUN_DRIVE, "N m", "root mean square of the force over all steps", _DRIVE),
-    _simulated("work", _RUN_DRIVE, "J", "work that the actuator has done", _DRIVE),
-    _simulated("peak_tracking_error", _RUN_DRIVE, "rad", "largest magnitude of the tracking error over all steps",
-               _DRIVE, ("controller",)),
-    _simulated("rms_tracking_error", _RUN_DRIVE, "rad", "root mean square of the tracking error over all steps",
-               _DRIVE, ("controller",)),
-    _simulated("overshoot", _RUN_DRIVE, "1",
-               "largest distance beyond the last reference, as a share of the way there", _DRIVE, ("controller",)),
-    _simulated("lost_steps", _RUN_DRIVE, "1",
-               "samples of the controller at which a limit of the actuator changed its force", _DRIVE, ("controller",),
-               "int32"),
-    _simulated("saturated_time", _RUN_DRIVE, "s", "time of steps at whose start a motor gave less than asked for",
-               _DRIVE, ("saturation",)),
-    _simulated("settling_time", _RUN, "s", "last time at which an actuator was off by more than 2 % of its way",
-               needs=("controller",)),
-    _simulated("peak_position_error", _RUN, "m", "largest distance of the platform from its reference over all steps",
-               needs=("platform", "controller")),
-    _simulated("rms_position_error", _RUN, "m", "root mean square of that distance over all steps",
-               needs=("platform", "controller")),
-    _simulated("actuator_margin", _RUN_DRIVE, "1",
-               "least share of an actuator's force, velocity or power that is left, over all steps", _DRIVE,
-               ("actuator limits",)),
-    _simulated("limit_margin", _RUN, "1",
-               "least distance of a joint to its range's end, in half ranges, over all steps",
-               needs=("joint ranges",)),
-    _simulated("velocity_margin", _RUN, "1", "least share of a joint's largest velocity that is left, over all steps",
-               needs=("joint rates",)),
-    _simulated("dissipated_energy", _RUN, "J", "work that friction has taken"),
-    _simulated("integration_error", _RUN, "m or rad",
-               "estimate of the largest error of position, from a second run at half the step"),
-    _simulated("integration_error_share", _RUN, "1", "the same as a share of the largest distance from the start"),
-    _simulated("substeps", _RUN, "1", "parts that each step was cut into to meet the tolerance",
-               needs=("tolerance",), dtype="int32"),
-    _simulated("failed_samples", _RUN, "1", "samples not OK", dtype="int32", stored="always"),
-    _simulated("worst_status", _RUN, "1", "largest status code over time", dtype="int8", stored="always"),
-)
-# fmt: on
-
-SIMULATED: dict[str, Quantity] = {row.name: row for row in _SIMULATED}
-"""What a simulation can be asked for. A quantity of a sweep along given motions has the same name where it is the same,
-and the dims of a simulation here."""
+    Joints and limbs are found from the simulated motion, so that what follows from them may be no number at a sample
+    that is OK.
+    """
+    inner = tuple(dim for dim in row.dims if dim not in _CASE)
+    text = row.long_name.replace("over time", "over all steps")
+    if row.reduction and text == row.long_name and row.name not in ("failed_samples", "worst_status"):
+        text = f"{text}, over all steps"
+    finite = row.finite and (row.stage == "simulation" or row.name in OF_SOURCE)
+    return replace(row, dims=(*_CASE, GAINS, STATE, *inner), long_name=text, finite=finite)
 
 
 SPACE: dict[str, int] = {
@@ -486,6 +460,11 @@ CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "clearances", "capsules")
 def of_criteria() -> tuple[str, ...]:
     """Metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
     return tuple(row.name for row in _ROWS if {*row.needs} & {*CRITERIA})
+
+
+def large_is_good(name: str) -> bool:
+    """Return whether the worst value of a metric is the least."""
+    return name in QUANTITIES and QUANTITIES[name].good == "large"
 
 
 def any_needs(wanted: Iterable[object], need: Need) -> bool:

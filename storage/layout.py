@@ -19,6 +19,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from robots.quantities import FRICTION, Quantity, selected_dims
+from robots.quantities import simulated as simulated_row
 from storage.errors import StoreError
 from storage.schema import NAME, SPLIT, WHERE_VARIED, lookup
 
@@ -78,7 +79,8 @@ class Layout:
 
     def variable(self, name: str) -> Quantity:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
-        row = next((each for each in self.own if each.name == name), None) or lookup(name, simulated=self.simulated)
+        own = next((each for each in self.own if each.name == name), None)
+        row = own or (simulated_row(lookup(name)) if self.simulated else lookup(name))
         if self.simulated:
             row = replace(row, dims=tuple(dim for dim in row.dims if dim in self.sizes or dim not in WHERE_VARIED))
         if name in self.selected:

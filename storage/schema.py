@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from robots.quantities import FRICTION, GAINS, QUANTITIES, SIMULATED, STATE, Quantity, needing
+from robots.quantities import FRICTION, GAINS, QUANTITIES, STATE, Quantity, needing
 from storage.errors import StoreError
 
 SPLIT = ("design", FRICTION, "trajectory")
@@ -70,22 +70,20 @@ _PRISMATIC = {
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 
 
-def lookup(name: str, *, simulated: bool = False) -> Quantity:
-    """The row of a variable, of a simulation on request. Raises StoreError with the nearest name."""
-    table = SIMULATED if simulated else QUANTITIES
-    if name not in table:
-        close = difflib.get_close_matches(name, table, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(table)
+def lookup(name: str) -> Quantity:
+    """Return the row of a variable. Raises StoreError with the nearest name."""
+    if name not in QUANTITIES:
+        close = difflib.get_close_matches(name, QUANTITIES, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(QUANTITIES)
         raise StoreError(f"there is no variable {name!r} to store; {hint}")
-    return table[name]
+    return QUANTITIES[name]
 
 
 def units(turning: bool) -> dict[str, str]:
     """Units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
-    known = {**SIMULATED, **QUANTITIES}
     rows = (
         variable
-        for variable in known.values()
+        for variable in QUANTITIES.values()
         if "actuator" in variable.dims or variable.units == "m/rad" or variable.name == "largest_effective_inertia"
     )
     return {row.name: row.units if turning else _PRISMATIC.get(row.units, row.units) for row in rows}
@@ -137,4 +135,4 @@ def check_attributes(attributes: Mapping[str, Any]) -> None:
 def check_units(units: Mapping[str, str]) -> None:
     """Refuses units of variables that the schema does not know."""
     for name in units:
-        lookup(name, simulated=name in SIMULATED and name not in QUANTITIES)
+        lookup(name)

@@ -58,7 +58,7 @@ def _sweep() -> Schema:
     from robots.catalog import FAMILIES
     from robots.controllers import CONTROLLERS
     from robots.friction.laws import LAWS
-    from robots.quantities import QUANTITIES, SIMULATED
+    from robots.quantities import QUANTITIES
     from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS
 
     whole: Schema = SweepFile.model_json_schema()
@@ -70,8 +70,7 @@ def _sweep() -> Schema:
     motion = {"type": "object", "properties": {"kind": _names(kinds)}}
     keys["trajectories"]["patternProperties"] = dict.fromkeys(keys["trajectories"]["patternProperties"], motion)
     for key, wanted in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
-        rows = {**SIMULATED, **QUANTITIES}.values()
-        known = {row.name: row.long_name for row in rows if row.kind in wanted}
+        known = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in wanted}
         keys[key]["items"] = {"anyOf": [_names(known), any_text]}
     laws = _names({law.name: law.text for law in LAWS.values()})
     for name in ("FrictionSection", "FrictionGroupSection"):

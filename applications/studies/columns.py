@@ -22,30 +22,13 @@ from pipeline.sweep.question.question import WEIGHTED, split_objective, split_to
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, SIMULATED, Quantity
+from robots.quantities import QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Direction = Literal["min", "max"]
 
-LARGE_IS_GOOD = frozenset(
-    (
-        *("dexterity", "manipulability", "least_effective_mass"),
-        *("usable_share", "reachable_share", "usable_volume", "reachable_volume"),
-        *("limit_margin", "velocity_margin", "actuator_margin"),
-        *("platform_singularity_margin", "limb_singularity_margin", "singularity_margin"),
-        *("least_regularity", "least_constraint_regularity"),
-        *("least_stiffness", "largest_stiffness", "least_turning_stiffness", "lowest_frequency", "clearance"),
-        "speed_factor",
-        "supply_margin",
-    )
-)
-"""Metrics whose worst value is the least."""
-
 JOINTS = ("limb", "joint")
-
-KNOWN: Mapping[str, Quantity] = {**SIMULATED, **QUANTITIES}
-"""All quantities; one of a simulation that other sweeps have is of the same kind."""
 
 REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "max": lambda x: x.max(axis=1),
@@ -144,7 +127,7 @@ def objective(text: str) -> Objective:
     for how in (over, tolerances):
         if how.startswith("quantile") and not 0.0 <= float(how.split()[1]) <= 1.0:
             raise refuse("objective", how, "a quantile from 0 to 1")
-    natural: Direction = "max" if base_of(expression.text)[0] in LARGE_IS_GOOD else "min"
+    natural: Direction = "max" if large_is_good(base_of(expression.text)[0]) else "min"
     direction: Direction = natural if not named else "max" if named == "max" else "min"
     return Objective(expression.text, direction, expression, over, tolerances)
 
@@ -160,7 +143,7 @@ def column(ds: xr.Dataset, name: str) -> Array:
     values = by_case(ds, name)
     if values.shape[1] == 1:
         return values[:, 0]
-    return np.asarray(values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1))
+    return np.asarray(values.min(axis=1) if large_is_good(base_of(name)[0]) else values.max(axis=1))
 
 
 def by_case(ds: xr.Dataset, name: str) -> Array:
@@ -168,7 +151,7 @@ def by_case(ds: xr.Dataset, name: str) -> Array:
     if name in ds.coords and ds[name].dims in (("design",), (CASE,)) and ds[name].dtype.kind in "fiu":
         parameter = np.asarray(ds[name].values, dtype=float)
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
-    base, how = base_of(name, {*KNOWN, *ds.data_vars})
+    base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
         known = names(ds)
         raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
@@ -201,22 +184,22 @@ def names(ds: xr.Dataset) -> list[str]:
     """Names of all columns, reductions other than the worst left out."""
     alone = (("design",), (CASE,))
     swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
-    metrics = [str(name) for name in ds.data_vars if name not in KNOWN or KNOWN[str(name)].kind == "metric"]
+    metrics = [str(name) for name in ds.data_vars if name not in QUANTITIES or QUANTITIES[str(name)].kind == "metric"]
     return swept + metrics
 
 
-def base_of(name: str, known: Container[Any] = KNOWN) -> tuple[str, str]:
+def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
     """A metric and its reduction from the name of a column; `known` are names that there are."""
     if name not in known:
         base, _, how = name.rpartition("_")
         if how in REDUCTIONS and base in known:
             return base, how
-    return name, "min" if name in LARGE_IS_GOOD else "max"
+    return name, "min" if large_is_good(name) else "max"
 
 
 def unit(ds: xr.Dataset, name: str) -> str:
     """The unit of a column, empty where it has none."""
-    source = name if name in ds.coords else base_of(name, {*KNOWN, *ds.data_vars})[0]
+    source = name if name in ds.coords else base_of(name, {*QUANTITIES, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 

@@ -9,17 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from applications.studies.columns import (
-    JOINTS,
-    LARGE_IS_GOOD,
-    Array,
-    Mask,
-    Objective,
-    base_of,
-    joints_there,
-    reduced,
-    refuse,
-)
+from applications.studies.columns import JOINTS, Array, Mask, Objective, base_of, joints_there, reduced, refuse
 from applications.studies.points import Choice
 from applications.studies.space import DesignSpace, is_dim
 from pipeline.documents.report import sentence
@@ -27,13 +17,14 @@ from pipeline.execution.graph import block_of, table
 from pipeline.plan.plan import plan
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.needs import lacking_of
 from robots.expressions.rates import NumberWithRates
 from robots.parameters import Parameter, nearest
-from robots.quantities import QUANTITIES, SIMULATED, Quantity
+from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.gradients import DIFFERENTIABLE, Rates, metric_rates
+from tasks.blocks.gradients import Rates, metric_rates
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
@@ -277,17 +268,18 @@ class DesignProblem:
         Of cases the worst counts.
         """
         return {
-            name: values.min(axis=1) if base_of(name)[0] in LARGE_IS_GOOD else values.max(axis=1)
+            name: values.min(axis=1) if large_is_good(base_of(name)[0]) else values.max(axis=1)
             for name, values in self.by_case(designs, columns).items()
         }
 
     def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
         """Columns (design, case) by the kernels of a run; NaN where a sample fails, or bounds of what is derived."""
-        base = {name: _metric(name, self._quantities) for name in columns}
+        base = {name: _metric(name, self._lacks) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         table = self.table(designs)
         values = self._metrics(self._stacked(table), metrics)
-        reductions = {name: reduced(values[at], how, joints=self._of_joints(at)) for name, (at, how) in base.items()}
+        of_joints = {at for at, _ in base.values() if QUANTITIES[at].dims[-2:] == JOINTS}
+        reductions = {name: reduced(values[at], how, joints=at in of_joints) for name, (at, how) in base.items()}
         wrong = ~self.space.within_bounds(table)
         return {name: np.where(wrong, np.nan, x).reshape(-1, self.case_count) for name, x in reductions.items()}
 
@@ -320,14 +312,12 @@ class DesignProblem:
     def require_columns(self, names: Sequence[str]) -> list[str]:
         """Return those of the names in expressions that are columns of metrics. Raises InputError for no such names."""
         known = {*self._constants, *self.cases}
-        return [name for name in names if name not in known and _metric(name, self._quantities)]
+        return [name for name in names if name not in known and _metric(name, self._lacks)]
 
     @property
-    def _quantities(self) -> Mapping[str, Quantity]:
-        return QUANTITIES if self.sweep.simulation is None else SIMULATED
-
-    def _of_joints(self, metric: str) -> bool:
-        return self._quantities[metric].dims[-2:] == JOINTS
+    def _lacks(self) -> dict[Need, str]:
+        """Needs of metrics that the sweep does not meet, each with its reason."""
+        return lacking_of(self.sweep.family.reference, self.sweep.simulation)
 
     @property
     def first(self) -> dict[str, float]:
@@ -443,12 +433,15 @@ def _of_simulation(sweep: Sweep) -> dict[str, Parameter]:
     return {} if axes is None else {**axes.gain_parameters, **axes.state_parameters}
 
 
-def _metric(column: str, known: Mapping[str, Quantity]) -> tuple[str, str]:
-    """The metric and the reduction of a column. Raises InputError."""
-    metric, how = base_of(column, known)
-    if metric not in known or known[metric].kind != "metric":
-        names = DIFFERENTIABLE if known is QUANTITIES else [name for name, row in known.items() if row.kind == "metric"]
-        raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, names)))
+def _metric(column: str, lacks: Mapping[Need, str]) -> tuple[str, str]:
+    """Return the metric and the reduction of a column. Raises InputError, also for one that a sweep does not have."""
+    metric, how = base_of(column)
+    if metric not in QUANTITIES or QUANTITIES[metric].kind != "metric":
+        known = [name for name, row in QUANTITIES.items() if row.kind == "metric" and not {*row.needs} & {*lacks}]
+        raise refuse(column, "no such metric", "a metric", sentence(nearest(metric, known)))
+    for need in needs(metric):
+        if need in lacks:
+            raise refuse(column, metric, "a metric that this sweep has", lacks[need])
     return metric, how
 
 

@@ -18,7 +18,7 @@ from pipeline.sweep.side_files import stored_files
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import MOTOR
 from robots.parameters import EITHER
-from robots.quantities import QUANTITIES, SIMULATED
+from robots.quantities import QUANTITIES
 from robots.types import JointKind
 from storage.errors import StoreError
 from storage.manifest import Manifest
@@ -129,7 +129,7 @@ def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, st
             units = {_of_kind(unit, kind) for kind in kinds}
             yield str(name), units.pop() if len(units) == 1 else unit
     for name, variable in dataset.data_vars.items():
-        row = QUANTITIES.get(str(name)) or SIMULATED.get(str(name))
+        row = QUANTITIES.get(str(name))
         if row is not None and row.units in _SLIDING and (along := _kinds_along(mechanism, variable)):
             yield str(name), _along([{_of_drive(row.units, kind) for kind in kinds} for kinds in along])
 

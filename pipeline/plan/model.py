@@ -78,10 +78,11 @@ class Memory:
         friction = self.sweep.friction.groups
         moving = self.sweep.base is not None
         form = self.sweep.sharing.form
-        resolved = bool(family.reference.resolved)
+        given = self.sweep.simulation is not None
+        resolved = bool(family.reference.resolved) and not given
         return Request(
             *(family, wanted, friction, tuple(limits), moving),
-            loaded=loaded, design=design, sharing=form, resolved=resolved,
+            loaded=loaded, design=design, sharing=form, resolved=resolved, given=given,
         )  # fmt: skip
 
     @property

@@ -46,17 +46,19 @@ from robots.quantities import (
     GAINS,
     PLACED,
     QUANTITIES,
-    SIMULATED,
     SPACE,
     STATE,
     Quantity,
     mechanism_sizes,
     selected_dims,
+    simulated,
 )
 from robots.quantities import names as quantity_names
 from storage.layout import Layout
 from storage.schema import WHERE_VARIED
+from tasks.kernels.keys import padded
 from tasks.mechanics.structure import structure_of
+from tasks.stages.stages import STRIP
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
@@ -80,6 +82,9 @@ VARIED = {GAINS: "gain sets", STATE: "initial states"}
 
 CALLS = 1e-3
 """Seconds of a step outside kernels, for all cases of a block."""
+
+STEPS = 64
+"""Instants of a case at which stages work at once for metrics, and three of each step for those of actuators."""
 
 STRIP_NUMBERS = 400
 """Numbers of a case that are handed on within a step, for each joint of the robot."""
@@ -158,7 +163,22 @@ class SimulationPlan(Plan):
         strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
         sizes = {**self.layout.sizes, **self.layout.block}
         stored += sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
-        return OVERHEAD + DOUBLE * strip + 3 * stored + writing + _references(self.sweep, self.layout.block)
+        fixed = OVERHEAD + DOUBLE * strip + _references(self.sweep, self.layout.block) + self._stages
+        return fixed + 3 * stored + writing
+
+    @property
+    def _stages(self) -> int:
+        """Bytes of stages of inverse dynamics at samples of a strip: for series at stored times, for metrics at all."""
+        cases, width = min(self.block_cases, BLOCK_CASES), padded(self.layout.sizes["time"])
+        stored = [name for name in (*self.layout.variables, *self.extra) if name in QUANTITIES]
+        of_series = [name for name in stored if "time" in QUANTITIES[name].dims]
+        of_steps = [name for name in stored if "time" not in QUANTITIES[name].dims]
+        series, steps = (Memory(self.sweep, tuple(names)) for names in (of_series, of_steps))
+        numbers = structure_of(self.sweep.family).motion_size + 4 * len(self.mechanism.actuators)
+        kept = 3 * DOUBLE * numbers * cases * width
+        return kept + max(
+            _of_samples(series) * min(cases * width, max(STRIP, width)), _of_samples(steps) * cases * STEPS
+        )
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -168,7 +188,7 @@ class SimulationPlan(Plan):
     def dims(self, name: str) -> tuple[str, ...]:
         """The dims of a variable of a simulation, whether it is stored or not."""
         varied = self.sweep.sizes
-        return tuple(dim for dim in SIMULATED[name].dims if dim not in WHERE_VARIED or dim in varied)
+        return tuple(dim for dim in simulated(QUANTITIES[name]).dims if dim not in WHERE_VARIED or dim in varied)
 
     @cached_property
     def work(self) -> SimulatedWork:
@@ -218,7 +238,7 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     mechanism = sweep.family.assemble(sweep.parameters)
     names = stored_names(sweep)
     own = tuple(metric.variable for metric in sweep.user_metrics)
-    rows = [*(SIMULATED[name] for name in (*names, *_extra(sweep))), *own]
+    rows = [*(simulated(QUANTITIES[name]) for name in (*names, *_extra(sweep))), *own]
     used = {dim for row in rows for dim in row.dims}
     fixed = mechanism_sizes(mechanism) | SPACE
     sizes = sweep.sizes | {dim: length for dim, length in fixed.items() if dim in used or dim in ALWAYS}
@@ -231,11 +251,17 @@ def plan_simulations(sweep: Sweep) -> SimulationPlan:
     return result
 
 
+def _of_samples(memory: Memory) -> int:
+    """Bytes of one sample in all stages."""
+    reactions = len(memory.request.structure.mechanism.instances) * memory.reactions
+    return memory.limbs + memory.strip + reactions + sum(memory.loads)
+
+
 def stored_names(sweep: Sweep) -> tuple[str, ...]:
     """The quantities that a store of simulations has: asked for, or stored anyway."""
     asked = {*sweep.outputs, *sweep.metrics}
     conditions = {"always": True, "with series": bool(sweep.outputs)}
-    return tuple(name for name, row in SIMULATED.items() if name in asked or conditions.get(row.stored, False))
+    return tuple(name for name, row in QUANTITIES.items() if name in asked or conditions.get(row.stored, False))
 
 
 def _extra(sweep: Sweep) -> tuple[str, ...]:

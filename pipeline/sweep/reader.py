@@ -20,13 +20,14 @@ from pipeline.sweep.choices import Swept, take_subset
 from pipeline.sweep.content import FORMAT
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import Reading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
 from pipeline.sweep.section_table import SECTIONS
 from pipeline.sweep.sections import SweepFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
-from pipeline.sweep.simulated.reader import SimulationContent, check_quantities, model_of
+from pipeline.sweep.simulated.reader import SimulationContent, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import BaseContent
@@ -36,7 +37,7 @@ from pipeline.sweep.trajectories.workspaces import check_volumes, check_workspac
 from robots.limits import EVEN_SHARING
 from robots.model import Mechanism
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, SIMULATED, Need, Quantity, needs
+from robots.quantities import QUANTITIES
 from robots.trajectories.trajectory import Trajectory
 
 MAX_TIMES = 10**7
@@ -83,11 +84,8 @@ def _read_core(reading: Reading) -> None:
     reading.design = read_designs(report, file, reading.robot, reading.families, reading.files)
     mechanism = reading.mechanism
     _check_names(report, file)
-    _check_outputs(report, file, mechanism)
-    if file.simulation is None:
-        _check_drives(report, file, mechanism)
-    else:
-        check_quantities(report, file, mechanism)
+    _check_outputs(report, file)
+    check_quantities(report, file, mechanism)
     grid = reading.grid = _read_time(report, file.time) if "time" in sound else None
     if "trajectories" in sound:
         trajectories = _read_trajectories(report, file.trajectories, reading.files, mechanism, grid)
@@ -195,51 +193,27 @@ def _read_time(report: Report, time: TimeSection) -> TimeGrid:
     return TimeGrid(time.step or time.stop / intervals, samples)
 
 
-def _check_outputs(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
+def _check_outputs(report: Report, file: SweepFile) -> None:
     """Refuse unknown names of outputs and metrics, those that stand twice, and a sweep that stores nothing."""
-    table = QUANTITIES if file.simulation is None else SIMULATED
     for section, names, kinds in (
         ("outputs", file.outputs, ("series", "motion")),
         ("metrics", file.metrics, ("metric",)),
     ):
-        known = [variable.name for variable in table.values() if variable.kind in kinds]
+        known = [variable.name for variable in QUANTITIES.values() if variable.kind in kinds]
         for index, name in enumerate(names):
             if name not in known:
-                what = f"one of the {section}" + ("" if table is QUANTITIES else " of a simulation")
-                report((section, index), name, what, _other_list(name, section, known, table))
+                report((section, index), name, f"one of the {section}", _other_list(name, section, known))
             elif name in names[:index]:
                 report((section, index), Got(f"{name} again"), "every name once", "Remove one.")
-            elif table[name].kind == "motion" and mechanism is not None and mechanism.is_chain:
-                hint = "It has no platform; take joint_position, joint_velocity or joint_acceleration."
-                report((section, index), name, "an output of a chain", hint)
     if {"outputs", "metrics"} <= file.model_fields_set and not (file.outputs or file.metrics):
         report((), Got("no outputs and no metrics"), "at least one of them", "Add for instance metrics: [peak_force].")
 
 
-def _check_drives(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
-    """Refuse outputs and metrics that need other drives than the robot has."""
-    if mechanism is None:
-        return
-    lacks: dict[Need, str] = {}
-    if not mechanism.motors:
-        lacks["motors"] = "Its actuators are not all drives with a motor; take for instance actuator_force or energy."
-    if len(mechanism.actuators) != len(mechanism.freedoms):
-        lacks["as many actuators as freedoms"] = (
-            f"It has {len(mechanism.actuators)} actuators for {len(mechanism.freedoms)} freedoms; take mass_matrix."
-        )
-    if mechanism.is_chain:
-        lacks["constraints"] = "It has no platform that limbs hold; a chain says CONSTRAINT_SINGULAR without it."
-    for section, names in (("outputs", file.outputs), ("metrics", file.metrics)):
-        for index, name in enumerate(names):
-            for need in lacks.keys() & needs(name):
-                report((section, index), name, "a variable that this robot has", lacks[need])
-
-
-def _other_list(name: str, section: str, known: list[str], table: Mapping[str, Quantity]) -> str:
+def _other_list(name: str, section: str, known: list[str]) -> str:
     right = "metrics" if section == "outputs" else "outputs"
-    if name in table and table[name].kind != "status":
+    if name in QUANTITIES and QUANTITIES[name].kind != "status":
         return f"It belongs under {right}."
-    return "It is always stored." if name in table else sentence(nearest(name, known))
+    return "It is always stored." if name in QUANTITIES else sentence(nearest(name, known))
 
 
 def _check_size(report: Report, sizes: Mapping[str, int], *, simulated: bool) -> None:

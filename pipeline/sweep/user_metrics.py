@@ -20,9 +20,10 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.function_hash import of_function
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.needs import lacking_of
 from pipeline.sweep.user_metric import PreparedMetric
 from robots.parameters import nearest
-from robots.quantities import OF_SIMULATION, QUANTITIES, SIMULATED, VALUES, MetricFunction, Quantity, needing
+from robots.quantities import OF_SIMULATION, QUANTITIES, VALUES, MetricFunction, Quantity
 from storage.schema import NAME
 
 UserFunction = Callable[..., Any]
@@ -66,10 +67,6 @@ def with_metrics(sweep: Sweep, metrics: Mapping[str, UserFunction | UserMetric])
     return replace(sweep, user_metrics=tuple(prepared))
 
 
-def _quantities(sweep: Sweep) -> Mapping[str, Quantity]:
-    return QUANTITIES if sweep.simulation is None else SIMULATED
-
-
 def _values(sweep: Sweep) -> tuple[str, ...]:
     """What a function may ask for that is no series."""
     return VALUES if sweep.simulation is None else (*VALUES, *OF_SIMULATION)
@@ -81,7 +78,7 @@ def _prepared(sweep: Sweep, name: str, metric: UserMetric) -> PreparedMetric:
     dims = (*dims, "actuator") if metric.per_actuator else dims
     text = metric.long_name or name.replace("_", " ")
     variable = Quantity(name, dims, metric.units, text, "user")
-    series = tuple(name for name in asked if name in _quantities(sweep))
+    series = tuple(name for name in asked if name in QUANTITIES)
     values = tuple(name for name in asked if name in _values(sweep))
     function = MetricFunction(_by_value(metric.function), series, values)
     return PreparedMetric(variable, function, of_function(metric.function))
@@ -105,7 +102,7 @@ def _wrong_name(sweep: Sweep, name: str, others: Sequence[str]) -> list[Problem]
     taken = {
         *others,
         *QUANTITIES,
-        *(() if sweep.simulation is None else (*SIMULATED, *sweep.swept)),
+        *(() if sweep.simulation is None else sweep.swept),
         *sweep.sizes,
         *sweep.design.names,
         *sweep.friction.axis.names,
@@ -137,17 +134,10 @@ def _wrong_function(sweep: Sweep, name: str, function: object) -> list[Problem]:
 
 
 def _series(sweep: Sweep) -> list[str]:
-    """List the series that the robot of a sweep has."""
-    mechanism = sweep.family.reference
-    left_out = () if mechanism.motors else needing("motors")
-    if sweep.simulation is not None:
-        absent = () if sweep.simulation.simulation.controller is not None else ("controller",)
-        absent = (*absent, "platform") if mechanism.is_chain else absent
-        left_out = tuple(row.name for row in SIMULATED.values() if {*row.needs} & {*absent})
-    kinds = ("series", "status") if mechanism.is_chain else ("series", "status", "motion")
-    table = _quantities(sweep).values()
-    rows = (row for row in table if row.kind in kinds and "time" in row.dims and row.name not in left_out)
-    return [row.name for row in rows if sweep.measurement is not None or not row.name.startswith("measured_")]
+    """List the series that a sweep has."""
+    lacks, measured = lacking_of(sweep.family.reference, sweep.simulation), sweep.measurement is not None
+    rows = (row for row in QUANTITIES.values() if "time" in row.dims and not {*row.needs} & {*lacks})
+    return [row.name for row in rows if measured or row.stage != "sensors"]
 
 
 def _problem(field: str, got: str, expected: str, hint: str) -> Problem:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from robots.limits import MOTOR
 from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
@@ -17,6 +16,7 @@ from tasks.blocks.block import Arrays, Block, empty, time_first
 from tasks.blocks.limb_results import Kernels, Motions, OnDemand, Precomputed, Share, parts, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
+from tasks.blocks.series import absent_joints, fill_friction, fill_series
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
@@ -65,7 +65,7 @@ class Assembly:
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
         at_once = limbs is None and PeakReactions.suffice(block)
         self.balance = stages.balance(self.request) if self.request.reactions and not at_once else None
-        self.linear = Linear(block) if self.request.of("linear") else None
+        self.linear = Linear(block, self.request) if self.request.of("linear") else None
         self.sets = max(1, self.STRIP // self.width)
         self.step = self._step(MANY_ROWS if at_once else SHORT)
         self.peaks = self._peaks() if at_once else None
@@ -121,15 +121,9 @@ class Assembly:
             dims = QUANTITIES[name].dims
             if "joint" in dims:
                 after = (1,) * (len(dims) - 1 - dims.index("joint"))
-                still = self._no_friction()
+                still = absent_joints(self.block.family.reference)
                 out[name][...] = still.reshape(*still.shape, *after)
         return out
-
-    def _no_friction(self) -> np.ndarray:
-        """Zero for every joint, NaN where a limb has fewer joints than another (limb, joint)."""
-        mechanism = self.block.family.reference
-        counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
-        return np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
 
     def _allocate_loads(self) -> Values:
         if self.balance is None:
@@ -269,12 +263,7 @@ class Assembly:
             if "joint" not in QUANTITIES[name].dims:
                 self.out[name][place] = time_first(results[name], self.samples)
                 continue
-            joints = [joint for group in self.block.groups for joint in group.places]
-            rows, out = time_first(results[name], self.samples), self.out[name][place]
-            rows = rows.reshape(*rows.shape[:2], len(joints), *out.shape[4:])
-            for k, joint in enumerate(joints):
-                if joint.joint != MOTOR:  # that of motors is in the forces of the actuators
-                    out[:, :, joint.limb, joint.joint] = rows[:, :, k]
+            fill_friction(self.out[name][place], results[name], self.block.groups, self.samples)
         if "status" in self.request.of("actuation"):
             self.out["status"][place] = results[OUTCOME][:, 0, : self.samples]
 
@@ -288,23 +277,12 @@ class Assembly:
 
     def _store_series(self, j: int, designs: slice, values: Values) -> None:
         """Series of limbs, and those that the assembly gives; NaN where a sample failed."""
-        out, limbs = self.out, range(len(self.block.family.reference.instances))
+        out, limbs = self.out, len(self.block.family.reference.instances)
         status = values["status"][:, 0, : self.samples]
         if "status" in self.request.of("assembly"):
             out["status"][designs, j] = status
         for name in (*self.request.of("limb"), *self.request.of("assembly", "series")):
-            if "limb" in QUANTITIES[name].dims:
-                for k in limbs:
-                    numbers = time_first(values[Indexed(name, k)], self.samples)
-                    numbers = numbers.reshape(*numbers.shape[:2], -1, *out[name].shape[5:])
-                    out[name][designs, j, :, k, : numbers.shape[2]] = numbers
-                    out[name][designs, j, :, k, numbers.shape[2] :] = np.nan
-            elif QUANTITIES[name].stage == "limb":
-                parts = [time_first(values[Indexed(name, k)], self.samples) for k in limbs]
-                out[name][designs, j] = np.concatenate(parts, -1)
-            else:
-                numbers = time_first(values[name], self.samples)
-                out[name][designs, j] = numbers.reshape(out[name][designs, j].shape)
+            fill_series(out[name][designs, j], name, values, self.samples, limbs)
             out[name][designs, j][status != Status.OK] = np.nan
 
     def _store_linear(self, j: int, designs: slice, values: Values) -> None:

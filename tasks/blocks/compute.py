@@ -40,7 +40,7 @@ def assembled(block: Block, root: Motions, limbs: Sequence[Arrays]) -> Assembled
 
 def _assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None) -> Assembled:
     assembled = Assembly(block, root, limbs).run()
-    arrays = assembled.arrays | platform_series(block, root)
+    arrays = assembled.arrays | platform_series(block, root.motion, block.series)
     if block.measurement is not None:
         arrays |= sensors.series(block.measurement, block.series, block.times, arrays)
     return Assembled({name: array for name, array in arrays.items() if name in block.variables}, assembled.loads)

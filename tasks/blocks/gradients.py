@@ -43,6 +43,7 @@ DIFFERENTIABLE = (
         if not {"workspace"} & {*QUANTITIES[name].needs} and name != "failed_samples"
     ),
     REACTION,
+    "dissipated_energy",
 )
 """Metrics that `metric_rates` knows."""
 
@@ -169,7 +170,9 @@ class _Chain:
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuators.METRICS:
             return actuators.METRICS[name].finished(reduced, self.duration, axis=1)
-        return poses.METRICS[name].finish(reduced, self.samples, self.request.structure.freedoms)
+        if name in poses.METRICS:
+            return poses.METRICS[name].finish(reduced, self.samples, self.request.structure.freedoms)
+        return reduced
 
     def _peak_reactions(self, values: Values) -> Rates:
         """Peaks of the forces in joints, (case, limb, joint, window); NaN for a failed sample, or where no joint is."""
@@ -198,7 +201,7 @@ class _Chain:
             stacked = np.stack([[getattr(row[name], kind) for row in sets[: None if by_set else 1]] for sets in rows])
             stacked = np.moveaxis(stacked, (2, 1), (0, 1))  # from trajectory, set, case to case, set, trajectory
             stacked = stacked if by_set else stacked[:, 0]
-            if QUANTITIES[name].stage == "assembly":
+            if not {"actuator", "joint"} & {*QUANTITIES[name].dims}:
                 stacked = stacked[:, :, 0]
             parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
         return Rates(parts[0][:, 0], np.moveaxis(parts[1], 1, 0))

@@ -122,14 +122,14 @@ def volume_of(trajectory: Trajectory) -> float:
     return math.prod(float(length) for length, count in edges if count > 1)
 
 
-def platform_series(block: Block, root: Motions) -> Arrays:
-    """The platform's motion in the dims of the dataset, for those of `block.series` that are of the platform."""
-    t, motion = len(block.times), root.motion
+def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> Arrays:
+    """Return those series of the platform's motion that are wanted, from motion inputs (case, component, time)."""
+    t = len(block.times)
     out: Arrays = {}
     small = motion.shape[1] == 9
-    if "platform_position" in block.series:
+    if "platform_position" in wanted:
         out["platform_position"] = np.ascontiguousarray(time_first(motion[:, :3], t))
-    if "platform_rotation" in block.series:
+    if "platform_rotation" in wanted:
         home = np.array(block.family.reference.platform.home.rotation, dtype=float).reshape(1, 9, 1)
         rotation = np.repeat(np.repeat(home, len(motion), axis=0), t, axis=2) if small else motion[:, 3:12]
         out["platform_rotation"] = np.ascontiguousarray(time_first(rotation, t)).reshape(len(motion), t, 3, 3)
@@ -137,7 +137,7 @@ def platform_series(block: Block, root: Motions) -> Arrays:
         ("platform_twist", slice(3, 6), slice(12, 18)),
         ("platform_acceleration", slice(6, 9), slice(18, 24)),
     ):
-        if name in block.series:
+        if name in wanted:
             out[name] = np.zeros((len(motion), t, 6))
             if small:
                 out[name][..., 3:] = time_first(motion[:, rows], t)

@@ -23,6 +23,7 @@ from tasks.dynamics.linear import deviations, skew, turning
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
 from tasks.stages import stages
 from tasks.stages.equations import answer_program
+from tasks.stages.stages import Request
 from tasks.stages.terms import PLATFORM
 
 SERIES = names("linear")
@@ -31,11 +32,12 @@ SERIES = names("linear")
 class Linear:
     """Rows of A and B of a block, a strip of designs on one trajectory at a time."""
 
-    def __init__(self, block: Block) -> None:
-        self.block, self.structure, self.samples = block, block.request.structure, len(block.times)
+    def __init__(self, block: Block, request: Request) -> None:
+        """`request`: what the stages are asked for whose values `strip` gets."""
+        self.block, self.structure, self.samples = block, request.structure, len(block.times)
         self.limbs = range(len(self.structure.mechanism.instances))
-        bare = replace(block.request, wanted=(), groups=(), limits=(), resolved=False)
-        self.moving = block.request.motion.get("motion", "motion")
+        bare = replace(request, wanted=(), groups=(), limits=(), resolved=False)
+        self.moving = request.motion.get("motion", "motion")
         own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
         self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)
         self.owners = (*self.limbs, PLATFORM) if own else self.limbs

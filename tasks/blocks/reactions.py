@@ -79,12 +79,12 @@ class PeakReactions:
 
 def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
     lead = (block.designs, sets, len(block.trajectories))
-    series = {name: (*lead, len(block.times), joints, *_after(name)) for name in block.request.reactions}
+    series = {name: (*lead, len(block.times), joints, *after_joints(name)) for name in block.request.reactions}
     shapes = series | {"peak_reaction": (*lead, joints)}
     return {name: empty(shapes[name]) for name in block.request.reactions}
 
 
-def _after(name: str) -> tuple[int, ...]:
+def after_joints(name: str) -> tuple[int, ...]:
     """Lengths of the dims of a quantity after that of joints."""
     dims = QUANTITIES[name].dims
     return tuple(SPACE[dim] for dim in dims[dims.index("joint") + 1 :])
@@ -94,7 +94,7 @@ def gathered(limbs: Sequence[Arrays]) -> Arrays:
     """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
-        axis = first.ndim - 1 - len(_after(name))
+        axis = first.ndim - 1 - len(after_joints(name))
         most = max(limb[name].shape[axis] for limb in limbs)
         whole = empty((*first.shape[:axis], len(limbs), most, *first.shape[axis + 1 :]))
         whole[...] = np.nan

@@ -7,19 +7,20 @@ trajectories, gains and initial states, the last fastest.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from robots.limits import MOTOR, Capacity
-from robots.measurement import CLEAN
+from robots.limits import Capacity
+from robots.measurement import CLEAN, clean_series
 from robots.model import Robot
-from robots.quantities import GAINS, SIMULATED, STATE, Quantity
+from robots.quantities import GAINS, QUANTITIES, STATE, Quantity
 from robots.simulation import ForceProfile
-from robots.status import Status
 from robots.trajectories.trajectory import WRENCH, PlatformLoad
 from tasks.blocks.block import Arrays, Block, BlockSimulation, of_motion
+from tasks.blocks.case_stages import CASE_DIMS, PASSED_ON, CaseStages, case_series
 from tasks.blocks.limb_results import commanded
+from tasks.blocks.step_metrics import StepMetrics
 from tasks.dynamics.drive_model import InverseModel, case_rows
 from tasks.dynamics.inverse import resolved_rows
 from tasks.dynamics.servo import ActuatorRates, FedMotors
@@ -27,7 +28,7 @@ from tasks.kernels.kernel import LANES, padded
 from tasks.sources.drives import Controlled, ForceSource, Profiled, Tracks, moved_starts
 from tasks.sources.plants import MovingRobots, Supply
 from tasks.sources.prescribed import base_field
-from tasks.sources.runner import JOINT_SERIES, Outcome, Schedule, SimulatedBatch, accepted, integration_error
+from tasks.sources.runner import SAMPLE, Outcome, Schedule, SimulatedBatch, accepted, integration_error
 
 STRIP = 2048
 """Cases that are simulated side by side: their states stay in the cache."""
@@ -37,33 +38,18 @@ KEPT = 1 << 24
 
 ACCURACY = ("integration_error", "integration_error_share")
 
-NEEDS: Mapping[str, tuple[str, ...]] = {
-    "actuator_force": ("actuator_force",),
-    "actuator_position": ("actuator_position",),
-    "actuator_velocity": ("actuator_velocity",),
-    **dict.fromkeys(
-        ("actuator_power", "motor_current", "motor_voltage", "electrical_power"),
-        ("actuator_force", "actuator_velocity"),
-    ),
-    "tracking_error": ("tracking_error",),
-    **dict.fromkeys(CLEAN, ("actuator_position", "sensed_force")),
-    "joint_friction": ("friction",),
-    "platform_position": ("motion",),
-    "platform_rotation": ("motion",),
-    "platform_twist": ("motion",),
-    "position_error": ("motion", "target"),
-    **dict.fromkeys(ACCURACY, ("motion",)),
+GIVEN: Mapping[str, str] = {
+    "actuator_force": "given_force",
+    **dict.fromkeys(("work", "dissipated_energy", "status", "failed_samples", "worst_status"), ""),
 }
-"""Series of a run that variables are made of, see `tasks.sources.runner.SERIES`."""
+"""Quantities that no stage computes of a simulation, with the series of its run that they are: forces act, status is
+that of the integration, and the work of actuators and friction are states of it, better than sums over samples."""
 
-OF_DRIVES = ("actuator_force", "actuator_position", "actuator_velocity", "tracking_error")
+NO_INPUTS = frozenset(("sensed_force", "target", "tracking_error"))
+"""Series of a run that no stage takes."""
 
-OF_ACTUATORS = (
-    "peak_force", "rms_force", "work", "peak_tracking_error", "rms_tracking_error", "overshoot", "lost_steps",
-    "actuator_margin", "saturated_time",
-)  # fmt: skip
-MARGINS = ("limit_margin", "velocity_margin", "actuator_margin")
-OF_CASES = ("settling_time", "peak_position_error", "rms_position_error", *MARGINS[:2])
+TRACKED = ("tracking_error",)
+"""Series that are as the run gives them."""
 
 LEISURELY = 1.0
 """Rate [rad/s or m/s] that a reference counts as at least, where it is judged whether a motion has run away."""
@@ -94,11 +80,21 @@ class _Simulated:
         self.schedule = Schedule(step, steps, chosen.every)
         self.accurate = any(name in ACCURACY for name in block.metrics)
         wanted = (*block.series, *block.metrics)
-        self.keep = frozenset(series for name in wanted for series in NEEDS.get(name, ()))
-        self.keep |= {name for name in JOINT_SERIES if name in block.series}
-        if chosen.tolerance:
-            self.keep |= {"motion"}
+        series = dict.fromkeys((*block.series, *clean_series(block.series)))
+        self.of_stages = [name for name in series if QUANTITIES[name].stage not in PASSED_ON and name not in GIVEN]
+        self.of_steps = [name for name in block.metrics if QUANTITIES[name].stage != "simulation" and name not in GIVEN]
+        self.keep = self._kept(wanted)
         self.tracks: dict[int, np.ndarray] = {}
+
+    def _kept(self, wanted: Iterable[str]) -> frozenset[str]:
+        """Return the series of a run that variables are made of, see `tasks.sources.runner.SERIES`."""
+        keep = {SAMPLE} if self.of_stages else set()
+        keep |= {"given_force"} | ({"sensed_force"} if self.block.measurement is not None else set())
+        for name in wanted:
+            keep |= {"tracking_error": {name}, "position_error": {"motion", "target"}}.get(name, set())
+        if self.accurate or self.simulated.simulation.tolerance:
+            keep |= {"motion"}
+        return frozenset(keep)
 
     def _references(self, factor: int) -> np.ndarray:
         """References at all steps of a schedule that is so many times finer."""
@@ -131,7 +127,7 @@ class _Simulated:
         length = self._length()
         strips = [self._strip(start, min(start + length, self.count)) for start in range(0, self.count, length)]
         names = (*self.block.series, *self.block.metrics)
-        return {name: self._shaped(SIMULATED[name], [strip[name] for strip in strips]) for name in names}
+        return {name: self._shaped(QUANTITIES[name], [strip[name] for strip in strips]) for name in names}
 
     def _shaped(self, row: Quantity, parts: list[np.ndarray]) -> np.ndarray:
         """A variable (case, ...) in the dims of the dataset."""
@@ -153,10 +149,11 @@ class _Simulated:
         place = self._place(lanes)
         simulation = self._simulation(place)
         outcome = simulation.run()
-        arrays = self._variables(outcome, place["design"])
+        arrays = self._variables(outcome, place)
         if self.accurate:
-            arrays |= dict(zip(ACCURACY, self._error(outcome, simulation.run(2)), strict=True))
-        arrays |= self._measured(outcome, {dim: numbers[: stop - start] for dim, numbers in place.items()})
+            finer = simulation.run(2, measured=False)
+            arrays |= dict(zip(ACCURACY, self._error(outcome, finer), strict=True))
+        arrays |= self._measured(outcome, arrays, {dim: numbers[: stop - start] for dim, numbers in place.items()})
         return {name: array[: stop - start] for name, array in arrays.items()}
 
     def _controlled(self, cases: np.ndarray) -> Arrays:
@@ -164,7 +161,8 @@ class _Simulated:
         tolerance, parts = self.simulated.simulation.tolerance, []
         for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
             place = self._place(part.cases)
-            arrays = self._variables(part.outcome, place["design"]) | self._measured(part.outcome, place)
+            arrays = self._variables(part.outcome, place)
+            arrays |= self._measured(part.outcome, arrays, place)
             arrays |= dict(zip(ACCURACY, (part.error, part.share), strict=True))
             parts.append(arrays | {"substeps": np.full(len(part.cases), part.substeps), "case": part.cases})
         order = np.argsort(np.concatenate([arrays.pop("case") for arrays in parts]))
@@ -180,7 +178,7 @@ class _Simulated:
         method, chain = self.simulated.simulation.method, self.block.family.reference.is_chain
         return integration_error(outcome, finer, method, chain)
 
-    def _measured(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
+    def _measured(self, outcome: Outcome, arrays: Arrays, place: Mapping[str, np.ndarray]) -> Arrays:
         """Measured series of the cases at these places of the block, each (case, time, actuator)."""
         names = [name for name in self.block.series if name in CLEAN]
         if not names or self.block.measurement is None:
@@ -188,20 +186,17 @@ class _Simulated:
         sensors, first = self.block.measurement.sensors, self.block.measurement.place
         step = float(self.block.times[1] - self.block.times[0])
         numbers = np.stack([place[dim] for dim in self.sizes], axis=1) + np.array(first)
-        series = {name: outcome.series[name] for name in ("actuator_position", "sensed_force")}
+        position, force = arrays["actuator_position"], np.moveaxis(outcome.series["sensed_force"], 2, 0)
         cases = []
         for k, number in enumerate(numbers.tolist()):
-            clean = {name: np.ascontiguousarray(values[:, :, k]) for name, values in series.items()}
+            clean = {"actuator_position": position[k], "sensed_force": np.ascontiguousarray(force[k])}
             cases.append(of_motion(sensors, names, step, tuple(number), clean))
         return {name: np.stack([case[name] for case in cases]) for name in names}
 
     def _simulation(self, place: Mapping[str, np.ndarray]) -> SimulatedBatch:
         block, chosen, family = self.block, self.simulated.simulation, self.block.family
         parameters = block.parameters[place["design"]]
-        constants = case_rows(family, parameters, block.gravity)
-        limits = block.limits if any(name in MARGINS for name in block.metrics) else None
-        series = tuple(name for name in JOINT_SERIES if limits is not None or name in block.series)
-        model = InverseModel(family, constants, series)
+        model = InverseModel(family, case_rows(family, parameters, block.gravity))
         friction = np.ascontiguousarray(block.friction[place["friction"]])
         motions = self._references(1)
         offsets = self.simulated.state[place[STATE]]
@@ -225,12 +220,19 @@ class _Simulated:
                 return Controlled(model, tracks, chosen.controller, gains, schedule.step, chosen.step)
             return self._profiled(schedule, place)
 
+        cases = CaseStages(block, self.of_steps, parameters, friction) if self.of_steps else None
+
+        def meter(schedule: Schedule) -> StepMetrics:
+            assert cases is not None
+            return StepMetrics(cases, schedule.step)
+
+        metered = meter if cases is not None else None
         if chosen.controller is None:
             endless = np.full(len(parameters), np.inf)
-            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, limits=limits)
+            return SimulatedBatch(model, plant, drive, self.schedule, endless, keep=self.keep, meter=metered)
         reach, last = self._way(model, motions, track)
         fastest = self._fastest(motions)[track]
-        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, limits)
+        return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
         """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
@@ -316,66 +318,25 @@ class _Simulated:
         by_voltage = np.array([profile.voltage for profile in chosen.profiles] or [False])
         return FedMotors(constant, resistance, force, current, voltage, by_voltage[self._profile_of(place)])
 
-    def _variables(self, outcome: Outcome, design: np.ndarray) -> Arrays:
-        """What the sweep may store, by name, each (case, ...), for the designs of the cases."""
-        series = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
-        tallies = {name: values.T for name, values in outcome.tallies.items()}
-        status = outcome.status.T
-        result = {name: series[name] for name in OF_DRIVES if name in series}
-        if "actuator_power" in self.block.series:
-            result["actuator_power"] = series["actuator_force"] * series["actuator_velocity"]
-        result |= self._electrical(series, design)
-        result |= {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
-        result |= {name: tallies[name] for name in OF_ACTUATORS if name in tallies}
-        result |= {name: tallies[name][:, 0] for name in OF_CASES if name in tallies}
-        result["dissipated_energy"] = tallies["loss"].sum(axis=1)
-        result |= self._joints(series, status)
-        if not self.block.family.reference.is_chain and "motion" in series:
-            result |= self._platform(series)
-        return result
-
-    def _electrical(self, series: Arrays, design: np.ndarray) -> Arrays:
-        """Series of the motors (case, time, actuator)."""
-        if not {"motor_current", "motor_voltage", "electrical_power"} & {*self.block.series}:
-            return {}
-        constant, resistance = (self._of_motors(key)[design][:, None] for key in ("torque_constant", "resistance"))
-        current = series["actuator_force"] / constant
-        voltage = current * resistance + constant * series["actuator_velocity"]
-        return {"motor_current": current, "motor_voltage": voltage, "electrical_power": voltage * current}
-
-    def _joints(self, series: Arrays, status: np.ndarray) -> Arrays:
-        """Series of all joints (case, time, limb, joint), NaN for joints that only other limbs have."""
-        mechanism, lead = self.block.family.reference, status.shape
-        counts = [len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances]
-        absent = np.where(np.arange(max(counts)) < np.array(counts)[:, None], 0.0, np.nan)
-        result = {}
-        for name in (name for name in JOINT_SERIES if name in self.block.series):
-            result[name] = np.broadcast_to(absent, (*lead, *absent.shape)).copy()
-            for k, count in enumerate(counts):
-                result[name][..., k, :count] = series[f"{name}.{k}"]
-        if "joint_friction" in self.block.series:
-            friction = np.broadcast_to(absent, (*lead, *absent.shape)).copy()
-            joints = (joint for group in self.block.groups for joint in group.places)
-            for k, joint in enumerate(joints):
-                if joint.joint != MOTOR:
-                    friction[..., joint.limb, joint.joint] = series["friction"][..., k]
-            friction[status != Status.OK] = np.nan
-            result["joint_friction"] = friction
-        return result
-
-    def _platform(self, series: Arrays) -> Arrays:
-        motion = series["motion"]
-        lead, size = motion.shape[:2], motion.shape[2]
-        twist = np.zeros((*lead, 6))
-        if size == 9:
-            home = np.array(self.block.family.reference.platform.home.rotation, dtype=float)
-            rotation = np.where(np.isfinite(motion[..., :1, None]), home, np.nan)
-            twist[..., :3], twist[..., 3:] = motion[..., :1] * 0.0, motion[..., 3:6]
-        else:
-            rotation, twist = motion[..., 3:12].reshape(*lead, 3, 3), motion[..., 12:18]
-        result = {"platform_position": motion[..., :3], "platform_rotation": rotation, "platform_twist": twist}
-        if "target" in series:
-            result["position_error"] = series["target"][..., :3] - motion[..., :3]
+    def _variables(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
+        """Return what the sweep may store, by name, each (case, ...), for cases at these places."""
+        block, status = self.block, outcome.status.T
+        sources = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
+        result = {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}
+        result |= {name: sources[key] for name, key in GIVEN.items() if key in sources}
+        result |= {name: sources[name] for name in TRACKED if name in sources}
+        if "target" in sources:
+            result["position_error"] = sources["target"][..., :3] - sources["motion"][..., :3]
+        for name, values in outcome.tallies.items():
+            inner = block.shape([dim for dim in QUANTITIES[name].dims if dim not in CASE_DIMS])
+            result[name] = values.T.reshape(len(status), *inner)
+        if self.of_stages:
+            cases = CaseStages(
+                block, self.of_stages, block.parameters[place["design"]], block.friction[place["friction"]]
+            )
+            samples = {name: np.swapaxes(values, 1, 2) for name, values in sources.items() if name not in NO_INPUTS}
+            samples["given_status"] = np.ascontiguousarray(status[:, None].astype(float))
+            result |= case_series(block, self.of_stages, cases, samples, status)
         return result
 
 

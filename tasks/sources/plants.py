@@ -42,7 +42,7 @@ from tasks.dynamics.integration import (
 from tasks.dynamics.servo import ActuatorRates, FedMotors, FedPush
 from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.kernel import has_compiler
-from tasks.kernels.keys import indexed
+from tasks.kernels.keys import Values, indexed
 from tasks.kernels.lanes import ProgramSequence, Slot, Slots, empty
 from tasks.kernels.program import Program, trace
 from tasks.mathematics import rotations
@@ -267,6 +267,10 @@ def _event_program(family: Family, groups: tuple[FrictionGroup, ...], stages: in
     return trace(f"{family.name}.event.{laws}", one_sample, case={}, sample=sample, fuse=False)
 
 
+SMALL = 9
+"""Size of a motion input of a platform that does not turn."""
+
+
 @dataclass(frozen=True)
 class Supply:
     """Motors of all cases with what feeds them, and the rates at which they turn."""
@@ -422,6 +426,41 @@ class MovingRobots:
         if self.system.instant.structure.motion_size == 9:
             return np.concatenate([position, twist[3:], none])
         return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])
+
+    def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
+        """Return values of the stages of inverse dynamics at the begin of a step, under what acts from there on.
+
+        The motion input, what acts beside the actuators, and with `rates` accelerations and friction of all joints.
+        """
+        start, layout = number * self.step, self.system.layout
+        whole = Parabola(*self._acting(number, push))
+        begin = self._begun(self._part(whole, 0.0, self._breaks.pieces(start, self.step)[0]))
+        values: Values = {"motion": self.motion()}
+        if layout.platform:
+            values["load"] = self._in_world(begin[layout.acting["load"]])
+        if layout.signals:
+            values["signals"] = begin[layout.acting["signals"]]
+        if self.field is not None:
+            values["gravity"] = begin[layout.acting["base"]]
+        if rates:
+            assert self._now is not None
+            now = forced(self.system, self._now, np.ascontiguousarray(begin)).rates
+            change, structure = now.rate[layout.at["qd"]], self.system.instant.structure
+            if layout.platform:
+                places = structure.positions if structure.motion_size != SMALL else [k - 3 for k in structure.positions]
+                values["motion"][-(3 if structure.motion_size == SMALL else 6) :][places] = change
+            else:
+                values["motion"][-layout.free :] = change
+            values["given_friction"] = now.braking
+        return values
+
+    def _in_world(self, load: np.ndarray) -> np.ndarray:
+        """Return a load on the platforms (6, samples) in axes of the world."""
+        if not self.system.load_with_platform:
+            return load
+        _, rotation, _ = self.system.instant.seen(self.state)
+        turned = [np.einsum("ijs,js->is", rotation.reshape(3, 3, -1), load[rows]) for rows in (slice(3), slice(3, 6))]
+        return np.concatenate(turned)
 
     def speed(self) -> np.ndarray:
         """Rates of the freedoms."""

@@ -10,21 +10,21 @@ Error control of simulated cases: steps are cut in halves, case by case, until t
 All steps of a case stay alike, so that times of controllers and of stored instants are met, and the bits of a case do
 not depend on its neighbours.
 
-Numbers that are kept of every step of a simulation, not of the stored ones alone; a case in each column.
+Errors of tracking over all steps of a simulation, not the stored ones alone; a case in each column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
-from robots.limits import Capacity, Limits
 from robots.status import Status
 from tasks.dynamics.drive_model import InverseModel
 from tasks.kernels.kernel import padded
+from tasks.kernels.keys import Values
 from tasks.sources.drives import ForceSource, Seen, StepForces
 
 SETTLED = 0.02
@@ -88,71 +88,19 @@ class Tracking:
         return self._beyond
 
 
-class Pushing:
-    """Forces over time: the largest, their root mean squares, the largest power."""
-
-    def __init__(self, steps: int, step: float, shape: tuple[int, ...]):
-        self.step, self.steps = step, steps
-        self.peak, self._squares = np.zeros(shape), np.zeros(shape)
-
-    def take(self, begin: np.ndarray, end: np.ndarray) -> None:
-        """Forces at both ends of a step, between which they are taken as a straight line."""
-        self.peak = np.maximum(self.peak, np.maximum(np.abs(begin), np.abs(end)))
-        self._squares += self.step / 3.0 * (begin * begin + begin * end + end * end)
-
-    @property
-    def rms(self) -> np.ndarray:
-        """Root mean squares (actuator, samples)."""
-        return np.sqrt(self._squares / (self.step * self.steps))
-
-
-class LeastMargins:
-    """Least margins to ranges and rates of joints (samples,), and to capacities of actuators (actuator, samples).
-
-    As in `tasks.stages.metrics.margins`: 1 in the middle of what is allowed, 0 at its end, below zero beyond it.
-    """
-
-    def __init__(self, limits: Limits, actuators: int, samples: int):
-        self._joints = limits.joints
-        capacities = [limits.actuators.get(k, Capacity()) for k in range(actuators)]
-        self._most = [
-            np.array([[getattr(capacity, name)] for capacity in capacities]) for name in ("force", "velocity", "power")
-        ]
-        self.position, self.rate = np.ones(samples), np.ones(samples)
-        self.actuator = np.ones((actuators, samples))
-
-    def take(
-        self, positions: Sequence[np.ndarray], rates: Sequence[np.ndarray], force: np.ndarray, velocity: np.ndarray
-    ) -> None:
-        """One instant: positions and rates of the joints of each limb, forces and rates of the actuators."""
-        for (limb, joint), limit in self._joints.items():
-            at = positions[limb][joint]
-            if limit.ends:
-                share = np.minimum(at - limit.low, limit.high - at) / ((limit.high - limit.low) * 0.5)
-                self.position = np.minimum(self.position, share)
-            self.rate = np.minimum(self.rate, 1.0 - np.abs(rates[limb][joint]) / limit.velocity)
-        for values, most in zip((force, velocity, force * velocity), self._most, strict=True):
-            self.actuator = np.minimum(self.actuator, 1.0 - np.abs(values) / most)
-
-
 FASTEST = 1e4
 """Rate [rad/s or m/s] beyond which a motion is no motion of a machine any more."""
 
-SERIES = frozenset(
-    (
-        *("motion", "actuator_force", "sensed_force", "actuator_position", "actuator_velocity"),
-        *("friction", "tracking_error", "target"),
-    )
-)
-"""Series: motion inputs of the state and of its reference, the target; of actuators; friction of joints.
+SAMPLE = "sample"
+"""In the place of a series: all that stages of inverse dynamics take of a sample, see `Plant.sample`."""
 
-A force that is held changes at once where a step begins: `actuator_force` is that from there on, `sensed_force` the
-mean of before and after, which belongs to the mean of the accelerations, as differences of positions give it.
+SERIES = ("motion", "given_force", "sensed_force", "tracking_error", "target")
+"""Series: motion inputs of the state and of its reference, the target; forces of actuators.
+
+A force that is held changes at once where a step begins: `given_force` is that from there on, as acceleration and
+friction of the sample are, `sensed_force` the mean of before and after, which belongs to the mean of the accelerations,
+as differences of positions give it.
 """
-
-JOINT_SERIES = ("joint_position", "joint_velocity")
-
-OF_MODEL = frozenset(("actuator_position", "actuator_velocity"))
 
 RUNAWAY = 10.0
 """Times the largest rate of its reference with which a case that ends has run away."""
@@ -181,6 +129,10 @@ class Plant(Protocol):
         """Forces (actuator, samples) of the actuators for those that they are asked for, and where these differ."""
         ...
 
+    def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
+        """Values of the stages at the begin of a step, under what acts from there on (size, samples)."""
+        ...
+
     @property
     def status(self) -> np.ndarray:
         """Status (samples,)."""
@@ -199,6 +151,21 @@ class Plant(Protocol):
     @property
     def work(self) -> np.ndarray:
         """Work that the actuators have done (actuator, samples) [J]."""
+        ...
+
+
+class Meter(Protocol):
+    """What reduces the samples at the begins of all steps to metrics."""
+
+    takes_motion: bool
+    takes_rates: bool
+
+    def take(self, values: Values) -> None:
+        """One instant: values of the stages (size, samples) by key, and forces and friction just before."""
+        ...
+
+    def finished(self, steps: int) -> dict[str, np.ndarray]:
+        """Metrics (size, samples) by name."""
         ...
 
 
@@ -264,14 +231,16 @@ class SimulatedBatch:
     fastest: np.ndarray
     reach: np.ndarray | None = None
     last: np.ndarray | None = None
-    keep: frozenset[str] = SERIES
-    """Names of the series to keep, of SERIES and of those of the model."""
-    limits: Limits | None = None
-    """Limits whose margins are told; then JOINT_SERIES are among the series of the model."""
+    keep: frozenset[str] = frozenset(SERIES)
+    """Names of the series to keep, of SERIES and SAMPLE."""
+    meter: Callable[[Schedule], Meter] | None = None
+    """What gathers metrics over all steps of a schedule; None where nobody asks for any."""
 
-    def run(self, factor: int = 1) -> Outcome:
-        """All steps, so many times more of them than the schedule has."""
+    def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
+        """All steps, so many times more of them than the schedule has; without metrics where not `measured`."""
         schedule = self.schedule.refined(factor)
+        if not measured:
+            return replace(self, meter=None).run(factor)
         with np.errstate(all="ignore"):  # a case that has come to its end holds NaN
             return _Run(self, schedule).outcome()
 
@@ -285,12 +254,8 @@ class _Run:
         self.kept = KeptSeries()
         self.saturated = np.zeros((len(simulation.model.family.reference.actuators), len(simulation.fastest)))
         self.before: np.ndarray | None = None
-        self.pushing: Pushing | None = None
         self.tracking: Tracking | None = None
-        self.margins: LeastMargins | None = None
-        if simulation.limits is not None:
-            actuators = len(simulation.model.family.reference.actuators)
-            self.margins = LeastMargins(simulation.limits, actuators, len(simulation.fastest))
+        self.meter = None if simulation.meter is None else simulation.meter(schedule)
         if simulation.reach is not None and simulation.last is not None:
             self.tracking = Tracking(schedule.steps, schedule.step, simulation.reach, simulation.last)
 
@@ -298,16 +263,14 @@ class _Run:
         schedule, plant = self.schedule, self.plant
         seen = self._seen(0)
         plant.begin(seen.push)
-        pushing = self.pushing = Pushing(schedule.steps, schedule.step, seen.push.begin.shape)
         self._judge(seen)
         self._keep(0, seen)
         for number in range(schedule.steps):
             push = StepForces(*(np.where(self.status == Status.OK, force, np.nan) for force in seen.push))
-            begin, cut = plant.given(push.begin)
+            _, cut = plant.given(push.begin)
             self.saturated += schedule.step * cut
             plant.advance(number, push)
             self.before, _ = plant.given(push.end)
-            pushing.take(begin, self.before)
             seen = self._seen(number + 1)
             self._judge(seen)
             self._keep(number + 1, seen)
@@ -345,42 +308,35 @@ class _Run:
                 away = np.sqrt(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2])
             if self.tracking is not None:
                 self.tracking.take(number, aim.here.position, aim.there.position, away)
-        model, keep = self.simulation.model, self.simulation.keep
-        if self.margins is not None:
-            here = model.run(motion) if aim is None else aim.here
-            position, rate = (here.of_limbs(name) for name in JOINT_SERIES)
-            self.margins.take(position, rate, force, here.velocity)
-        if number % self.schedule.every:
+        keep, meter, stored = self.simulation.keep, self.meter, number % self.schedule.every == 0
+        before = force if self.before is None else self.before
+        measured = meter is not None and meter.takes_motion
+        values: Values = {"motion": motion}
+        if measured or (stored and SAMPLE in keep):
+            rates = (stored and SAMPLE in keep) or (meter is not None and meter.takes_rates)
+            values = self.plant.sample(number, seen.push, rates=rates)
+        if meter is not None:
+            own = {"given_force": force, "given_status": self.status[None]}
+            meter.take({**values, **own, "force_before": before, "friction_before": self.plant.friction})
+        if not stored:
             return
-        values = {"motion": motion, "actuator_force": force, "friction": self.plant.friction}
-        values["sensed_force"] = force if self.before is None else 0.5 * (self.before + force)
-        if model.series or keep & OF_MODEL:
-            here = model.run(motion) if aim is None else aim.here
-            values |= {"actuator_position": here.position, "actuator_velocity": here.velocity}
-            for name in keep & {*model.series}:
-                values |= {f"{name}.{k}": rows for k, rows in enumerate(here.of_limbs(name))}
+        values |= {"given_force": force, "sensed_force": 0.5 * (before + force)}
         if aim is not None:
             values |= {"tracking_error": aim.there.position - aim.here.position, "target": aim.wanted}
-        chosen = {name: value for name, value in values.items() if name in keep or name not in SERIES}
+        whole = SAMPLE in keep
+        chosen = {name: value for name, value in values.items() if name in keep or (whole and name not in SERIES[2:])}
         self.kept.take(chosen, self.status)
 
     def _tallies(self) -> dict[str, np.ndarray]:
-        assert self.pushing is not None
-        tallies = {"work": self.plant.work, "loss": self.plant.loss}
-        tallies |= {"peak_force": self.pushing.peak, "rms_force": self.pushing.rms}
+        tallies = {"work": self.plant.work, "dissipated_energy": self.plant.loss.sum(axis=0)[None]}
         tallies |= {"saturated_time": self.saturated}
+        if self.meter is not None:
+            tallies |= self.meter.finished(self.schedule.steps)
         if self.tracking is not None:
             t = self.tracking
             tallies |= {"rms_tracking_error": t.rms, "peak_tracking_error": t.peak, "overshoot": t.overshoot}
             tallies |= {"settling_time": t.settling_time[None]}
             tallies |= {"rms_position_error": t.path_rms[None], "peak_position_error": t.path_peak[None]}
-        if self.margins is not None:
-            m = self.margins
-            tallies |= {
-                "actuator_margin": m.actuator,
-                "limit_margin": m.position[None],
-                "velocity_margin": m.rate[None],
-            }
         return tallies
 
 

@@ -292,6 +292,7 @@ def actuation_program(
             "failed_samples": [where(outcome > 0.5, 1.0, 0.0)],
             "worst_status": [outcome],
             "friction_residual": [solution.residual + where(status[0] > 0.5, np.nan, 0.0)],
+            "dissipated_energy": [sum(s.weight * (s.friction * s.velocity) for s in samples)],
             "unsettled_samples": [where(status[0] > 0.5, 0.0, solution.unsettled)],
         }
         if apart:

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from applications.report.data.display import DisplayUnit, unit_of, with_unit
 from applications.studies.cases import labels_of
-from applications.studies.columns import LARGE_IS_GOOD, Objective, feasible, objective, unit, value_of
+from applications.studies.columns import Objective, feasible, objective, unit, value_of
 from applications.studies.pareto import front
 from applications.studies.sensitivity import PER_BIN, Explained, from_samples
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
+from robots.quantities import large_is_good
 
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
@@ -328,12 +329,12 @@ def worst(metric: DataArray) -> DataArray:
         metric = metric.sum("actuator", skipna=False, keep_attrs=True)
     others = [dim for dim in metric.dims if dim != "design"]
     # Joints that a limb does not have are NaN: those are no failures.
-    return metric.min(others) if name in LARGE_IS_GOOD else metric.max(others)
+    return metric.min(others) if large_is_good(name) else metric.max(others)
 
 
 def _objective(variable: DataArray, values: Array) -> DesignColumn:
     name = str(variable.name)
-    attributes, sign = variable.attrs, -1.0 if name in LARGE_IS_GOOD else 1.0
+    attributes, sign = variable.attrs, -1.0 if large_is_good(name) else 1.0
     summed = name in SUMMED and "actuator" in variable.dims
     others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
     parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)

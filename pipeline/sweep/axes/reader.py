@@ -38,13 +38,13 @@ from pipeline.sweep.dataset_split import part_name
 from pipeline.sweep.sections import AxesSection, BoundsSection, ColumnSection, SampleSection
 from pipeline.sweep.side_files import SideFiles
 from robots.parameters import LARGEST, Parameter, nearest
-from robots.quantities import PLACED, QUANTITIES, SIMULATED
+from robots.quantities import GAINS, PLACED, QUANTITIES, STATE
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 """What a label may be called: as coordinates of a store."""
 
-_DIMS = {dim for row in (*QUANTITIES.values(), *SIMULATED.values()) for dim in row.dims} | {*PLACED.values(), CASE}
-_TAKEN = {*QUANTITIES, *SIMULATED, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
+_DIMS = {dim for row in QUANTITIES.values() for dim in row.dims} | {*PLACED.values(), CASE, GAINS, STATE}
+_TAKEN = {*QUANTITIES, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
 """Names of a dataset that no label may have."""
 
 _METHODS: Mapping[str, tuple[SamplingMethod, bool]] = {

@@ -14,7 +14,6 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import Document, KeyPath
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
-from pipeline.sweep.criteria.reader import of_platforms
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.limits import LimitsContent
@@ -30,7 +29,6 @@ from robots.friction.laws import LAWS
 from robots.limits import NO_LIMITS, Capacity, Limits
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
-from robots.quantities import SIMULATED
 from robots.simulation import ForceProfile, Method, SimulationSettings, state_parameters
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
@@ -163,11 +161,6 @@ class SimulationReader:
 
     def _refuse_others(self) -> None:
         """Refuse sections that a simulation has no use for."""
-        section = self.file.criteria
-        reacting = section is not None and section.stiffness is not None and section.stiffness.reactions
-        if section is not None and (not reacting or of_platforms(section)):
-            hint = "Beside a simulation it has stiffness with reactions alone; else it belongs to given motions."
-            self.report(("criteria",), Got("criteria beside a simulation"), "no such section", hint)
         if self.file.precision == "single":
             self.report(("precision",), "single", "double, in which simulations are", "Remove it.")
 
@@ -304,23 +297,3 @@ class SimulationReader:
         reader = TrajectoryReader(self.report, self.files, Mover())
         unit = "N m or N" if section.of == "force" else "1"
         return reader.points({"file": section.file}, path, {"t": "s", **dict.fromkeys(actuators, unit)})
-
-
-def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
-    """Refuse outputs and metrics that a simulation of this robot does not have."""
-    section = file.simulation
-    assert section is not None
-    lacks = {} if section.controller is not None else {
-        "controller": "There is no controller, and so no reference; add one, or take another."
-    }  # fmt: skip
-    if section.tolerance is None:
-        lacks["tolerance"] = "Steps are as long as step says; add tolerance, or leave it out."
-    if not section.saturation:
-        lacks["saturation"] = "Nothing limits the motors; add saturation and limits of current and voltage."
-    if mechanism is not None and mechanism.is_chain:
-        lacks["platform"] = "It has no platform; take joint_position or actuator_position."
-    for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):
-        for index, name in enumerate(names):
-            needs = SIMULATED[name].needs if name in SIMULATED else ()
-            for need in [need for need in needs if need in lacks][:1]:
-                report((key, index), name, "a variable that this simulation has", lacks[need])

@@ -129,6 +129,7 @@ METRICS: Mapping[str, Metric] = {
     "actuator_margin": Metric(lambda s: s.margin),
     "energy": Metric(lambda s: s.weight * _positive(s.power)),
     "regenerated_energy": Metric(lambda s: s.weight * _positive(-s.power)),
+    "work": Metric(lambda s: s.weight * s.power),
     "peak_current": Metric(lambda s: abs(s.current)),
     "rms_current": Metric(lambda s: s.weight * (s.current * s.current), _root_mean),
     "peak_voltage": Metric(lambda s: abs(s.voltage)),

@@ -76,7 +76,7 @@ def test_results_are_those_of_single_calls() -> None:
 @pytest.mark.parametrize("name", ["platform_position", "platform_twist", "platform_acceleration"])
 def test_a_chain_has_no_outputs_of_a_platform(name: str) -> None:
     with pytest.raises(
-        InputError, match=rf"outputs\[0\]: got '{name}'; expected an output of a chain. It has no platform"
+        InputError, match=rf"outputs\[0\]: got '{name}'; expected a variable that this robot has. It has no platform"
     ):
         Sweep.from_text(TEXT.replace("outputs: [actuator_force", f"outputs: [{name}"))
 

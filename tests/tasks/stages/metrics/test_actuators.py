@@ -63,6 +63,7 @@ def test_series_and_metrics_agree_with_numpy() -> None:
         "rms_force": np.sqrt(np.trapezoid(total**2, TIMES) / span),
         "energy": np.trapezoid(np.maximum(power, 0.0), TIMES),
         "regenerated_energy": np.trapezoid(np.maximum(-power, 0.0), TIMES),
+        "work": np.trapezoid(power, TIMES),
     }
     assert set(expected) == {*SERIES, *METRICS}
     for name, value in expected.items():

@@ -1,0 +1,110 @@
+"""Quantities that a robot or a source of motion cannot have, refused with the reason of what they need.
+
+Needs that a section of the file meets (limits, criteria, a supply) are checked with that section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.documents.report import Report
+from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.simulated.axes import SimulationAxes
+from robots.model import Mechanism
+from robots.quantities import QUANTITIES, Need, needs
+
+OF_ROBOT: Mapping[Need, str] = {
+    "motors": "Its actuators are not all drives with a motor; take for instance actuator_force or energy.",
+    "as many actuators as freedoms": "It has {actuators} actuators for {freedoms} freedoms; take mass_matrix.",
+    "constraints": "It has no platform that limbs hold; a chain says CONSTRAINT_SINGULAR without it.",
+    "platform": "It has no platform; take joint_position or actuator_position.",
+}
+"""Reasons why a robot lacks what quantities need."""
+
+OF_SOURCE: Mapping[Need, str] = {
+    "simulation": "The motion is given: nothing is integrated, and no controller follows it. Add simulation.",
+    "given motion": "It asks how fast a given path can be gone; in a simulation the forces decide how fast it is.",
+    "friction of a given motion": "The integration settles friction in every step, or ends the case; see worst_status.",
+    "workspace": "The points of a grid are no motion in time, which a simulation could follow.",
+    "controller": "There is no controller, and so no reference; add one, or take another.",
+    "tolerance": "Steps are as long as step says; add tolerance, or leave it out.",
+    "saturation": "Nothing limits the motors; add saturation and limits of current and voltage.",
+}
+"""Reasons why a source of motion, given or simulated, lacks what quantities need."""
+
+
+@dataclass(frozen=True)
+class MotionSource:
+    """Where the motion of a sweep comes from, as far as quantities need it: given, or simulated in some way."""
+
+    simulated: bool = False
+    controller: bool = False
+    tolerance: bool = False
+    saturation: bool = False
+
+    @property
+    def lacks(self) -> tuple[Need, ...]:
+        """List the needs that it does not meet."""
+        if not self.simulated:
+            return ("simulation",)
+        met: dict[Need, bool] = {
+            "given motion": False,
+            "friction of a given motion": False,
+            "workspace": False,
+            "controller": self.controller,
+            "tolerance": self.tolerance,
+            "saturation": self.saturation,
+        }
+        return tuple(need for need, there in met.items() if not there)
+
+
+def lacking(mechanism: Mechanism | None, source: MotionSource) -> dict[Need, str]:
+    """Return the needs that a robot and a source of motion do not meet, each with its reason."""
+    lacks = {need: OF_SOURCE[need] for need in source.lacks}
+    if mechanism is None:
+        return lacks
+    actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
+    missing: dict[Need, bool] = {
+        "motors": not mechanism.motors,
+        "as many actuators as freedoms": actuators != freedoms,
+        "constraints": mechanism.is_chain,
+        "platform": mechanism.is_chain,
+    }
+    sizes = {"actuators": actuators, "freedoms": freedoms}
+    return lacks | {need: OF_ROBOT[need].format(**sizes) for need, absent in missing.items() if absent}
+
+
+def lacking_of(mechanism: Mechanism, axes: SimulationAxes | None) -> dict[Need, str]:
+    """Return the same for a sweep that has been read, with what it simulates."""
+    source = MotionSource()
+    if axes is not None:
+        chosen = axes.simulation
+        source = MotionSource(True, chosen.controller is not None, bool(chosen.tolerance), chosen.saturation)
+    return lacking(mechanism, source)
+
+
+def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
+    """Refuse outputs and metrics that this robot, or a motion from this source, does not have."""
+    section, source = file.simulation, MotionSource()
+    if section is not None:
+        controlled, tolerance = section.controller is not None, section.tolerance is not None
+        source = MotionSource(True, controlled, tolerance, bool(section.saturation))
+    lacks = lacking(mechanism, source)
+    for key, names in (("outputs", file.outputs), ("metrics", file.metrics)):
+        for index, name in enumerate(names):
+            for need in [need for need in needs(name) if need in lacks][:1]:
+                owner = "robot" if need in OF_ROBOT else "simulation" if source.simulated else "sweep"
+                report((key, index), name, f"a variable that this {owner} has", lacks[need])
+
+
+FULL = MotionSource(simulated=True, controller=True, tolerance=True, saturation=True)
+"""A simulation with all that a simulation can have."""
+
+
+def availability(source: MotionSource) -> dict[str, str]:
+    """Return for each quantity why motions from a source never have it; an empty text where they do."""
+    return {
+        name: next((OF_SOURCE[need] for need in row.needs if need in source.lacks), "")
+        for name, row in QUANTITIES.items()
+    }

@@ -1,4 +1,4 @@
-"""Optional packages and the extras of limbsweep that bring them."""
+"""Optional packages, and the extras of limbsweep that bring them: a missing one is the same sentence everywhere."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 EXTRAS: Mapping[str, str] = {
     "casadi": "casadi",
+    "cryptography": "certificates",
     "h5py": "hdf5",
-    "matplotlib": "report",
     "mujoco": "mujoco",
     "netCDF4": "netcdf",
     "plotly": "report",
@@ -20,7 +20,7 @@ EXTRAS: Mapping[str, str] = {
 
 
 class MissingExtraError(ImportError):
-    """An optional package that is not installed. Its message says how to install it."""
+    """An optional package that is not installed. Its message says how to install it; the command line exits with 2."""
 
 
 def require_extra(package: str, extra: str | None = None) -> None:
@@ -29,7 +29,10 @@ def require_extra(package: str, extra: str | None = None) -> None:
     Raises MissingExtraError.
     """
     if importlib.util.find_spec(package) is None:
-        name = extra or EXTRAS[package]
-        raise MissingExtraError(
-            f'{package}: not installed; expected the extra {name}. Install it: pip install "limbsweep[{name}]"'
-        )
+        advice = how_to_install(extra or EXTRAS[package])
+        raise MissingExtraError(f"{package}: got no such package; expected it to be installed. {advice}")
+
+
+def how_to_install(extra: str) -> str:
+    """Return the sentence that says how an extra is installed."""
+    return f'Install it: pip install "limbsweep[{extra}]"'

@@ -16,7 +16,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import CASE, Table, component_columns, metric_rows
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike, refusals
@@ -193,11 +193,10 @@ def _csv(data: Dataset, folder: Path) -> None:
 
 
 def _parquet(data: Dataset, folder: Path) -> None:
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        raise StoreError("format: parquet needs the package pyarrow; install limbsweep[parquet]") from None
+    require_extra("pyarrow")
+    import pyarrow as arrow
+    from pyarrow import parquet
+
     units = {name: unit for name, unit in _units(data).items() if name in data.data_vars}
     with ExitStack() as open_files:
         writers: dict[str, Any] = {}
@@ -293,8 +292,7 @@ def _hdf5(data: Dataset, folder: Path) -> None:
 
 
 def _write_netcdf(data: Dataset, path: Path, form: str) -> None:
-    if find_spec("netCDF4") is None:
-        raise StoreError(f"format: {form} needs the package netCDF4; install limbsweep[netcdf]")
+    require_extra("netCDF4")
     import dask
 
     with dask.config.set(scheduler="synchronous"):  # one chunk after the other

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.sweep.dataset_split import PARTS, case_part, part_name
+from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike
@@ -155,11 +156,10 @@ class Loader:
         return result
 
     def _converted(self, batch: dict[str, np.ndarray]) -> dict[str, Any]:
-        """Return the arrays of a batch, or tensors of them. Raises StoreError where torch is not installed."""
+        """Return the arrays of a batch, or tensors of them. Raises MissingExtraError."""
         if not self.torch:
             return batch
-        try:
-            import torch
-        except ImportError:
-            raise StoreError("torch: the package is not installed; install limbsweep[torch], or use arrays") from None
+        require_extra("torch")
+        import torch
+
         return {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in batch.items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import InputError, Problem
+from robots.extras import require_extra
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -49,12 +50,10 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
 
 def _make(days: int) -> Mapping[str, bytes]:
     """The three files: PEM, elliptic-curve keys on P-256."""
-    try:
-        from cryptography.hazmat.primitives import serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError:
-        hint = "Install it: pip install cryptography"
-        raise _refuse("certificates", "no package 'cryptography'", "it to be installed", hint) from None
+    require_extra("cryptography")
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
     authority, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
     return {

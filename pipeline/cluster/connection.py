@@ -43,6 +43,7 @@ from pipeline.cluster.safety import steering
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
 from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
+from robots.extras import how_to_install
 
 if TYPE_CHECKING:
     from distributed import Client, SpecCluster
@@ -150,7 +151,7 @@ def _require(config: ClusterConfig, *, programs: bool = True) -> None:
     kind = config.kind
     for module in EXTRAS.get(kind.extra, ()):
         if importlib.util.find_spec(module) is None:
-            hint = f"Install it: pip install 'limbsweep[{kind.extra}]'"
+            hint = how_to_install(kind.extra)
             raise config.problem("kind", repr(config.cluster.kind), f"the package {module} to be installed", hint)
     if programs and kind.command and shutil.which(kind.command) is None:
         hint = "Run limbsweep where jobs can be submitted, such as the login node."

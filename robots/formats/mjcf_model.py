@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from robots.extras import how_to_install
 from robots.formats.xacro.budget import Refusal
 from robots.formats.xml_tree import MAX_BYTES, MAX_ELEMENTS, Element, FormatError, parse
 
@@ -146,7 +147,7 @@ def load(path: str, files: Files, data: bytes) -> tuple[Element, Any, ModuleType
     try:
         import mujoco
     except ImportError:
-        hint = "Install it: pip install limbsweep[mujoco]."
+        hint = how_to_install("mujoco")
         raise FormatError(0, "", "a model of MuJoCo", "the package mujoco, which compiles it", hint) from None
     return root, mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": _compiled(path)}), mujoco
 

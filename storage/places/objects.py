@@ -28,8 +28,8 @@ MAKING = "limbsweep.making"
 SEGMENT = 1 << 20
 """Bytes of a journal's object before the next one is begun."""
 
-EXTRAS = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
-"""Packages that fsspec needs for a protocol."""
+EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs", "abfs": "azure", "az": "azure"}
+"""Extras with the package that fsspec needs for a protocol."""
 
 NO_STORES = frozenset(
     [
@@ -121,7 +121,8 @@ class ObjectPrefix(Location):
             return _Service(fsspec.filesystem(self.protocol))
         except Exception as error:  # each file system of fsspec asks for things of its own
             extra = EXTRAS.get(self.protocol)
-            hint = f"install {extra} here and on all workers" if extra else "expected a protocol that fsspec knows"
+            install = f'install it here and on all workers: pip install "limbsweep[{extra}]"'
+            hint = install if extra else "expected a protocol that fsspec knows"
             raise StoreError(f"{self.name}: cannot be opened ({error}); {hint}") from error
 
     def exists(self) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from applications.export.code.c_program import identifier, needed_inputs, needed_nodes
 from applications.export.code.functions import CodeArgument, CodeFunction, ProgramCall, exported
+from robots.extras import require_extra
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.records import GRAVITY
@@ -45,7 +46,7 @@ def casadi_function(
     Arguments, results and constants are those of `c_code`, matrices are matrices, and after the results comes the
     `status`; only roundings differ. Iterations of closed loops are unrolled `rounds` times; where they take more, or a
     limb has to be followed from its reference pose to tell its branch, the status is NOT_CONVERGED and results are NaN.
-    Raises ImportError without CasADi (the extra `casadi`), ValueError or ParameterError for input that does not fit,
+    Raises MissingExtraError without CasADi, ValueError or ParameterError for input that does not fit,
     and ValueError for friction that is iterated with reactions.
 
         >>> torque = ls.casadi_function(ls.robots.build("planar_3r"))
@@ -53,10 +54,9 @@ def casadi_function(
         >>> force.shape, int(status)
         ((3, 1), 0)
     """
-    try:
-        import casadi
-    except ImportError as error:
-        raise ImportError("casadi_function needs CasADi; install limbsweep[casadi]") from error
+    require_extra("casadi")
+    import casadi
+
     if not 1 <= rounds <= 1000:
         raise ValueError(f"rounds: got {rounds!r}; expected 1 to 1000")
     (chosen,) = exported(robot, [function], gravity, friction)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -51,6 +50,7 @@ from applications.report.page.runs import design_details, side_by_side
 from applications.report.page.trade_off import trade_off
 from pipeline.documents.outputs import OPTION, check_output, write_text
 from pipeline.errors import InputError, Problem, show
+from robots.extras import require_extra
 
 
 def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
@@ -268,9 +268,9 @@ SCRIPTS = (
 def page(results: Results, runs: ComparedRuns | None = None) -> str:
     """Make the text of the HTML file, of a run, or of the best of several with all of them in front.
 
-    Raises InputError where the plotting library is missing.
+    Raises MissingExtraError where the plotting library is missing.
     """
-    require_plotly()
+    require_extra("plotly")
     from plotly.offline import get_plotlyjs
 
     bundle = ArrayBundle()
@@ -311,13 +311,6 @@ def write(results: Results, path: Path, *, force: bool = False) -> None:
 def write_runs(runs: ComparedRuns, path: Path, *, force: bool = False) -> None:
     """Write the report of several runs, as that of one. Raises InputError."""
     write_text(path, page(runs.runs[runs.best].results, runs), force=force)
-
-
-def require_plotly() -> None:
-    """Check that plotly, an extra, is installed. Raises InputError."""
-    if find_spec("plotly") is None:
-        hint = "Install it: pip install 'limbsweep[report]'."
-        raise InputError([Problem("report", 0, 0, "", "no package plotly", "plotly, which draws the page", hint)])
 
 
 def _sections(sections: Sequence[PagePart]) -> str:

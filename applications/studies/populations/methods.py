@@ -6,7 +6,6 @@ asking and telling again what a store holds.
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from applications.studies.columns import Array, refuse
 from applications.studies.points import Choice, PointSpace, Variable
-from pipeline.errors import InputError, Problem
+from robots.extras import require_extra
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -280,10 +279,7 @@ def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
     if settings.population < 2 or settings.population > 100_000:
         raise refuse("population", str(settings.population), "2 to 100,000 designs")
     for module in METHODS[name].modules:
-        if importlib.util.find_spec(module) is None:
-            hint = f"Install it: pip install 'limbsweep[{EXTRA}]'"
-            got = f"{name} without the package {module}"
-            raise InputError([Problem("study", 0, 0, "method", got, f"{module} to be installed", hint)])
+        require_extra(module, EXTRA)
     return METHODS[name].make(settings)
 
 

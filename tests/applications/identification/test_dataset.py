@@ -18,6 +18,7 @@ from pipeline import run
 from pipeline.errors import InputError
 from pipeline.sweep.dataset_split import DatasetSplit, case_part
 from pipeline.sweep.model import Sweep
+from robots.extras import MissingExtraError
 from storage import open_results
 from storage.errors import StoreError
 from tasks.mathematics.signals import filtered
@@ -259,7 +260,7 @@ def test_batches_are_tensors_on_request(tree: Path) -> None:
 
 def test_tensors_without_torch_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(StoreError, match=r"the package is not installed; install limbsweep\[torch\]"):
+    with pytest.raises(MissingExtraError, match=r"limbsweep\[torch\]"):
         next(iter(Loader(tree, "train", NAMES, torch=True)))
 
 

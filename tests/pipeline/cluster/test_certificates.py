@@ -11,6 +11,7 @@ from pipeline.cluster.certificates import NAMES, make_certificates
 from pipeline.cluster.file import parse_cluster
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
+from robots.extras import MissingExtraError
 
 pytest.importorskip("cryptography")
 
@@ -68,7 +69,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 
 def test_without_cryptography_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
-    with pytest.raises(InputError, match=r"pip install cryptography"):
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "limbsweep\[certificates\]"'):
         make_certificates(tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -223,7 +223,7 @@ def test_a_plain_address_where_the_settings_ask_for_tls_is_refused(secured: Clie
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = section("kind: slurm, insecure: true") + "\njobqueue: {slurm: {cores: 2, memory: 4GB}}"
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    words = r"limbsweep\.cluster\.kind: got 'slurm'; expected the package dask_jobqueue.*'limbsweep\[jobqueue\]'"
+    words = r"limbsweep\.cluster\.kind: got 'slurm'; expected the package dask_jobqueue.*limbsweep\[jobqueue\]"
     for use in (preview, lambda config: connect(config).__enter__()):
         with pytest.raises(InputError, match=words):
             use(parse(text))

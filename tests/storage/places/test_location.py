@@ -141,7 +141,7 @@ def test_a_protocol_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None
         raise ImportError(f"Install {protocol}")
 
     monkeypatch.setattr("fsspec.filesystem", missing)
-    with pytest.raises(StoreError, match=r"gs://b/x: cannot be opened .*; install gcsfs here and on all workers"):
+    with pytest.raises(StoreError, match=r"gs://b/x: cannot be opened .*; install it here and on all workers.*\[gcs\]"):
         locate("gs://b/x").exists()
     with pytest.raises(StoreError, match=r"nowhere://b/x: cannot be opened .*; expected a protocol that fsspec knows"):
         locate("nowhere://b/x").exists()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from applications.report import write_report
 from applications.report.data.results import Results
 from applications.report.page import markup
 from pipeline.errors import InputError
+from robots.extras import MissingExtraError
 from tests.applications.report.large import large
 
 pytest.importorskip("plotly", reason="no plotly; install limbsweep[report] to test pages")
@@ -98,8 +100,8 @@ def test_a_page_of_a_hundred_thousand_designs_has_all_of_them(tmp_path: Path) ->
 
 
 def test_without_plotly_the_extra_is_named(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("applications.report.page.page.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"got no package plotly; expected plotly.*limbsweep\[report\]"):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    with pytest.raises(MissingExtraError, match=r"plotly: got no such package.*limbsweep\[report\]"):
         write_report(results.dataset, tmp_path / "report.html")
 
 

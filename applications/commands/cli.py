@@ -9,24 +9,32 @@ from __future__ import annotations
 
 import click
 
-from applications.commands import (
-    clusters,
-    data,
-    drawings,
-    populations,
-    robots,
-    runs,
-    schemas,
-    searches,
-    stores,
-    studies,
-)
-from applications.commands.terminal import CommandGroup
+from applications.commands.terminal import CommandGroup, CommandTable
 from pipeline.execution.processes.garbage import collect_rarely
+
+HOME = "applications.commands."
+COMMANDS = {
+    **dict.fromkeys(("robots", "show", "code", "new"), "robots"),
+    "import": "robots:import_",
+    "schema": "schemas:print_schema",
+    **dict.fromkeys(("check", "run", "submit", "status", "attach", "cancel"), "runs"),
+    **dict.fromkeys(("append", "verify", "sign", "info"), "stores"),
+    **dict.fromkeys(("dataset", "identify", "calibrate", "excite", "export"), "data"),
+    **dict.fromkeys(("report", "figure"), "drawings"),
+    **dict.fromkeys(("cluster", "certificates"), "clusters"),
+    "study": "studies",
+}
+"""Modules of commands, with the name there where it is another one; a command is loaded when it is called."""
 
 
 @click.group(
-    "limbsweep", cls=CommandGroup, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+    "limbsweep",
+    cls=CommandGroup,
+    commands=CommandTable(
+        {name: HOME + (home if ":" in home else f"{home}:{name}") for name, home in COMMANDS.items()}
+    ),
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="limbsweep", message="%(prog)s %(version)s")
 def cli() -> None:
@@ -56,15 +64,6 @@ def bench(names: tuple[str, ...], as_json: bool, quick: bool, record: bool, agai
     cases.check(names)
     if not other.show(against, names, turns=turns, quick=quick):
         raise click.exceptions.Exit(1)
-
-
-for _module in (robots, schemas, runs, stores, data, drawings, clusters):
-    for _command in vars(_module).values():
-        if isinstance(_command, click.Command):
-            cli.add_command(_command)
-cli.add_command(studies.study)
-for _command in (*searches.COMMANDS, *populations.COMMANDS):
-    studies.study.add_command(_command)
 
 
 def main() -> None:

@@ -121,7 +121,3 @@ def _cells(ds: xr.Dataset, wanted: Sequence[Objective], place: int) -> dict[str,
 
     head, row = design_rows(ds, wanted, np.array([place]))
     return dict(zip(head, row, strict=True))
-
-
-COMMANDS = (search,)
-"""What these add to the group `study`."""

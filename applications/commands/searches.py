@@ -266,7 +266,3 @@ def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, fl
     columns = {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
     points = problem.space.coordinates(columns)
     return {name: float(points[name][0]) for name in problem.names}
-
-
-COMMANDS = (one_at_a_time, sobol, morris, optimise)
-"""What these add to the group `study`."""

@@ -21,12 +21,21 @@ from applications.commands.study_tables import (
     read_objectives,
     show,
 )
-from applications.commands.terminal import STORE, forced, output_option
+from applications.commands.terminal import STORE, CommandTable, forced, output_option
+
+COMPUTING = {
+    "one-at-a-time": "applications.commands.searches:one_at_a_time",
+    "sobol": "applications.commands.searches:sobol",
+    "morris": "applications.commands.searches:morris",
+    "optimise": "applications.commands.searches:optimise",
+    "search": "applications.commands.populations:search",
+}
+"""Commands that compute designs, and where they are."""
 
 
-@click.group()
+@click.group(commands=CommandTable(COMPUTING))
 def study() -> None:
-    """Which designs of a store are best, and what matters."""
+    """Rank the designs of a store, and tell which parameters matter."""
 
 
 @study.command()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,38 @@ class Incomplete(Refused):
     """A run that ended before its sweep did: exit status 1."""
 
     exit_code = 1
+
+
+class CommandTable(MutableMapping[str, click.Command]):
+    """Commands by name, each loaded from its module on first use: `homes` has `module:name` for each."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = dict(homes)
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a command. Raises KeyError."""
+        if name not in self._loaded:
+            module, _, attribute = self._homes[name].partition(":")
+            self._loaded[name] = getattr(import_module(module), attribute)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        """Add a command that is there already."""
+        self._homes[name], self._loaded[name] = "", command
+
+    def __delitem__(self, name: str) -> None:
+        """Take a command out. Raises KeyError."""
+        del self._homes[name]
+        self._loaded.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        """Count the commands."""
+        return len(self._homes)
 
 
 class CommandGroup(click.Group):

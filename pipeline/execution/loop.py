@@ -33,7 +33,7 @@ from pipeline.plan.model import Plan
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter
-from tasks.blocks.after import MetricWarning
+from tasks.blocks.user_metrics import MetricWarning
 
 TICK = 1.0
 """Seconds between two looks at time limits, the watchdog and requests to cancel."""

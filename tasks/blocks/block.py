@@ -8,7 +8,7 @@ Reusable memory for large arrays: fresh pages cost as much time as computing wha
 `empty` is `numpy.empty` on memory that goes back to a pool when the last view of the array is gone. The pool keeps a
 bounded number of bytes; it belongs to the process and may be used by many threads.
 
-A user metric as a block computes it: data alone. `tasks.blocks.after` calls the function.
+A user metric as a block computes it: data alone. `tasks.blocks.user_metrics` calls the function.
 
 Measured series of a block: what sensors make of the clean ones of each case, see `tasks.mathematics.signals`.
 """
@@ -235,7 +235,7 @@ class Block:
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
     own: tuple[BlockMetric, ...] = ()
-    """Metrics of a user's own, see `tasks.blocks.after`."""
+    """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
     """Those of `series` that are computed for own metrics alone, and not stored."""
     limits: Limits = NO_LIMITS

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.blocks import block as sensors
-from tasks.blocks.after import completed
 from tasks.blocks.assembly import Assembled, Assembly
 from tasks.blocks.block import Arrays, Block
 from tasks.blocks.limb_results import Motions, limb_arrays, motions, platform_series, sharing
 from tasks.blocks.reactions import gathered, reactions
+from tasks.blocks.user_metrics import completed
 
 __all__ = [
     "assembled",

@@ -379,7 +379,7 @@ def test_a_part_that_fails_is_counted(tiny: Path) -> None:
 def test_check_warns_of_what_fails(tiny: Path) -> None:
     tiny.write_text(FAR)
     result = limbsweep("check", str(tiny))
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "warning: delta_3rr2rrr: tried 3 designs on 1 trajectories: all 33 samples failed" in result.stderr
     assert limbsweep("check", str(tiny), "--quick").stderr == ""
     tiny.write_text(TINY)

@@ -31,7 +31,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from pipeline.cluster.settings import SAFE_PATH
 from pipeline.errors import TaskError
 from storage.ledger import Receipt
-from tasks.blocks.after import MetricWarning
+from tasks.blocks.user_metrics import MetricWarning
 
 Argument = TypeVar("Argument")
 Value = TypeVar("Value")

@@ -26,12 +26,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
-from scipy.optimize import OptimizeResult, least_squares
 
 from robots.friction import laws as data
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
@@ -46,6 +44,9 @@ from tasks.features.friction.sliding import Sliding
 from tasks.kernels.expression import Array, Scalar
 from tasks.kernels.kernel import Batch, checked, common_batch, kernel, rows
 from tasks.kernels.program import Program, trace
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 Numbers = NDArray[np.float64]
 
@@ -169,6 +170,8 @@ def simulate(
     ParameterError for them, ValueError for a mass or a stiffness that is not above zero and for another law,
     RuntimeError where the integrator gives up.
     """
+    from scipy.integrate import solve_ivp  # takes as long as a small run, which has no block
+
     if not (mass > 0.0 and stiffness > 0.0):
         raise ValueError(f"mass, stiffness: got {mass!r}, {stiffness!r}; expected both above zero")
     rates = {name: row.rate for name, row in LAWS.items() if row.rate is not None}
@@ -296,6 +299,8 @@ def _best(
     load: float,
 ) -> dict[str, float]:
     """The best of several fits, each from another speed at which the law bends, in variables of like size."""
+    from scipy.optimize import least_squares  # takes as long as a small run, which fits no law
+
     force = (largest or 1.0) / load
     sizes = {FORCE: force, VISCOUS: largest / speeds.max()}
     names = [parameter.name for parameter in free]

@@ -7,8 +7,12 @@ What a user declares, with parameters and motions over time, is in `robots.loads
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from robots.types import ZERO, Number, Vector
+from robots.types import BASE, ZERO, Number, Vector
+
+Acts = Literal["both", "pull", "push"]
+"""Ways in which a spring acts."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +32,13 @@ class AppliedWrench:
 
 @dataclass(frozen=True)
 class Spring:
-    """A spring between a point of a body, in its frame, and a point `anchor` of the base, in that of the robot [m].
+    """The pull of a spring on a point of a body, in its frame, towards a point `anchor` of another one [m].
 
-    It pulls the points together with preload + stiffness (length - rest_length) + damping (rate of the length): [N],
-    [N/m], [m], [N s/m]. Without `damped` no velocity is looked at.
+    `other`: the link of the same limb that the anchor is a point of, in its frame, or the base, in that of the robot. A
+    spring between two links is two of these. It pulls with preload + stiffness (length - rest_length) + damping (rate
+    of the length): [N], [N/m], [m], [N s/m]. Without `damped` no velocity is looked at. `acts`: both ways, or
+    one-sided: it pulls alone, where it is longer than its rest length (a rope), or pushes alone, where it is shorter (a
+    stop).
     """
 
     body: int
@@ -42,6 +49,8 @@ class Spring:
     damping: Number = 0.0
     preload: Number = 0.0
     damped: bool = False
+    other: int = BASE
+    acts: Acts = "both"
 
 
 ForceElement = AppliedWrench | Spring

@@ -11,13 +11,14 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
 from robots.parameters import LARGEST, Parameter
+from robots.springs import Acts
 
 AXES = ("x", "y", "z")
 MOMENTS = ("xx", "yy", "zz")
@@ -60,7 +61,10 @@ class WrenchLoad:
 
 @dataclass(frozen=True, eq=False)
 class SpringLoad:
-    """A spring between the point `at` of a body and the point `to` of the base, each in its frame [m].
+    """A spring between the point `at` of a body and the point `to` of the base or of another link, in its frame [m].
+
+    `other`: that link, of the same limb. `acts`: "pull" alone, where it is longer than its rest length, as a rope, or
+    "push" alone, where it is shorter, as a stop; absent: both.
 
     It pulls both together with preload [N] + stiffness [N/m] (length - rest_length [m]) + damping [N s/m] times the
     rate of the length. Without rest length and preload it is linear in the gap: the spring of a gravity compensator.
@@ -76,6 +80,8 @@ class SpringLoad:
     rest_length: Given | None = None
     damping: Given | None = None
     preload: Given | None = None
+    other: str | None = None
+    acts: Acts | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,6 +255,8 @@ def check(name: str, load: DeclaredLoad) -> None:
         raise LoadError((name,), "a spring without force", "stiffness or damping")
     if isinstance(load, SpringLoad) and load.stiffness is None and load.preload is None and load.damping is None:
         raise LoadError((name,), "a spring without force", "stiffness, preload or damping")
+    if isinstance(load, SpringLoad) and load.acts not in (None, *get_args(Acts)):
+        raise LoadError((name, "acts"), repr(load.acts), "'pull', 'push' or 'both'")
     if isinstance(load, ObjectLoad):
         start, stop = load.start or 0.0, math.inf if load.stop is None else load.stop
         if not start < stop:

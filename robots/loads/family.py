@@ -28,7 +28,7 @@ from robots.drives import Drive
 from robots.expressions.expression import Expression
 from robots.formats.description import CONSTANTS, Description
 from robots.geometry import diagonal, joined, point
-from robots.limits import select_actuators
+from robots.limits import Place, matches, select_actuators
 from robots.loads.declared import (
     AXES,
     MOMENTS,
@@ -208,10 +208,22 @@ def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mappin
     if isinstance(load, JointLoad):
         return with_spring(limb, body, name, load, known)
     if not isinstance(load, ObjectLoad):
-        return replace(limb, forces=(*limb.forces, _element(body, name, load, known)))
+        element = _element(body, name, load, known)
+        if isinstance(element, Spring) and isinstance(load, SpringLoad) and load.other is not None:
+            there = _link_of(limb, load.other)
+            back = replace(element, body=there, point=element.anchor, anchor=element.point, other=body)
+            return replace(limb, forces=(*limb.forces, replace(element, other=there), back))
+        return replace(limb, forces=(*limb.forces, element))
     link = limb.links[body]
     link = replace(link, inertia=_carrying(link.inertia, name, load, known))
     return replace(limb, links=(*limb.links[:body], link, *limb.links[body + 1 :]))
+
+
+def _link_of(limb: Limb, name: str) -> int:
+    """The number of a link of a limb by its name or pattern, alone or after that of the limb's instance."""
+    if name == ON_PLATFORM and limb.coordinates:
+        return limb.index(limb.coordinates[-1])
+    return next(k for k, link in enumerate(limb.links) if matches(link.body, name.rsplit(".", 1)[-1]))
 
 
 def _element(body: int, name: str, load: WrenchLoad | SpringLoad, known: Mapping[str, Number]) -> ForceElement:
@@ -224,8 +236,8 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, known: Mapping
 
     if isinstance(load, SpringLoad):
         stiffness, rest_length, damping, preload = map(scalar, ("stiffness", "rest_length", "damping", "preload"))
-        damped = load.damping is not None
-        return Spring(body, triple("at"), triple("to"), stiffness, rest_length, damping, preload, damped)
+        lengths = triple("at"), triple("to"), stiffness, rest_length, damping, preload
+        return Spring(body, *lengths, damped=load.damping is not None, acts=load.acts or "both")
     if load.points is None:
         moment, force = triple("moment"), triple("force")
     else:
@@ -295,10 +307,13 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
     if axes == ("link" if is_platform else "platform"):
         expected = "'world' or 'platform' for a platform" if is_platform else "'world' or 'link' for a link"
         raise LoadError((name, "axes"), repr(axes), expected)
+    names = real_link_names(mechanism)
+    if isinstance(load, SpringLoad) and load.other is not None:
+        yield from _sprung_pairs(mechanism, names, name, load)
+        return
     if is_platform:
         yield from () if plate is None else ((0, plate),)
         return
-    names = real_link_names(mechanism)
     try:
         yield from select(names, load.body, "link")
     except ParameterError:
@@ -306,6 +321,30 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
         hint = nearest(load.body, (*others, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
         rule = "a link or the platform of the robot" if others else "a link of the robot, which has no platform"
         raise LoadError((name, "body"), repr(load.body), rule, hint) from None
+
+
+def _sprung_pairs(
+    mechanism: Mechanism, names: dict[str, Place], name: str, load: SpringLoad
+) -> Iterator[tuple[int, int]]:
+    """Instances and links with a spring to another link of the same limb. Raises LoadError."""
+    chain, plate = mechanism.is_chain, platform_link(mechanism)
+    if plate is not None:
+        names = {**names, ON_PLATFORM: (0, plate)}
+    hint = "" if chain else "Make the robot a chain by limbsweep.robots.as_chain: its links are those of one limb."
+    rule = "two links of one limb"
+    ends: dict[str, tuple[Place, ...]] = {}
+    for key, pattern in (("body", load.body), ("other", load.other or "")):
+        try:
+            ends[key] = select(names, pattern, "link")
+        except ParameterError:
+            raise LoadError((name, key), repr(pattern), rule, hint or nearest(pattern, names)) from None
+    for k, body in ends["body"]:
+        partners = [link for limb, link in ends["other"] if limb == k]
+        if len(partners) != 1 or partners[0] == body:
+            what = "the same link" if partners == [body] else f"{len(partners)} links"
+            got = f"{load.other!r}, {what} for {load.body!r}"
+            raise LoadError((name, "other"), got, f"{rule}, one for each of those that are the body", hint)
+        yield k, body
 
 
 def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ here, the drive holds it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -33,14 +33,17 @@ from tasks.kernels.expression import Array
 from tasks.mechanics.kinematics import lead_slope
 
 
-def applied_wrench(elements: Sequence[ForceElement], body: BodyMotion) -> np.ndarray:
-    """(moment about its origin, force) (n, 6) that elements put on a body, world axes, which are those of the base."""
+def applied_wrench(elements: Sequence[ForceElement], body: BodyMotion, links: Mapping[int, BodyMotion]) -> np.ndarray:
+    """(moment about its origin, force) (n, 6) that elements put on a body, world axes, which are those of the base.
+
+    `links` are those of its limb, which springs may lead to.
+    """
     result = np.zeros((len(body.position), 6))
     for element in elements:
         arm = body.turned(element.point)
         moment = np.zeros(3)
         if isinstance(element, Spring):
-            force = _pull(element, body, arm)
+            force = _pull(element, body, arm, None if element.other == BASE else links[element.other])
         else:
             moment, force = (np.asarray(part, dtype=float) for part in (element.moment, element.force))
             if element.turning:
@@ -50,15 +53,22 @@ def applied_wrench(elements: Sequence[ForceElement], body: BodyMotion) -> np.nda
     return result
 
 
-def _pull(spring: Spring, body: BodyMotion, arm: np.ndarray) -> np.ndarray:
-    """Force (n, 3) of a spring on its body, towards its anchor."""
-    gap = np.asarray(spring.anchor, dtype=float) - body.position - arm
-    if not any(map(float, (spring.rest_length, spring.preload, spring.damping))):
+def _pull(spring: Spring, body: BodyMotion, arm: np.ndarray, other: BodyMotion | None) -> np.ndarray:
+    """Force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
+    reach, velocity = np.asarray(spring.anchor, dtype=float), body.velocity_of(arm)
+    if other is not None:
+        far = other.turned(spring.anchor)
+        reach, velocity = other.position + far, velocity - other.velocity_of(far)
+    gap = reach - body.position - arm
+    if spring.acts == "both" and not any(map(float, (spring.rest_length, spring.preload, spring.damping))):
         return gap * float(spring.stiffness)  # where both points coincide, too
     length = np.linalg.norm(gap, axis=-1, keepdims=True)
-    opening = -(gap * body.velocity_of(arm)).sum(axis=-1, keepdims=True) / length
-    stretched = float(spring.stiffness) * (length - float(spring.rest_length))
-    return np.asarray(gap / length * (float(spring.preload) + stretched + float(spring.damping) * opening))
+    opening, stretch = -(gap * velocity).sum(axis=-1, keepdims=True) / length, length - float(spring.rest_length)
+    tension = float(spring.preload) + float(spring.stiffness) * stretch + float(spring.damping) * opening
+    if spring.acts != "both":
+        sign = 1.0 if spring.acts == "pull" else -1.0
+        tension = np.where(sign * stretch > 0.0, sign * np.maximum(sign * tension, 0.0), 0.0)
+    return np.asarray(gap / length * tension)
 
 
 def spring_forces(springs: Sequence[JointSpring], position: np.ndarray, rate: np.ndarray) -> np.ndarray:
@@ -419,7 +429,7 @@ class Assembly:
             inertia = self.mechanism.platform.inertia if link == PLATFORM else self.limbs[limb].links[link].inertia
             wrench = inertial_wrench(inertia, body, gravity)
             if forces := self._forces(limb, link):
-                wrench = wrench - applied_wrench(forces, body)
+                wrench = wrench - applied_wrench(forces, body, {} if link == PLATFORM else self.motion.limbs[limb])
             if link == PLATFORM and load is not None:
                 wrench = wrench - load
             parts.append(_applied(shift(body.position - self._about(body)), wrench))

@@ -246,11 +246,16 @@ def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array,
     result = {}
     for body in dict.fromkeys(element.body for element in mounted.limb.forces):
         elements = [element for element in mounted.limb.forces if element.body == body]
-        pose = joined_pose(mounted.base, solved.tips.at[body])
-        state = BodyState(pose.rotation, pose.position, functools.partial(_link_velocity, mounted, solved, body))
+        state = _link_state(mounted, solved, body)
         moment, force = forces.elements_wrench(elements, state)
-        result[body] = pose.rotation.T @ moment, pose.rotation.T @ force
+        result[body] = state.rotation.T @ moment, state.rotation.T @ force
     return result
+
+
+def _link_state(mounted: Mounted, solved: Solved, body: int) -> BodyState:
+    pose = joined_pose(mounted.base, solved.tips.at[body])
+    velocity = functools.partial(_link_velocity, mounted, solved, body)
+    return BodyState(pose.rotation, pose.position, velocity, functools.partial(_link_state, mounted, solved))
 
 
 def _link_velocity(mounted: Mounted, solved: Solved, body: int) -> tuple[Array, Array]:

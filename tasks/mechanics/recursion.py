@@ -28,7 +28,7 @@ from robots.model import Inertia, Link, Platform
 from robots.springs import AppliedWrench, ForceElement, JointSpring, Spring
 from robots.types import BASE, TRANSLATION, TWIST
 from tasks.kernels.expression import Array, Scalar, Scalars
-from tasks.mathematics.algebra import array, cross, dot, is_zero, reciprocal, sqrt, total, where
+from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tasks.mechanics.kinematics import JointState, Motion, Pose, along, joint_rotation, sliding, way
 
@@ -227,12 +227,14 @@ def joint_wrenches(
 class BodyState:
     """Rotation (3, 3) from a body's axes to those of the base, position of its origin, and its velocities (3,).
 
-    `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone.
+    `velocity` gives (angular velocity, velocity of the origin); it is called for elements that damp alone. `others`
+    gives the state of another link of the same limb.
     """
 
     rotation: Array
     position: Array
     velocity: Callable[[], tuple[Array, Array]]
+    others: Callable[[int], BodyState] | None = None
 
 
 def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple[Array, Array]:
@@ -265,18 +267,44 @@ def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
     Written as a linear spring of no rest length and what is left, so that such springs have no singularity where both
     points coincide. Others have no direction there: the force is not a number.
     """
-    gap = state.position + arm - array(spring.anchor)
+    reach, anchor_velocity = _anchor(spring, state)
+    gap = state.position + arm - reach
     direct: Scalar = spring.preload
     if not is_zero(spring.rest_length):
         direct = direct - spring.stiffness * spring.rest_length
-    if is_zero(direct) and not spring.damped:
+    if is_zero(direct) and not spring.damped and spring.acts == "both":
         return -gap * spring.stiffness
-    shorter = reciprocal(sqrt(dot(gap, gap)))
+    length = sqrt(dot(gap, gap))
+    shorter = reciprocal(length)
     if spring.damped:
         omega, velocity = state.velocity()
-        opening = dot(gap, velocity + cross(omega, arm)) * shorter
+        moving = velocity + cross(omega, arm)
+        opening = dot(gap, moving if anchor_velocity is None else moving - anchor_velocity()) * shorter
         direct = direct + where(_vanishes(spring.damping), 0.0, spring.damping * opening)
-    return gap * -(where(_vanishes(direct), 0.0, direct * shorter) + spring.stiffness)
+    pull = where(_vanishes(direct), 0.0, direct * shorter) + spring.stiffness
+    return gap * -(pull if spring.acts == "both" else _one_sided(spring, pull, length))
+
+
+def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array] | None]:
+    """Where the other end of a spring is, axes of the base, and its velocity; None where it is on the base."""
+    if spring.other == BASE:
+        return array(spring.anchor), None
+    assert state.others is not None, "only links have springs to others"
+    other = state.others(spring.other)
+    arm = other.rotation @ array(spring.anchor)
+
+    def velocity() -> Array:
+        omega, of_origin = other.velocity()
+        return of_origin + cross(omega, arm)
+
+    return other.position + arm, velocity
+
+
+def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:
+    """The pull, per length, of a spring that only pulls beyond its rest length, or only pushes short of it."""
+    if spring.acts == "pull":
+        return where(every([length > spring.rest_length, pull > 0.0]), pull, 0.0)
+    return where(every([length < spring.rest_length, pull < 0.0]), pull, 0.0)
 
 
 def _vanishes(value: Scalar) -> bool:

@@ -114,7 +114,7 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
     if section.kind == "spring":
         return SpringLoad(
             on, section.stiffness, at, _triple(section.to), section.rest_length, section.damping,
-            section.preload,
+            section.preload, section.other, section.acts,
         )  # fmt: skip
     if section.kind == "object":
         if section.mass is None:

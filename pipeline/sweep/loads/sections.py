@@ -28,7 +28,7 @@ class LoadSection(Section):
     """A load on links or on the platform; numbers are parameters, or expressions of `t` [s] and of parameters."""
 
     kind: Literal["wrench", "spring", "object", "joint_spring", "elastic_drive"] = Field(
-        description="`wrench`, `spring` to the base, `object`, spring in a joint, or transmission that gives way"
+        description="`wrench`, `spring` to base or another link, `object`, spring in a joint, or elastic transmission"
     )
     body: Text | None = Field(
         default=None,
@@ -50,7 +50,18 @@ class LoadSection(Section):
         default=None, description="a wrench over time, a table with the columns t, mx, my, mz, fx, fy, fz [s, N m, N]"
     )
     scale: Value | None = Field(default=None, description="factor of the table; default: 1")
-    to: Values | None = Field(default=None, description="point of the base that a spring leads to [m]; default: origin")
+    to: Values | None = Field(
+        default=None,
+        description="point of the base or of the `other` link that a spring leads to [m]; default: origin",
+    )
+    other: Text | None = Field(
+        default=None, description="of a spring: a second link, of the same limb, that it leads to; default: the base"
+    )
+    acts: Literal["both", "pull", "push"] | None = Field(
+        default=None,
+        description="of a spring: `pull` alone, where it is longer than its rest length, or `push` alone, where it is "
+        "shorter; default: both",
+    )
     stiffness: Value | None = Field(default=None, description="of a spring [N/m], in a joint [N m/rad or N/m]")
     rest_length: Value | None = Field(default=None, description="of a spring [m]; default: 0")
     damping: Value | None = Field(
@@ -77,7 +88,7 @@ class LoadSection(Section):
 
 KINDS = {
     "wrench": ("body", "at", "force", "moment", "axes", "file", "scale"),
-    "spring": ("body", "at", "to", "stiffness", "rest_length", "damping", "preload"),
+    "spring": ("body", "at", "to", "other", "acts", "stiffness", "rest_length", "damping", "preload"),
     "object": ("body", "at", "mass", "inertia", "start", "until"),
     "joint_spring": ("joint", "stiffness", "damping", "rest_position", "backlash"),
     "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),

@@ -5,13 +5,14 @@ The tables of keys come from the models in `pipeline.robot_files.sections`, limi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from make_sweep_files import section
 
 from pipeline.robot_files import sections
 from robots.expressions import expression, parser
-from robots.formats import checks, xml_tree
+from robots.formats import checks, effects, mjcf, xml_tree
 from robots.joint_kinds import JOINT_KINDS, Kind
 from robots.parameters import LARGEST
 
@@ -252,7 +253,8 @@ SDF files are imported by the same command: one model with its links, joints, fr
 poses as its version has them. A joint to `world`, or a link of that name, is the base, else the first link is. **A
 link with two parents closes a loop**: the second joint is cut, and where the file's poses leave it open it is
 closed numerically. A joint whose child is nearer to the base is turned round, its variable the same. Universal
-joints become two, ball joints three; gearboxes are refused, springs and plugins left out and told. A link without
+joints become two, ball joints three; gearboxes are refused. `<mimic>` is a coupling, Drake's rotors and gears are
+armatures. A link without
 `<inertial>` has the 1 kg of the specification, which is told.
 
 A model of MuJoCo (MJCF) is imported by the same command, compiled by MuJoCo itself (`pip install 'limbsweep[mujoco]'`),
@@ -260,7 +262,15 @@ with its defaults, includes and meshes. Joints count from the pose that the file
 does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and forces of actuators are taken; ball
 joints become three, free ones are held or with `--base floating` become six; `connect` and `weld` are loops, a linear
 `joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
-are driven where there are loops, else all. Springs, tendons and contacts are left out, which is told.
+are driven where there are loops, else all. Contacts are left out. MuJoCo compiles in a process of its own, with bounds
+of time and memory; what the file includes or names is a regular file below its folder, or below one of `--package`.
+
+**What changes dynamics and a robot file cannot say is refused**; `--leave-out KIND` imports the robot without it, which
+is told. What is not in the table is read, or changes nothing.
+
+| format | element | where it says something, kind |
+|---|---|---|
+{effects}
 
 What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body
 and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has
@@ -317,10 +327,20 @@ def _kind(row: Kind) -> str:
     return f"| `{row.name}` | {'yes' if row.one_variable else ''} | {variable} | {row.text} |"
 
 
+def _effects() -> Iterator[str]:
+    """Rows of what is refused, or left out by its kind."""
+    for name, table in (("SDF", effects.SDF), ("URDF", effects.URDF)):
+        for effect in table:
+            yield f"| {name} | `{effect.path}` | `{effect.kind}` |"
+    for kind, words in mjcf.REFUSED.items():
+        yield f"| MuJoCo | {words} | `{kind}` |"
+
+
 def page() -> str:
     """The text of the page."""
     said = {
         "{kinds}": "\n".join(map(_kind, JOINT_KINDS.values())),
+        "{effects}": "\n".join(_effects()),
         "{gap}": f"{checks.GAP:g}",
         "{power}": str(parser.MAX_POWER),
         "{functions}": ", ".join(f"`{name}`" for name in expression.GEOMETRIC),

@@ -168,6 +168,7 @@ def new(name: str, output: Path) -> None:
 @click.option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands.")
 @click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Where files that it names may be.")
+@click.option("--leave-out", multiple=True, metavar="KIND", help="Springs, gravity, ...: what a robot file cannot say.")
 @output_option(default="robot.yaml", help="Default: robot.yaml.")
 def import_(
     file: Path,
@@ -190,6 +191,7 @@ def import_(
         parameters=not numbers,
         macros=arguments or options["expand_macros"],
         packages=_pairs("--package", "=", options["packages"]),
+        leave_out=_kinds(options["leave_out"]),
     )
     for warning in imported.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -206,3 +208,14 @@ def _pairs(option: str, sign: str, texts: tuple[str, ...]) -> dict[str, str]:
             raise Refused(f"{option}: got {text!r}; expected NAME{sign}VALUE, each name once.")
         pairs[name] = value
     return pairs
+
+
+def _kinds(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return kinds of effects that are left out. Raises Refused for names of none."""
+    from robots.formats.effects import KINDS
+    from robots.parameters import nearest
+
+    for name in names:
+        if name not in KINDS:
+            raise Refused(f"--leave-out: got {name!r}; expected one of {', '.join(KINDS)}. {nearest(name, KINDS)}.")
+    return names

@@ -17,6 +17,7 @@ from scipy.linalg import null_space
 from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot, tree_of
+from robots.formats.effects import KINDS
 from robots.formats.tree import Base, Tree
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics
@@ -96,7 +97,7 @@ def imported(path: Path, compare: bool = True, package: str = "") -> Import:
     )
     for stated, base, repair in choices:
         try:
-            robot = import_robot(path, base=base, repair=repair, packages=INSTALLED)
+            robot = import_robot(path, base=base, repair=repair, packages=INSTALLED, leave_out=KINDS)
         except InputError as error:
             first = first or str(error).splitlines()[0].partition(": got ")[2]
             continue
@@ -119,7 +120,7 @@ def _read_by_pinocchio(path: Path) -> bool | None:
 
 def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
     """The largest difference of joint forces from another engine, relative to the largest force of the state."""
-    tree = tree_of(path, base, "as they are", packages=INSTALLED)
+    tree = tree_of(path, base, "as they are", packages=INSTALLED, leave_out=KINDS)
     peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
     if peer is None:
         return None
@@ -138,7 +139,7 @@ def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float
 
     What they allow is the engine's where it has loops; else, as of Drake, rates of all joints are our own.
     """
-    description = import_robot(path, base=base, parameters=False, packages=INSTALLED).description
+    description = import_robot(path, base=base, parameters=False, packages=INSTALLED, leave_out=KINDS).description
     robot, count = Robot.of(description.family, {}), len(tree.joints)
     zero = dict(description.reference[0][1]) if description.reference else {}
     shift = np.array([zero.get(name, 0.0) for name in tree.joints])

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,18 +57,20 @@ def import_robot(
     parameters: bool = True,
     macros: Mapping[str, str] | bool = False,
     packages: Packages = NO_PACKAGES,
+    leave_out: Collection[str] = (),
 ) -> ImportedRobot:
     """Import the robot of a URDF, SDF or MJCF file, with loops in another file. Raises InputError with all problems.
 
     The root link stands still, or floats as a `base` of six joints; `repair` makes inertias that no body has such that
     one has, and says which. With `parameters`, masses, offsets, sizes, gears and ratios can be swept; else all are
     numbers. Macros are refused, or expanded, by the arguments in `macros` or, if true, by none. The file may name
-    others below its folder, its package, and the folders of `packages`.
+    others below its folder, its package, and the folders of `packages`. What changes dynamics and cannot be said is
+    refused, but for the kinds (`robots.formats.effects.KINDS`) that `leave_out` names.
     """
     name = os.fspath(path)
     files = _files(name, packages)
     data, warnings = _read(name, macros, files)
-    tree = parse_tree(data, name, base, "repaired" if repair else "checked", files)
+    tree = parse_tree(data, name, base, "repaired" if repair else "checked", files, leave_out)
     description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
     if parameters:
         description = with_parameters(description, tree.gears)
@@ -82,11 +84,12 @@ def tree_of(
     inertias: Inertias = "checked",
     macros: Mapping[str, str] | bool = False,
     packages: Packages = NO_PACKAGES,
+    leave_out: Collection[str] = (),
 ) -> Tree:
     """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
     name = os.fspath(path)
     files = _files(name, packages)
-    return parse_tree(_read(name, macros, files)[0], name, base, inertias, files)
+    return parse_tree(_read(name, macros, files)[0], name, base, inertias, files, leave_out)
 
 
 def _files(name: str, packages: Packages) -> PackageFiles:
@@ -147,6 +150,7 @@ def parse_tree(
     base: Base = "fixed",
     inertias: Inertias = "checked",
     files: PackageFiles | None = None,
+    leave_out: Collection[str] = (),
 ) -> Tree:
     """Parse a URDF or SDF file, its bytes or root, or a model of MuJoCo that stands at `name`.
 
@@ -155,10 +159,10 @@ def parse_tree(
     tag = data.tag if isinstance(data, Element) else root_tag(data)
     try:
         if tag == "mujoco" and isinstance(data, bytes):
-            return mjcf.read_tree(data, name, files or PackageFiles(name, {}), base, inertias)
+            return mjcf.read_tree(data, name, files or PackageFiles(name, {}), base, inertias, leave_out)
         if tag == "sdf":
-            return sdf.read_tree(data, base, inertias)
-        return urdf.read_tree(data, base, inertias)
+            return sdf.read_tree(data, base, inertias, leave_out)
+        return urdf.read_tree(data, base, inertias, leave_out)
     except ImportedError as error:
         raise InputError(_problems(name, error.problems)) from None
 
@@ -287,13 +291,15 @@ def load(
     *,
     macros: Mapping[str, str] | bool = False,
     packages: Packages = NO_PACKAGES,
+    leave_out: Collection[str] = (),
     **parameters: float,
 ) -> Robot:
     """Load the robot in a URDF, SDF or MJCF file.
 
     Joints that close loops, and which joints are driven, are in the file `loops`. Macros of xacro are expanded where
     `macros` is true or has their arguments by name, by an evaluator that runs nothing. What the file names is below its
-    folder, its ROS package, or one of the folders `packages`, by name.
+    folder, its ROS package, or one of the folders `packages`, by name. What changes dynamics and a robot cannot have
+    here is refused; `leave_out` names kinds of it, such as "springs", "gravity" or "tendons", that are left out.
 
     What was not imported is a UserWarning. Raises InputError with all problems of the files, ParameterError.
 
@@ -305,7 +311,7 @@ def load(
         >>> ls.robots.load("arm.urdf").mechanism.actuators
         ('j',)
     """
-    imported = import_robot(path, loops, macros=macros, packages=packages)
+    imported = import_robot(path, loops, macros=macros, packages=packages, leave_out=leave_out)
     for problem in imported.warnings:
         warnings.warn(str(problem), stacklevel=2)
     return Robot.of(imported.description.family, parameters)

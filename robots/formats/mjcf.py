@@ -8,13 +8,14 @@ and `mj_kinematics`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from robots.formats import effects
 from robots.formats.mjcf_model import Files, load
 from robots.formats.ratings import Rating
 from robots.formats.tree import (
@@ -44,6 +45,19 @@ KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD, JOINT = range(3)
 
 
+REFUSED: Mapping[str, str] = {
+    "springs": "springs of joints",
+    "tendons": "tendons with springs, damping, friction or inertia",
+    "gravity": "bodies with compensated gravity",
+    "constraints": "equality constraints of tendons or flexible bodies",
+    "flexible": "flexible bodies",
+    "plugins": "plugins",
+    "fluid": "option for a fluid with density or viscosity",
+    "armature": "rotors of ball joints",
+}
+"""What is refused of a model, by its kind in `robots.formats.effects`."""
+
+
 @dataclass
 class _Reading:
     """A compiled model, and what has been made of it so far."""
@@ -55,6 +69,7 @@ class _Reading:
     growing: GrowingTree = field(default_factory=GrowingTree)
     warnings: list[FormatError] = field(default_factory=list)
     problems: list[FormatError] = field(default_factory=list)
+    effects: list[effects.Found] = field(default_factory=list)
     frames: dict[int, Place] = field(default_factory=dict)
     joint_names: dict[int, str] = field(default_factory=dict)
 
@@ -73,7 +88,14 @@ class _Reading:
         self.problems.append(FormatError(self.lines.get((kind, name), 0), f"{kind} {name}", got, expected, hint))
 
 
-def read_tree(data: bytes, path: str, files: Files, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+def read_tree(
+    data: bytes,
+    path: str,
+    files: Files,
+    base: Base = "fixed",
+    inertias: Inertias = "checked",
+    leave_out: Collection[str] = (),
+) -> Tree:
     """The tree of a model, in bytes that stand at `path` and may name `files`. Raises ImportedError."""
     try:
         root, model, mujoco = load(path, files, data)
@@ -83,7 +105,9 @@ def read_tree(data: bytes, path: str, files: Files, base: Base = "fixed", inerti
     for body in range(1, model.nbody):
         _body(reading, body)
     loops, couplings = list(_loops(reading)), list(_couplings(reading))
-    _tell(reading)
+    problems, warnings = effects.judged([*reading.effects, *_effects(reading)], leave_out)
+    reading.problems += problems
+    reading.warnings += warnings
     growing = reading.growing
     growing.bodies = {"world": (BASE, HERE)}
     growing.bodies |= {reading.name("body", k): place for k, place in reading.frames.items()}
@@ -160,7 +184,9 @@ def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
         dofs = int(model.jnt_dofadr[joint])
         for step in range(3):
             if kind == BALL and model.dof_armature[dofs + step]:
-                reading.warn("joint", name, "an armature of a ball joint", "none", "It is left out.")
+                line, rule = reading.lines.get(("joint", name), 0), "joints of one variable with rotors"
+                got = "an armature of a ball joint"
+                reading.effects.append(("armature", FormatError(line, f"joint {name}", got, rule)))
                 break
         return place[0], compose(place[1], (np.eye(3), -anchor))
     anchor, axis = np.array(model.jnt_pos[joint]), np.array(model.jnt_axis[joint])
@@ -285,18 +311,24 @@ def _driven(reading: _Reading, followers: list[str]) -> Iterator[str]:
             yield name
 
 
-def _tell(reading: _Reading) -> None:
-    """Say what is no part of the robot here."""
-    model, count = reading.model, lambda values: int(np.count_nonzero(np.asarray(values)))
-    inactive = [k for k in range(model.neq) if not model.eq_active0[k]]
-    others = [k for k in range(model.neq) if int(model.eq_type[k]) > JOINT]
-    left = {
-        "springs of joints": count(model.jnt_stiffness),
-        "tendons": int(model.ntendon),
-        "bodies with compensated gravity": count(model.body_gravcomp),
-        "equality constraints that are not active": len(inactive),
-        "equality constraints of tendons or flexible bodies": len(others),
+def _effects(reading: _Reading) -> Iterator[effects.Found]:
+    """What changes dynamics and is no part of a robot here; a constraint that is not active changes nothing."""
+    model, opt = reading.model, reading.model.opt
+
+    def count(size: int, *columns: Any) -> int:
+        return int(np.any(np.hstack([np.reshape(each, (size, -1)) for each in columns]), axis=1).sum()) if size else 0
+
+    tendons = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)
+    active = [k for k in range(model.neq) if model.eq_active0[k] and int(model.eq_type[k]) > JOINT]
+    counts = {
+        "springs": count(int(model.njnt), model.jnt_stiffness),
+        "tendons": count(int(model.ntendon), *tendons),
+        "gravity": count(int(model.nbody), model.body_gravcomp),
+        "constraints": len(active),
+        "flexible": int(model.nflex),
+        "plugins": int(model.nplugin),
+        "fluid": int(opt.density != 0.0 or opt.viscosity != 0.0),
     }
-    for what, number in left.items():
+    for kind, number in counts.items():
         if number:
-            reading.warnings.append(FormatError(0, "", f"{number} {what}", "none", "They are left out."))
+            yield kind, FormatError(0, "", f"{number} {REFUSED[kind]}", "nothing that a robot file cannot say")

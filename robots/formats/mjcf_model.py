@@ -7,6 +7,7 @@ caller allows. The child has bounds of time and memory and can write nothing; wh
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import stat
@@ -144,12 +145,12 @@ def load(path: str, files: Files, data: bytes) -> tuple[Element, Any, ModuleType
     named = _Named(files, os.path.dirname(os.path.abspath(path)))
     named.walk(root)
     named.check_named()
-    try:
-        import mujoco
-    except ImportError:
-        hint = how_to_install("mujoco")
-        raise FormatError(0, "", "a model of MuJoCo", "the package mujoco, which compiles it", hint) from None
-    return root, mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": _compiled(path)}), mujoco
+    if importlib.util.find_spec("mujoco") is None:
+        raise FormatError(0, "", "a model of MuJoCo", "the package mujoco, which compiles it", how_to_install("mujoco"))
+    compiled = _compiled(path)
+    import mujoco  # slow, and asks the system for libraries of windows: after what is refused
+
+    return root, mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": compiled}), mujoco
 
 
 def _compiled(path: str) -> bytes:

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from robots.formats import effects
 from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,
@@ -42,7 +43,7 @@ from robots.formats.tree import (
 from robots.formats.urdf_file import UNLIMITED
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.geometry import point
-from robots.model import Inertia
+from robots.model import Coupling, Inertia
 from robots.parameters import nearest
 from robots.types import BASE, JointKind
 
@@ -57,6 +58,7 @@ TWO_AXES = ("universal", "revolute2")
 ALL_KINDS = (*KINDS, FIXED, BALL, *TWO_AXES)
 
 WORLD = "world"
+DRAKE = "drake:"
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _MODEL = {"link", "joint", "frame", "pose", "static", "model", "include"}
 _PASSED_OVER = {
@@ -64,6 +66,14 @@ _PASSED_OVER = {
     "collision", "velocity_decay", "kinematic", "must_be_base_link", "audio_source", "audio_sink", "battery",
     "projector", "particle_emitter", "material",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """The joint that another follows, by its ratio."""
+
+    of: str
+    ratio: float
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,8 @@ class SdfJoint:
     axes: tuple[np.ndarray, ...]
     ratings: tuple[Rating, ...]
     pitch: float | None = None
+    armature: float = 0.0
+    mimic: Mimic | None = None
 
 
 @dataclass
@@ -154,7 +166,7 @@ class SdfModel:
         return outer, (_turned(values[3:]), values[:3])
 
 
-def read(data: bytes | Element) -> tuple[SdfModel, Element]:
+def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Element]:
     """The model in the bytes or the root of an SDF file, and its element. Raises ImportedError with all problems."""
     try:
         root = data if isinstance(data, Element) else parse(data)
@@ -164,6 +176,9 @@ def read(data: bytes | Element) -> tuple[SdfModel, Element]:
     reading = SdfModel(version)
     model = _only_model(reading, root)
     if model is not None:
+        problems, warnings = effects.judged([*effects.found(model, effects.SDF)], leave_out)
+        reading.problems += problems
+        reading.warnings += warnings
         reading.frames.model = reading.pose(model, "model", WORLD)[1]
         _collect(reading, model, "")
         reading.joints = [joint for scope, at in reading.elements if (joint := _joint(reading, at, scope)) is not None]
@@ -276,7 +291,46 @@ def _joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         reading.refuse(at, place, f"{len(moving)} axes", f"{needed} of a {kind} joint", "Add <axis><xyz>.")
         return None
     ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
-    return SdfJoint(name, at.line, kind, parent, child, where, tuple(moving), ratings, _pitch(reading, at, place))
+    armature = _armature(reading, at, kind, place)
+    mimic = _mimic(reading, at, scope, place)
+    return SdfJoint(
+        name,
+        at.line,
+        kind,
+        parent,
+        child,
+        where,
+        tuple(moving),
+        ratings,
+        _pitch(reading, at, place),
+        armature,
+        mimic,
+    )
+
+
+def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
+    """Inertia of a rotor times the square of its gear, as Drake has them [kg m^2 or kg]."""
+    rotor, gear = at.first(f"{DRAKE}rotor_inertia"), at.first(f"{DRAKE}gear_ratio")
+    inertia = reading.number(at, f"{DRAKE}rotor_inertia", place)
+    ratio = reading.number(at, f"{DRAKE}gear_ratio", place, 1.0)
+    if inertia and kind not in KINDS:
+        reading.refuse(rotor or at, place, f"a rotor of a {kind} joint", f"one of {', '.join(KINDS)}", "Take it out.")
+    if inertia < 0.0 or ratio < 0.0:
+        reading.refuse(rotor or gear or at, place, f"rotor {inertia:g}, gear {ratio:g}", "numbers of at least 0")
+    return inertia * ratio**2
+
+
+def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> Mimic | None:
+    """The joint that this one follows, from its first axis."""
+    axis = at.first("axis")
+    mimic = axis.first("mimic") if axis is not None else None
+    if mimic is None:
+        return None
+    second = at.first("axis2") is not None or mimic.attributes.get("axis", "axis") != "axis"
+    if second or any(reading.number(mimic, key, place) for key in ("offset", "reference")):
+        hint = "Write it as a coupling, in a robot file."
+        reading.refuse(mimic, place, "a mimic with offset, reference or second axis", "a ratio alone", hint)
+    return Mimic(scope + mimic.attributes.get("joint", ""), reading.number(mimic, "multiplier", place, 1.0))
 
 
 def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
@@ -331,9 +385,6 @@ def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
     for key, name in (("viscous", "damping"), ("coulomb", "friction")):
         value = reading.number(dynamics, name, place)
         known |= {key: value} if 0.0 < value < UNLIMITED else {}
-    if dynamics is not None and reading.number(dynamics, "spring_stiffness", place) and "spring" not in reading.unread:
-        reading.unread.add("spring")
-        reading.warn(dynamics, place, "a spring", "none", "Springs are left out.")
     return Rating(joint.attributes["name"], **known)
 
 
@@ -352,9 +403,11 @@ CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **d
 """Kinds of joints that close loops."""
 
 
-def read_tree(data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+def read_tree(
+    data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked", leave_out: Collection[str] = ()
+) -> Tree:
     """The tree of the model in the bytes of an SDF file, or in its root. Raises ImportedError with all problems."""
-    return _Growth(*read(data), base).tree(inertias)
+    return _Growth(*read(data, leave_out), base).tree(inertias)
 
 
 class _Growth:
@@ -397,8 +450,22 @@ class _Growth:
             hint = "--base floating lets the whole move."
             self.reading.refuse(self.model, "", "no joint that moves", "at least one", hint)
         name = plain_name(self.model.attributes.get("name", "robot"))
-        tree = Tree(name, (), {}, (), "imported from SDF", loops=tuple(self.loops))
+        couplings = tuple(self._couplings())
+        tree = Tree(name, (), {}, (), "imported from SDF", couplings, loops=tuple(self.loops))
         return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
+
+    def _couplings(self) -> Iterator[Coupling]:
+        """Joints that follow others."""
+        followers = {joint.name: joint for joint in self.reading.joints if joint.mimic is not None}
+        joined = {link.joint for link in self.growing.links}
+        for name, joint in followers.items():
+            assert joint.mimic is not None
+            if joint.mimic.of in followers or not {_plain(name), _plain(joint.mimic.of)} <= joined:
+                got, rule = f"a mimic of {joint.mimic.of!a}", "a joint of one variable in the tree, which follows none"
+                at = self.reading.links.get(joint.child, self.model)
+                self.reading.refuse(at, f"joint {name}", got, rule, "Write it as a coupling, in a robot file.")
+            else:
+                yield Coupling(_plain(name), _plain(joint.mimic.of), joint.mimic.ratio)
 
     def _start(self) -> list[SdfJoint]:
         """Put the root in its place; the joints that wait for theirs."""
@@ -467,7 +534,7 @@ class _Growth:
                 at = place[0], place[1]
             return at
         growing.ratings.append(replace(joint.ratings[0], joint=name))
-        return growing.joint(at, name, KINDS[joint.kind], axes[0].tolist(), _plain(body), pitch=joint.pitch)
+        return growing.joint(at, name, KINDS[joint.kind], axes[0].tolist(), _plain(body), joint.armature, joint.pitch)
 
     def _tell(self, joint: SdfJoint, what: str, names: str) -> None:
         hint = f"It became {what}, {names}."

@@ -7,11 +7,11 @@ others follow them; planar, spherical and floating ones become several joints of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from robots.formats import urdf_file
+from robots.formats import effects, urdf_file
 from robots.formats.description import Description
 from robots.formats.tree import (
     HERE,
@@ -31,7 +31,7 @@ from robots.formats.tree import (
     vector,
 )
 from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
-from robots.formats.xml_tree import Element, FormatError
+from robots.formats.xml_tree import Element, FormatError, parse
 from robots.geometry import point
 from robots.joint_kinds import URDF_KINDS
 from robots.model import Coupling, Inertia
@@ -48,12 +48,18 @@ def read(
     return read_tree(data).description(loops, actuated, independent)
 
 
-def read_tree(data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked") -> Tree:
+def read_tree(
+    data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked", leave_out: Collection[str] = ()
+) -> Tree:
     """The tree of links in the bytes of a URDF file, or in its root. Raises ImportedError with all problems."""
     try:
-        file = urdf_file.read(data)
+        root = data if isinstance(data, Element) else parse(data)
+        file = urdf_file.read(root)
     except FormatError as error:
         raise ImportedError([error]) from None
+    problems, warnings = effects.judged([*effects.found(root, effects.URDF)], leave_out)
+    file.problems += problems
+    file.warnings += warnings
     order = _ordered(file, base)
     couplings = _couplings(file)
     if file.problems:

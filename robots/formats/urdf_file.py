@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from robots.formats.effects import URDF
 from robots.formats.ratings import Rating
 from robots.formats.xacro.expansion import EXPAND
-from robots.formats.xml_tree import Element, FormatError, parse
+from robots.formats.xml_tree import Element, FormatError
 from robots.joint_kinds import URDF_KINDS
 from robots.parameters import LARGEST, nearest
 
@@ -29,7 +30,7 @@ UNLIMITED = 1e10
 """Sizes of limits from which on they mean that there is none."""
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_PASSED_OVER = {"material", "gazebo", "ros2_control"}
+_PASSED_OVER = {"material", "gazebo", "ros2_control", *(effect.path.split("/")[-1] for effect in URDF)}
 _ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "drake:rotor_inertia")
 _GEAR = ("mechanicalReduction", "gear_ratio", "drake:gear_ratio")
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -114,9 +115,8 @@ class UrdfFile:
         self.warnings.append(FormatError(line, place, got, expected, hint))
 
 
-def read(data: bytes | Element) -> UrdfFile:
-    """The links and joints of a file, or of its root. Raises FormatError for what is not URDF at all."""
-    root = data if isinstance(data, Element) else parse(data)
+def read(root: Element) -> UrdfFile:
+    """The links and joints of a file. Raises FormatError for what is not URDF at all."""
     if root.tag != "robot":
         part = "It is a part of a model of MuJoCo: import the file that includes it."
         hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."

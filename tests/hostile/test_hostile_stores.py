@@ -28,8 +28,8 @@ QUICK = EVERY[::14]
 class Watched:
     """A process that runs commands and says what they did."""
 
-    def __init__(self, folder: Path) -> None:
-        command = [sys.executable, "-m", "tests.hostile.watch", str(folder)]
+    def __init__(self, folder: Path, module: str = "tests.hostile.commands") -> None:
+        command = [sys.executable, "-m", "tests.hostile.watch", str(folder), module]
         self.process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

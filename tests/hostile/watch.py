@@ -2,11 +2,13 @@
 
 An audit hook sees what a command opens for writing, removes, renames, imports or starts. A program of its own because a
 hook cannot be taken back, and because a fork needs a process of a single thread:
-`python -m tests.hostile.watch` reads lines `[folder, arguments, allowed]` and answers each with a line of JSON.
+`python -m tests.hostile.watch FOLDER MODULE` loads what the commands of a module need, then reads lines
+`[folder, arguments, allowed]` and answers each with a line of JSON.
 """
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -36,8 +38,17 @@ UNPICKLED = ("os", "posix", "subprocess", "sys", "runpy", "importlib", "pty")
 """Modules of which no pickle of ours, which Dask makes of its graphs in memory, has anything."""
 
 
+CHILD = "mjcf_child.py"
+"""The one program that a command starts: it compiles models of MuJoCo within bounds."""
+
+PRIVATE = ("/etc/passwd", "/etc/hostname")
+
+
 class Watch:
-    """Collects what goes beyond what a command may do: writing outside of `allowed`, starting or importing anything."""
+    """Collects what goes beyond what a command may do: writing outside of `allowed`, starting or importing anything.
+
+    Nor may it read what is in a folder `victim` beside or in the one it works in.
+    """
 
     def __init__(self, folder: str, allowed: list[str]) -> None:
         self.folder, self.calls = folder, list[str]()
@@ -48,17 +59,26 @@ class Watch:
         """Look at one event of Python."""
         if event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             self._writes(event, arguments[0])
+        elif event == "open":
+            self._reads(arguments[0])
         elif event in CHANGES:
             folders = arguments[DESCRIPTORS.get(event, CHANGES[event]) :]
             relative = any(type(value) is int and value >= 0 for value in folders)
             for path in () if relative else arguments[: CHANGES[event]]:  # the folder that is open was looked at
                 self._writes(event, path)
-        elif event in STARTS:
+        elif event in STARTS and not (event == "subprocess.Popen" and CHILD in str(arguments[1])):
             self.calls.append(f"{event} {arguments[:2]!r:.200}")
         elif event == "pickle.find_class" and str(arguments[0]).partition(".")[0] in UNPICKLED:
             self.calls.append(f"{event} {arguments!r:.200}")
         elif event == "exec" and str(getattr(arguments[0], "co_filename", "")).startswith(self.folder):
             self.calls.append(f"exec {arguments[0]!r:.200}")
+
+    def _reads(self, path: object) -> None:
+        """Files of somebody else are in a folder called victim, or of the system."""
+        if isinstance(path, str | bytes | os.PathLike):
+            text = os.path.realpath(os.fsdecode(path))
+            if f"{os.sep}victim{os.sep}" in text or text in PRIVATE:
+                self.calls.append(f"read {text}")
 
     def _writes(self, event: str, path: object) -> None:
         if not isinstance(path, str | bytes | os.PathLike):
@@ -133,13 +153,12 @@ def main() -> None:
     folder = Path(sys.argv[1])
     import dask
 
-    from tests.hostile.commands import COMMANDS, prepared
-
+    module = importlib.import_module(sys.argv[2])
     dask.config.set(scheduler="synchronous")  # threads of this process would not be there in its forks
-    os.chdir(prepared(folder / "warm").parent)
+    os.chdir(module.prepared(folder / "warm").parent)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        for arguments, _ in COMMANDS.values():
-            act(list(arguments))
+        for arguments, _ in module.COMMANDS.values():
+            act([module.XML if word == "FILE" else word for word in arguments])
     print("ready", flush=True)
     serve()
 

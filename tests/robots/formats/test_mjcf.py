@@ -149,8 +149,10 @@ def test_a_model_that_cannot_be_is_refused(
 
 def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     text = ARM.replace('name="waist"', 'name="waist" stiffness="3" ref="0.5"')
-    made = import_robot(written(tmp_path, text))
+    with pytest.raises(InputError, match=r"got 1 springs of joints; .* Leave it out: --leave-out springs\."):
+        import_robot(written(tmp_path, text))
+    made = import_robot(tmp_path / "m.xml", leave_out=("springs",))
     assert [str(each).partition("m.xml")[2] for each in made.warnings] == [
-        ": got 1 springs of joints; expected none. They are left out."
+        ": got 1 springs of joints; expected nothing that a robot file cannot say. It is left out."
     ]
     assert made.description.ratings[0].low == -2.5

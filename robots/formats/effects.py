@@ -1,0 +1,113 @@
+"""Elements of other formats that change dynamics and that a robot file cannot say: refused, or left out by name.
+
+Each format has a table of them; the readers of the formats need not know them. What a user names under `leave_out` is
+left out and told. Elements that change nothing are in no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from robots.formats.xml_tree import Element, FormatError
+
+KINDS = (
+    "armature", "constraints", "damping", "flexible", "fluid", "gravity", "kinematic", "plugins", "springs", "static",
+    "tendons",
+)  # fmt: skip
+"""What may be left out: rotors of ball joints; constraints beside joints; damping of whole bodies; flexible bodies;
+forces of a fluid; weight that is taken away or compensated; bodies that forces do not move; forces of plugins; springs;
+models that stand still; tendons with springs, friction or inertia."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An element at the end of a path of tags, and whether what it says changes something."""
+
+    kind: str
+    path: str
+    says: Callable[[Element], bool]
+    got: str
+
+
+def _true(element: Element) -> bool:
+    return element.text.strip().lower() in ("true", "1")
+
+
+def _false(element: Element) -> bool:
+    return element.text.strip().lower() in ("false", "0")
+
+
+def _nonzero(element: Element) -> bool:
+    """Return whether there is a number other than zero, here or inside."""
+    words = element.text.split()
+    return any(_nonzero(child) for child in element.children) or any(word.strip("0.+-eE") for word in words)
+
+
+def _always(element: Element) -> bool:
+    return True
+
+
+_DRAKE = (
+    Effect("springs", "drake:linear_spring_damper", _always, "a spring and damper of Drake"),
+    Effect("springs", "drake:linear_bushing_rpy", _always, "a bushing of Drake"),
+    Effect("constraints", "drake:ball_constraint", _always, "a constraint of Drake"),
+    Effect("constraints", "drake:joint", _always, "a joint of Drake"),
+    Effect("constraints", "drake:mimic", _always, "a mimic of Drake"),
+    Effect("flexible", "drake:deformable_properties", _always, "a body that Drake deforms"),
+)
+
+SDF = (
+    Effect("gravity", "link/gravity", _false, "a link without weight"),
+    Effect("kinematic", "link/kinematic", _true, "a link that forces do not move"),
+    Effect("damping", "link/velocity_decay", _nonzero, "a damping of a link's velocity"),
+    Effect("fluid", "inertial/fluid_added_mass", _nonzero, "a mass that a fluid adds"),
+    Effect("static", "model/static", _true, "a model that stands still"),
+    Effect("springs", "dynamics/spring_stiffness", _nonzero, "a spring of a joint"),
+    *_DRAKE,
+)
+"""Of SDF files, by the ends of their paths."""
+
+URDF = (
+    Effect("gravity", "gazebo/turnGravityOff", _true, "a link without weight"),
+    Effect("gravity", "gazebo/gravity", _false, "a link without weight"),
+    Effect("kinematic", "gazebo/kinematic", _true, "a link that forces do not move"),
+    Effect("damping", "gazebo/dampingFactor", _nonzero, "a damping of a link's velocity"),
+    Effect("damping", "gazebo/velocity_decay", _nonzero, "a damping of a link's velocity"),
+    Effect("static", "gazebo/static", _true, "a model that stands still"),
+    Effect("springs", "gazebo/springStiffness", _nonzero, "a spring of a joint"),
+    Effect("constraints", "robot/constraint", _always, "a constraint"),
+    Effect("constraints", "robot/loop_joint", _always, "a joint that closes a loop"),
+    *_DRAKE,
+)
+"""Of URDF files, with what they say to Gazebo and Drake."""
+
+Found = tuple[str, FormatError]
+"""The kind of an effect, and where it is."""
+
+
+def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
+    """Give the effects that elements of a file have, with the names of the elements around them."""
+    stack = [(root, (root.tag,), "")]
+    while stack:
+        element, path, place = stack.pop()
+        if "name" in element.attributes or "reference" in element.attributes:
+            name = element.attributes.get("name", element.attributes.get("reference", ""))
+            place = f"{element.tag} {name}"
+        for effect in effects:
+            end = tuple(effect.path.split("/"))
+            if path[-len(end) :] == end and effect.says(element):
+                yield effect.kind, FormatError(element.line, place, effect.got, "nothing that a robot file cannot say")
+        stack += [(child, (*path[-2:], child.tag), place) for child in reversed(element.children)]
+
+
+def judged(effects: Collection[Found], leave_out: Collection[str]) -> tuple[list[FormatError], list[FormatError]]:
+    """Return problems, and warnings: what is left out because a user says so."""
+    problems, warnings = list[FormatError](), list[FormatError]()
+    for kind, error in effects:
+        if kind in leave_out:
+            warnings.append(FormatError(error.line, error.place, error.got, error.expected, "It is left out."))
+        else:
+            hint = f"Leave it out: --leave-out {kind}."
+            problems.append(FormatError(error.line, error.place, error.got, error.expected, hint))
+    return problems, warnings

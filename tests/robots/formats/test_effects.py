@@ -1,0 +1,143 @@
+"""What changes dynamics is read or refused, in every format; what says that nothing changes passes in silence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from applications.commands.cli import cli
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot
+from robots.formats import effects, sdf, urdf
+from robots.formats.tree import ImportedError
+from robots.formats.xml_tree import parse
+from robots.model import Robot
+from tasks import inertia_matrix
+from tests.robots.formats.mjcfs import ARM as MODEL
+from tests.robots.formats.test_sdf import ARM, BODY, file, joint, link
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+URDF = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><joint name="j" type="continuous">
+<parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>HERE</robot>"""
+SAYING = {effects._true: ("true", "false"), effects._false: ("false", "true"), effects._nonzero: ("0.5", "0.0")}
+"""By rule: a text that changes something, and one that changes nothing."""
+
+
+def urdf_with(effect: effects.Effect, text: str) -> bytes:
+    outer, _, tag = effect.path.rpartition("/")
+    element = f"<{tag}>{text}</{tag}>"
+    return URDF.replace("HERE", f'<gazebo reference="b">{element}</gazebo>' if outer == "gazebo" else element).encode()
+
+
+def sdf_with(effect: effects.Effect, text: str) -> bytes:
+    outer, _, tag = effect.path.rpartition("/")
+    element = f"<{tag}>{text}</{tag}>"
+    whole = file(*ARM).decode()
+    place = {"link": '<link name="upper">', "inertial": "<inertial>", "dynamics": "<dynamics>"}
+    start = place.get(outer, '<model name="arm">')
+    assert start in whole
+    return whole.replace(start, start + element, 1).encode()
+
+
+ROWS = [
+    pytest.param(reader, make, effect, id=f"{name}: {effect.path}")
+    for name, reader, make, table in (
+        ("URDF", urdf.read_tree, urdf_with, effects.URDF),
+        ("SDF", sdf.read_tree, sdf_with, effects.SDF),
+    )
+    for effect in table
+]
+
+
+@pytest.mark.parametrize(("reader", "make", "effect"), ROWS)
+def test_an_effect_is_refused_or_left_out_by_name(reader: object, make: object, effect: effects.Effect) -> None:
+    assert callable(reader)
+    assert callable(make)
+    text, harmless = SAYING.get(effect.says, ("", None))
+    with pytest.raises(ImportedError) as caught:
+        reader(make(effect, text))
+    (problem,) = caught.value.problems
+    assert problem.got == effect.got
+    assert problem.hint == f"Leave it out: --leave-out {effect.kind}."
+    left = reader(make(effect, text), leave_out=(effect.kind,))
+    assert [each.hint for each in left.warnings if each.got == effect.got] == ["It is left out."]
+    with pytest.raises(ImportedError):
+        reader(make(effect, text), leave_out=[kind for kind in effects.KINDS if kind != effect.kind])
+    if harmless is not None:
+        assert [each for each in reader(make(effect, harmless)).warnings if each.got == effect.got] == []
+
+
+MODELS = {
+    "springs": ('name="bend"', 'name="bend" stiffness="3"'),
+    "gravity": ('<body name="arm"', '<body name="arm" gravcomp="1"'),
+    "fluid": ("<worldbody>", '<option density="1.2"/><worldbody>'),
+    "tendons": (
+        "<equality>", '<tendon><fixed name="t" stiffness="2"><joint joint="bend" coef="1"/></fixed></tendon><equality>'
+    ),
+    "constraints": (
+        "<equality>",
+        '<tendon><fixed name="t"><joint joint="bend" coef="1"/></fixed></tendon><equality><tendon tendon1="t"/>',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_effects_of_models_of_mujoco(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco", reason="MuJoCo is missing")
+    path, (old, new) = tmp_path / "m.xml", MODELS[kind]
+    assert old in MODEL
+    path.write_text(MODEL.replace(old, new, 1))
+    with pytest.raises(InputError, match=f"--leave-out {kind}"):
+        import_robot(path)
+    warnings = import_robot(path, leave_out=(kind,)).warnings
+    assert [each.hint for each in warnings if "a robot file cannot say" in each.expected] == ["It is left out."]
+    path.write_text(MODEL)
+    assert import_robot(path).warnings == ()
+
+
+def test_rotors_of_drake_in_sdf_are_armatures() -> None:
+    """The matrix of a joint grows by the rotor times the square of its gear."""
+    q = np.array([0.3, -0.2])
+    rotor = "<drake:rotor_inertia>2e-4</drake:rotor_inertia><drake:gear_ratio>30</drake:gear_ratio>"
+    whole = file(*ARM).decode().replace("<sdf ", '<sdf xmlns:drake="d" ', 1)
+    geared = whole.replace('<joint name="elbow" type="revolute">', f'<joint name="elbow" type="revolute">{rotor}')
+    matrices = [
+        np.asarray(inertia_matrix(Robot.of(sdf.read_tree(text.encode()).description().family, {}), q=q))
+        for text in (whole, geared)
+    ]
+    np.testing.assert_allclose(matrices[1] - matrices[0], np.diag([0.0, 2e-4 * 30**2]), atol=1e-12)
+    with pytest.raises(ImportedError, match="numbers of at least 0"):
+        sdf.read_tree(geared.replace("2e-4", "-2e-4").encode())
+
+
+def test_a_mimic_of_sdf_is_a_coupling() -> None:
+    mimic = '<mimic joint="shoulder"><multiplier>-2</multiplier></mimic>'
+    wrist = joint("wrist", "fore", "tool", "0 0 1", more=mimic)
+    tree = sdf.read_tree(file(*ARM, link("tool", "0.4 0.3 1.1 0 0 0"), wrist))
+    assert [(each.joint, each.of, each.ratio) for each in tree.couplings] == [("wrist", "shoulder", -2.0)]
+    with pytest.raises(ImportedError, match="a mimic with offset"):
+        sdf.read_tree(file(*ARM, link("tool", "0 0 1 0 0 0"), wrist.replace("</mimic>", "<offset>1</offset></mimic>")))
+    with pytest.raises(ImportedError, match="got a mimic of 'shouldr'"):
+        sdf.read_tree(file(*ARM, link("tool", "0 0 1 0 0 0"), wrist.replace('"shoulder"', '"shouldr"')))
+
+
+def test_the_command_leaves_out_what_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "r.urdf").write_bytes(urdf_with(effects.URDF[0], "true"))
+    run = CliRunner().invoke
+    refused = run(cli, ["import", "r.urdf"])
+    assert refused.exit_code == 2
+    assert "r.urdf:2:1 gazebo b: got a link without weight" in refused.output
+    unknown = run(cli, ["import", "r.urdf", "--leave-out", "gravty"])
+    assert unknown.exit_code == 2
+    assert "--leave-out: got 'gravty'; expected one of armature, constraints" in unknown.output
+    assert run(cli, ["import", "r.urdf", "--leave-out", "gravity"]).exit_code == 0
+
+
+def test_paths_of_effects_are_ends() -> None:
+    """A tag deep inside something else is none."""
+    assert BODY
+    assert [*effects.found(parse(b"<model><plugin><gravity>false</gravity></plugin></model>"), effects.SDF)] == []

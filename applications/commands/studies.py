@@ -9,10 +9,12 @@ import click
 from applications.commands.study_tables import (
     CASES,
     CSV,
+    FRICTION,
     OBJECTIVES,
     TOP,
     WHERE,
     TableRows,
+    count_words,
     design_rows,
     every_design,
     numbers,
@@ -43,6 +45,7 @@ def study() -> None:
 @OBJECTIVES
 @WHERE
 @CASES
+@FRICTION
 @TOP
 @CSV
 def pareto(
@@ -50,6 +53,7 @@ def pareto(
     texts: tuple[str, ...],
     conditions: tuple[str, ...],
     cases: tuple[str, ...],
+    friction: bool,
     top: int,
     file: Path | None,
 ) -> None:
@@ -59,7 +63,7 @@ def pareto(
     from applications.studies.columns import costs, feasible
     from applications.studies.pareto import front
 
-    ds = opened(store, cases)
+    ds = opened(store, cases, friction=friction)
     question = question_of(ds, texts, conditions)
     wanted = read_objectives(question.objectives)
     table, usable = costs(ds, wanted), feasible(ds, question.where)
@@ -67,7 +71,7 @@ def pareto(
     chosen = np.flatnonzero(front(table))
     chosen = chosen[np.argsort(table[chosen, 0], kind="stable")]
     show(design_rows(ds, wanted, chosen), top, file)
-    click.echo(f"{len(chosen)} on the front, of {int(usable.sum())} feasible designs of {ds.sizes['design']}")
+    click.echo(f"{len(chosen)} on the front, of {int(usable.sum())} feasible designs of {count_words(ds)}")
 
 
 @study.command()
@@ -76,6 +80,7 @@ def pareto(
 @click.option("--weight", "weights", multiple=True, type=float, help="One for each objective; default: all alike.")
 @WHERE
 @CASES
+@FRICTION
 @TOP
 @CSV
 @output_option("--refine", "following", help="Write the next sweep around the rows.")
@@ -85,6 +90,7 @@ def rank(
     weights: tuple[float, ...],
     conditions: tuple[str, ...],
     cases: tuple[str, ...],
+    friction: bool,
     top: int,
     file: Path | None,
     following: Path | None,
@@ -93,15 +99,18 @@ def rank(
     from applications.studies import ranking
     from applications.studies.columns import refuse
     from applications.studies.refinement import refine
+    from applications.studies.space import FRICTION_SET
 
-    ds = opened(store, cases)
+    ds = opened(store, cases, friction=friction)
     question = question_of(ds, texts, conditions, cases)
     wanted = read_objectives(question.objectives)
     order, scores = ranking.rank(ds, wanted, weights, question.where)
     if following is not None and question.cases:
         raise refuse("refine", "operating cases", "a study without cases", "Copy the file and narrow its ranges.")
+    if following is not None and FRICTION_SET in ds.coords:
+        raise refuse("refine", "friction sets apart", "designs by their worst friction set", "Leave out --friction.")
     show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
-    click.echo(f"{len(order)} feasible designs of {ds.sizes['design']}")
+    click.echo(f"{len(order)} feasible designs of {count_words(ds)}")
     if following is not None:
         refine(ds, order[:top], following, force=forced())
         click.echo(f"wrote {following}")
@@ -114,11 +123,12 @@ def rank(
 @CSV
 def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
     """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
-    from applications.studies.columns import feasible, value_of
+    from applications.studies.columns import depends_on_friction, feasible, value_of
     from applications.studies.sensitivity import from_samples
     from applications.studies.space import DesignSpace
 
-    ds, (wanted,) = opened(store, cases), read_objectives((text,))
+    (wanted,) = read_objectives((text,))
+    ds = opened(store, cases, friction=depends_on_friction(every_design(store), wanted.expression))
     usable = feasible(ds)
     space = DesignSpace.of_dataset(ds)
     designs = {name: values[usable] for name, values in space.columns_of(ds).items()}

@@ -36,16 +36,24 @@ CASES = click.option(
     metavar="NAME",
     help="A swept parameter that is an operating condition, such as payload_mass; default: those of the sweep.",
 )
+FRICTION = click.option("--friction", is_flag=True, help="Each friction set apart; default: the worst of them counts.")
 CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
 TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
 
 
-def opened(store: str, cases: Sequence[str] = ()) -> xr.Dataset:
-    """Open the results in a store, finished or not, by its operating cases. Raises InputError."""
-    from applications.studies.cases import by_cases
+def opened(store: str, cases: Sequence[str] = (), *, friction: bool = False) -> xr.Dataset:
+    """Open the results in a store, finished or not, by its operating cases. Raises InputError.
+
+    friction: with friction sets as designs of their own, unless they are cases; of a single design they always are.
+    """
+    from applications.studies.axes import by_design
+    from applications.studies.cases import by_cases, dims_of
 
     ds = every_design(store)
-    return by_cases(ds, question_of(ds, cases=cases).cases)
+    named = question_of(ds, cases=cases).cases
+    if (friction or ds.sizes["design"] == 1) and "friction" not in dims_of(ds, named):
+        ds = by_design(ds, friction=True)
+    return by_cases(ds, named)
 
 
 def every_design(store: str) -> xr.Dataset:
@@ -78,15 +86,30 @@ def read_objectives(texts: Sequence[str]) -> list[Objective]:
     return [objective(text) for text in texts]
 
 
+def count_words(ds: xr.Dataset) -> str:
+    """Say how many designs there are, and what of friction sets counts."""
+    from applications.studies.space import FRICTION_SET
+
+    size, sets = ds.sizes["design"], ds.sizes.get("friction", 1)
+    if FRICTION_SET in ds.coords:
+        sets = int(ds[FRICTION_SET].values.max()) + 1
+        designs = f"{size // sets} designs under {sets} friction sets each"
+        return f"{size}: {designs if size > sets else f'one design under {sets} friction sets'}"
+    return f"{size}" + (f", each by the worst of {sets} friction sets" if sets > 1 else "")
+
+
 def design_rows(
     ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
     from applications.studies.cases import labels_of, stored_number
     from applications.studies.columns import unit, value_of
-    from applications.studies.space import varied_numbers
+    from applications.studies.space import FRICTION_SET, varied_numbers
 
-    columns: list[tuple[str, list[str]]] = [("design", [str(stored_number(ds, int(i))) for i in chosen])]
+    numbered = [stored_number(ds, int(i)) for i in chosen]
+    sets = int(ds[FRICTION_SET].values.max()) + 1 if FRICTION_SET in ds.coords else 1
+    columns: list[tuple[str, list[str]]] = [("design", [str(number // sets) for number in numbered])]
+    columns += [("friction set", [str(number % sets) for number in numbered])] if sets > 1 else []
     columns += [more] if more else []
     for objective in wanted:
         columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))

@@ -8,16 +8,19 @@ import numpy as np
 import xarray as xr
 
 from applications.studies.columns import Array, refuse
-from applications.studies.space import ALONG, DesignSpace, Factor
-from robots.quantities import GAINS, STATE
+from applications.studies.space import ALONG, FRICTION_SET, DesignSpace, Factor
+from robots.quantities import FRICTION, GAINS, STATE
 
 
-def by_design(ds: xr.Dataset) -> xr.Dataset:
+def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:
     """A dataset with all gains and initial states of simulations as designs of their own, whose parameters they are.
 
-    One without these dims as it is.
+    friction: friction sets as well, the fastest, where there are several; `friction_set` has the number of each. One
+    without these dims as it is.
     """
     inner = [dim for dim in (GAINS, STATE) if dim in ds.dims]
+    if friction and ds.sizes.get(FRICTION, 1) > 1:
+        inner.append(FRICTION)
     if not inner:
         return ds
     along = {name: values.dims[0] for name, values in ds.coords.items() if values.dims[:1] and values.dims[0] in inner}
@@ -25,7 +28,9 @@ def by_design(ds: xr.Dataset) -> xr.Dataset:
     whole = whole.rename(run="design").transpose("design", ...)
     for name, dim in along.items():
         whole[name].attrs[ALONG] = str(dim)
-    return whole.assign_coords(design=np.arange(whole.sizes["design"]))
+    size, sets = whole.sizes["design"], ds.sizes[FRICTION] if FRICTION in inner else 0
+    numbers = {FRICTION_SET: ("design", np.arange(size) % sets)} if sets else {}
+    return whole.assign_coords(design=np.arange(size), **numbers)
 
 
 def unstacked(ds: xr.Dataset) -> xr.Dataset:

@@ -22,7 +22,7 @@ from pipeline.sweep.question.question import WEIGHTED, split_objective, split_to
 from robots.expressions.expression import Expression, ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
-from robots.quantities import QUANTITIES, large_is_good
+from robots.quantities import FRICTION, QUANTITIES, large_is_good
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -130,6 +130,12 @@ def objective(text: str) -> Objective:
     natural: Direction = "max" if large_is_good(base_of(expression.text)[0]) else "min"
     direction: Direction = natural if not named else "max" if named == "max" else "min"
     return Objective(expression.text, direction, expression, over, tolerances)
+
+
+def depends_on_friction(ds: xr.Dataset, expression: Expression) -> bool:
+    """Return whether an expression has metrics, or parameters, that differ between friction sets."""
+    names = {base_of(name, {*QUANTITIES, *ds.data_vars})[0] for name in expression.names} | {*expression.names}
+    return any(name in ds.variables and FRICTION in ds[name].dims for name in names)
 
 
 def column(ds: xr.Dataset, name: str) -> Array:

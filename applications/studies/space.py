@@ -41,6 +41,9 @@ Kind = Literal["free", "category", "derived", "fixed", "case", "tolerance"]
 ALONG = "swept_along"
 """Attribute of a parameter of designs that was swept along another dim: of friction sets, gains or initial states."""
 
+FRICTION_SET = "friction_set"
+"""Coordinate of designs that are stacked with friction sets: the number of the set."""
+
 SECTIONS = ("design", FRICTION, GAINS, STATE)
 """Dims along which parameters are swept."""
 
@@ -305,7 +308,11 @@ def section_of(coordinate: xr.DataArray) -> str:
 
 def design_coordinates(ds: xr.Dataset) -> list[str]:
     """Return the names of what designs have: parameters, and labels that are numbers or texts."""
-    own = [str(name) for name, x in ds.coords.items() if x.dims == ("design",) and name not in ("design", STORED)]
+    own = [
+        str(name)
+        for name, x in ds.coords.items()
+        if x.dims == ("design",) and name not in ("design", STORED, FRICTION_SET)
+    ]
     return [name for name in own if ds[name].dtype.kind in "fiu" or ds[name].attrs.get("long_name") == LABEL]
 
 

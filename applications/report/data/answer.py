@@ -99,6 +99,8 @@ def question_words(results: Results) -> str:
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
         text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"
+    sets = results.by_case.sizes.get("friction", 1)
+    text += f", in the worst of {sets} friction sets" if sets > 1 else ""
     if results.question.where:
         text += f". Conditions: {'; '.join(condition.replace('_', ' ') for condition in results.question.where)}"
     return f"{text}."

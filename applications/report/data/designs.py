@@ -6,8 +6,8 @@ trajectories, actuators and joints the worst counts. A design that fails on one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from applications.report.data.display import DisplayUnit, unit_of, with_unit
 from applications.studies.cases import labels_of
-from applications.studies.columns import Objective, feasible, objective, unit, value_of
+from applications.studies.columns import Objective, condition, feasible, objective, unit, value_of
 from applications.studies.pareto import front
 from applications.studies.sensitivity import PER_BIN, Explained, from_samples
+from applications.studies.space import FRICTION_SET, DesignSpace, Factor
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from robots.quantities import large_is_good
@@ -50,9 +51,6 @@ MOST_SHOWN = 5000
 
 ROUNDING = 1e-9
 """Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
-
-MOST_LISTED = 16
-"""Values of parameters that go together; more are a sample, whose parameters are drawn each on its own."""
 
 MOST_EXPLAINED = 6
 """Objectives of which is told what parameters explain."""
@@ -132,6 +130,12 @@ class Designs:
     """Names of the columns that are the objectives of the question, the first of which decides."""
     labels: tuple[DesignColumn, ...] = ()
     """Texts that designs have, such as the name of a motor."""
+    factors: tuple[Factor, ...] = ()
+    """What was varied: of these are causes, axes and choices."""
+    levels: Mapping[str, Array] = field(default_factory=dict)
+    """Each factor as a number of every design, (design,): of a table that of its row."""
+    named: frozenset[str] = frozenset()
+    """Names in objectives and conditions of the question."""
 
     @property
     def count(self) -> int:
@@ -140,8 +144,10 @@ class Designs:
 
     @property
     def parameters(self) -> tuple[DesignColumn, ...]:
-        """Swept parameters that vary."""
-        return tuple(column for column in self.columns if not column.objective and column.varies)
+        """Parameters that were varied, and derived ones that the question names."""
+        named = {member for factor in self.factors for member in factor.members} | self.named
+        every = (column for column in self.columns if not column.objective and column.varies)
+        return tuple(column for column in every if column.name in named)
 
     @property
     def objectives(self) -> tuple[DesignColumn, ...]:
@@ -204,21 +210,17 @@ class Designs:
 
     @cached_property
     def causes(self) -> Mapping[str, DesignColumn]:
-        """Parameters that vary on their own, by their names in words; of those that go together one for all."""
-        groups: list[list[DesignColumn]] = []
-        for parameter in self.parameters:
-            group = next((group for group in groups if _together(group[0].values, parameter.values)), None)
-            if group is None:
-                groups.append([parameter])
-            else:
-                group.append(parameter)
-        words = [", ".join(parameter.words for parameter in group) for group in groups]
-        for label in self.labels:  # what a label says is called by it
-            words = [
-                label.words if _together(label.values, group[0].values) else text
-                for text, group in zip(words, groups, strict=True)
-            ]
-        return {text: group[0] for text, group in zip(words, groups, strict=True)}
+        """A column of each varied factor, by its names in words: of a table its first number, called by its label."""
+        known = {column.name: column for column in (*self.columns, *self.labels)}
+        result: dict[str, DesignColumn] = {}
+        for factor in self.factors:
+            members = [known[name] for name in factor.members if name in known]
+            numbers = [column for column in members if column.varies and not column.texts]
+            label = next((column for column in members if column.texts), None)
+            words = label.words if label else ", ".join(column.words for column in numbers)
+            if numbers or label:
+                result[words] = (numbers or [label])[0]  # type: ignore[list-item]
+        return result
 
     @cached_property
     def choices(self) -> tuple[DesignColumn, ...]:
@@ -229,8 +231,8 @@ class Designs:
 
     @cached_property
     def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
-        """Objectives with what each parameter and each pair explains of them; where too few designs have them, none."""
-        parameters = {name: parameter.values for name, parameter in self.causes.items()}
+        """Objectives with what each factor and each pair explains of them; where too few designs have them, none."""
+        parameters = dict(zip(self.causes, self.levels.values(), strict=True))
         known = [
             objective
             for objective in self.objectives
@@ -258,12 +260,6 @@ class Designs:
         return np.sort(chosen[self.good[chosen]])
 
 
-def _together(a: Array, b: Array) -> bool:
-    """Whether two parameters go together, as in a list: few values, in a one-to-one relation."""
-    (x, i), (y, j) = (np.unique(values, return_inverse=True) for values in (a, b))
-    return len(x) <= MOST_LISTED and len(x) == len(y) == len(np.unique(i.ravel() * len(y) + j.ravel()))
-
-
 def _says(label: DesignColumn, column: DesignColumn) -> bool:
     """Whether all designs with the same text have the same value."""
     pairs = np.unique(np.stack([label.values, column.values], axis=1), axis=0)
@@ -288,7 +284,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
     parameters = [
         DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
         for name, x in dataset.coords.items()
-        if x.dims == ("design",) and name != "design" and x.dtype.kind in "fiu"
+        if x.dims == ("design",) and name not in ("design", FRICTION_SET) and x.dtype.kind in "fiu"
     ]
     labels = []
     for name in labels_of(dataset):
@@ -305,7 +301,30 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         wanted = _asked(dataset, objective(text), good, objectives)
         objectives = [column for column in objectives if column.name != wanted.name] + [wanted]
         asked.append(wanted.name)
-    return Designs((*parameters, *objectives), good, meets, numbers, tuple(dict.fromkeys(asked)), tuple(labels))
+    space = DesignSpace.of_dataset(dataset)
+    factors = tuple(factor for factor in space.varied() if _is_shown(factor, parameters, labels))
+    texts = [*(objective(text).expression for text in question.objectives), *map(condition, question.where)]
+    return Designs(
+        (*parameters, *objectives),
+        good,
+        meets,
+        numbers,
+        tuple(dict.fromkeys(asked)),
+        tuple(labels),
+        factors,
+        {
+            factor.name: values
+            for factor, values in zip(space.varied(), space.columns_of(dataset).values(), strict=True)
+            if factor in factors
+        },
+        frozenset(name for expression in texts for name in expression.names),
+    )
+
+
+def _is_shown(factor: Factor, parameters: Sequence[DesignColumn], labels: Sequence[DesignColumn]) -> bool:
+    """Return whether a factor differs between designs by more than rounding."""
+    own = {column.name: column for column in (*parameters, *labels)}
+    return any(own[name].varies for name in factor.members if name in own)
 
 
 def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]) -> DesignColumn:

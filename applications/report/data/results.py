@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from applications.report.data.designs import DesignColumn, Designs, designs
 from applications.report.data.display import quantity
 from applications.studies.axes import by_design
-from applications.studies.cases import INCOMPLETE, by_cases
+from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from pipeline.errors import InputError, Problem
 from pipeline.execution.opening import joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
@@ -62,6 +62,17 @@ class Results:
     def by_case(self) -> Dataset:
         """The dataset by designs and operating cases; as it is where the question names none."""
         return by_cases(self.dataset, self.question.cases)
+
+    @cached_property
+    def runs(self) -> Designs:
+        """The table with each friction set apart, whose parameters are factors as those of designs are.
+
+        As `designs` where there is one friction set, or where friction sets are operating cases.
+        """
+        sets = self.dataset.sizes.get("friction", 1)
+        if sets == 1 or "friction" in dims_of(self.dataset, self.question.cases):
+            return self.designs
+        return designs(by_cases(by_design(self.dataset, friction=True), self.question.cases), self.question)
 
     @property
     def incomplete(self) -> int:

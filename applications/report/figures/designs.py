@@ -78,7 +78,7 @@ def _unit(column: DesignColumn, shown: Indices) -> Array:
 
 def sensitivity(results: Results) -> Figure:
     """Shares of variance as bars. Raises InputError where the results lack it."""
-    table = results.designs
+    table = results.runs
     if not table.explained:
         raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
     figure = new(2.5 + 1.2 * len(table.causes), 4.2)

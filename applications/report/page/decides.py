@@ -18,10 +18,12 @@ LEAST_TOGETHER = 0.03
 
 def decides(results: Results) -> PagePart | None:
     """What each parameter explains; None where at most one was swept."""
-    all_designs = results.designs
+    all_designs = results.runs
     if len(all_designs.causes) < 2 or not all_designs.explained:
         return None  # a single parameter decides all there is
     body = paragraph(_finding(all_designs), "finding")
+    sets = all_designs.count // max(1, results.designs.count)
+    over = f"{results.designs.count:,} designs under {sets} friction sets each" if sets > 1 else "all designs"
     heads = ["parameter", *(escape(objective.words) for objective, _ in all_designs.explained)]
     first = np.clip(np.stack([shares.first for _, shares in all_designs.explained], axis=1), 0.0, 1.0)
     names = list(all_designs.causes)
@@ -29,7 +31,7 @@ def decides(results: Results) -> PagePart | None:
     rows = [(escape(names[k]), *(bar(share, f"{share:.2f}") for share in first[k])) for k in order]
     body += markup_table(rows, heads, "bars")
     body += paragraph(
-        "Share of the variance of a number over all designs that a parameter explains by itself: 1 decides alone, 0 "
+        f"Share of the variance of a number over {over} that a parameter explains by itself: 1 decides alone, 0 "
         "has no mean effect. What is missing to a sum of 1 comes from parameters acting together. Shares belong to the "
         "ranges that were swept.",
         "note",

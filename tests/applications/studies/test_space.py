@@ -236,3 +236,47 @@ def test_a_list_of_designs_has_its_columns_as_factors() -> None:
     assert sorted((f.name, f.kind) for f in space.varied()) == sorted(expected)
     assert "cannot be read" in space.assumption
     assert value_of(unread, "peak_force").shape == (40,)
+
+
+FRICTION = f"""\
+limbsweep: 1
+robot: five_bar
+design: {{grid: {{proximal_length: [0.5, 0.53, 0.56]}}}}
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid: {{viscous: [0.0, 0.2, 0.4, 0.6], coulomb: [0.0, 1.0, 2.0, 4.0]}}
+{TRAJECTORY}"""
+
+
+def test_friction_sets_are_in_tables_and_their_parameters_are_factors(tmp_path: Path) -> None:
+    ds = run(Sweep.from_text(FRICTION), tmp_path / "s.zarr", SYNCHRONOUS).load()
+    each = ds["peak_force"].max(["trajectory", "actuator"]).values
+    text = said("rank", tmp_path / "s.zarr", "--objective", "peak_force")
+    assert text.splitlines()[-1] == "3 feasible designs of 3, each by the worst of 16 friction sets"
+    assert float(text.splitlines()[1].split()[2]) == pytest.approx(each.max(axis=1).min(), rel=1e-5)
+    text = said("rank", tmp_path / "s.zarr", "--objective", "max peak_force", "--friction", "--csv", tmp_path / "r.csv")
+    assert text.splitlines()[-1].endswith("48: 3 designs under 16 friction sets each")
+    rows = rows_of(tmp_path / "r.csv")
+    assert len(rows) == each.size == 48
+    for row in rows:
+        place = int(row["design"]), int(row["friction set"])
+        assert float(row["peak_force [N m]"]) == pytest.approx(each[place], rel=1e-5)
+        coulomb = next(float(value) for name, value in row.items() if name.startswith("coulomb"))
+        assert coulomb == ds["coulomb"].values[place[1]]
+    lines = said("sensitivity", tmp_path / "s.zarr", "--of", "energy").splitlines()
+    assert {line.split()[0] for line in lines[1:4]} == {"proximal_length", "viscous", "coulomb"}
+    assert "on the front" in said("pareto", tmp_path / "s.zarr", "--objective", "peak_force", "--friction")
+    refused = said(
+        "rank", tmp_path / "s.zarr", "--objective", "peak_force", "--friction", "--refine", "n.yaml", status=2
+    )
+    assert "got friction sets apart" in refused
+    cased = said("rank", tmp_path / "s.zarr", "--objective", "peak_force, mean over cases", "--cases", "friction")
+    assert float(cased.splitlines()[1].split()[2]) == pytest.approx(each.mean(axis=1).min(), rel=1e-5)
+
+
+def test_friction_sets_of_one_design_are_what_is_ranked(tmp_path: Path) -> None:
+    text = FRICTION.replace("design: {grid: {proximal_length: [0.5, 0.53, 0.56]}}\n", "")
+    run(Sweep.from_text(text), tmp_path / "s.zarr", SYNCHRONOUS)
+    last = said("rank", tmp_path / "s.zarr", "--objective", "energy").splitlines()[-1]
+    assert last == "16 feasible designs of 16: one design under 16 friction sets"

@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray
 
+from applications.report.data.answer import question_words
 from applications.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
-from applications.report.data.results import Results
+from applications.report.data.results import Results, results_of
+from applications.report.page.decides import decides
+from pipeline.execution.run import compute
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
 from storage import open_results
 from tests.applications.report.large import large
 
@@ -110,13 +116,46 @@ def test_rounding_is_no_difference(results: Results) -> None:
 
 def test_parameters_that_go_together_are_one_cause() -> None:
     draw = np.random.default_rng(0)
-    motor, arm = np.repeat([0, 1, 2], 30), np.tile(draw.uniform(0.2, 0.4, 30), 3)
-    columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": 2.0 * arm}
-    made = [DesignColumn(name, "", "", values) for name, values in columns.items()]
-    force = DesignColumn("peak_force", "N", "", motor + 10.0 * arm, objective=True)
-    table = Designs((*made, force), np.ones(90, bool), np.ones(90, bool), np.arange(90)[:, None])
+    motor, (arm, rod) = np.repeat([0, 1, 2], 30), draw.uniform(0.2, 0.4, (2, 90))
+    columns = {"inertia": motor * 2.0, "resistance": 1.0 / (1 + motor), "upper_arm": arm, "rod": rod}
+    force = xarray.DataArray(motor + 10.0 * arm, dims="design", attrs={"units": "N"})
+    table = designs(xarray.Dataset({"peak_force": force}, {name: ("design", x) for name, x in columns.items()}))
     assert list(table.causes) == ["inertia, resistance", "upper arm", "rod"]
     ((objective, found),) = table.explained
-    assert objective is force
+    assert objective.name == "peak_force"
     assert found.names == tuple(table.causes)
     assert 0.4 < found.first[0] < 0.9
+
+
+FRICTION = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.53, 0.56]}, derive: {distal_length: 0.9 * proximal_length}}
+friction:
+  law: coulomb_viscous
+  joints: actuated
+  grid: {viscous: [0.0, 0.2, 0.4, 0.6], coulomb: [0.0, 1.0, 2.0, 4.0]}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+time: {stop: 1, step: 0.1}
+metrics: [peak_force, energy, condition]
+"""
+
+
+def test_friction_parameters_are_factors_of_what_decides() -> None:
+    results = results_of(compute(Sweep.from_text(FRICTION)))
+    assert [column.name for column in results.designs.parameters] == ["proximal_length"]
+    assert list(results.runs.causes) == ["proximal length", "viscous", "coulomb"]
+    assert (results.designs.count, results.runs.count) == (3, 48)
+    forces = results.dataset["peak_force"].max(["trajectory", "actuator"]).values
+    np.testing.assert_array_equal(results.runs.column("peak_force").values, forces.ravel())
+    energies = next(shares for column, shares in results.runs.explained if column.name == "energy")
+    assert energies.first[2] > 0.3 > energies.first[1]  # the dry part decides at this speed
+    part = decides(results)
+    assert part is not None
+    assert "3 designs under 16 friction sets each" in part.body
+    assert "coulomb" in part.body
+    assert "in the worst of 16 friction sets" in question_words(results)
+    asked = results_of(results.dataset, question=StudyQuestion(where=("distal_length < 0.49",)))
+    assert [column.name for column in asked.designs.parameters] == ["distal_length", "proximal_length"]
+    cased = results_of(results.dataset, question=StudyQuestion(cases=("friction",)))
+    assert cased.runs.count == 3

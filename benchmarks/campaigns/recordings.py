@@ -66,7 +66,7 @@ def identified(folder: Path, name: str, preparation: Preparation | None, report:
     started = time.perf_counter()
     description = read_description(EXAMPLES / f"{name}.yaml", folder=folder / MACHINES[name].folder)
     if preparation is not None:
-        description = replace(description, preparation=preparation)
+        description = replace(description, preparations=(preparation,) * len(description.recordings))
     result = identify_recordings(description)
     spent = time.perf_counter() - started
     errors = [f"{recording.role} {result.fit.errors[recording.name]:.2%}" for recording in result.machine.recordings]
@@ -146,7 +146,7 @@ def compared(
     preparation = Preparation(
         cutoff=source.cutoff, order=source.order, rate=source.rate, rest=source.rest, outliers=0.0
     )
-    description = replace(described, preparation=preparation)
+    description = replace(described, preparations=(preparation,) * len(described.recordings))
     identify_recordings(description)  # compiles what the second call finds on disk
     result = identify_recordings(description)
     fit, base = result.fit, result.machine.base

@@ -15,7 +15,7 @@ import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from io import BufferedReader
 
 from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
 from pipeline.errors import InputError, Problem
@@ -103,7 +103,7 @@ def digest(name: str, limit: int) -> tuple[int, str]:
         return os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def open_regular(name: str, limit: int) -> BinaryIO:
+def open_regular(name: str, limit: int) -> BufferedReader:
     """Open a regular file of at most `limit` bytes for reading. Raises InputError."""
     try:
         # Opening a FIFO for reading would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.

@@ -38,8 +38,8 @@ class RecordingFiles:
 class RecordingDescription:
     """All that an identification from recordings needs, checked; `text` is the file that it came from.
 
-    robot_source, robot_file, robot_text: what names the robot, and its file and the text of it, where there is one;
-    stored: signals that were read before, as from a store.
+    preparations: of each recording; robot_source, robot_file, robot_text: what names the robot, and its file and the
+    text of it, where there is one; stored: signals that were read before, as from a store.
     """
 
     robot: Robot
@@ -48,7 +48,7 @@ class RecordingDescription:
     gear: np.ndarray
     zero: np.ndarray
     limits: tuple[tuple[float, float], ...] | None
-    preparation: Preparation
+    preparations: tuple[Preparation, ...]
     estimates_delay: bool
     model: MachineModel
     estimates_stribeck: bool
@@ -130,7 +130,7 @@ SIGNALS = ("position", "force", "velocity", "reference")
 
 
 def _factor(unit: str | None) -> float:
-    return float(UNITS[unit].to_si(1.0)) if unit in UNITS else 1.0
+    return float(UNITS[unit].to_si(1.0)) if unit is not None and unit in UNITS else 1.0
 
 
 def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -110,10 +110,7 @@ class _DescriptionReader:
         self._signals(robot, count)
         model, estimates_stribeck = self._model(robot, gear)
         self._choices()
-        preparation = self.file.preparation
-        values = preparation.model_dump(exclude={"delay", "stop"})
-        known_delay = preparation.delay if isinstance(preparation.delay, float | int) else None
-        stop = np.inf if preparation.stop is None else preparation.stop
+        sections = self._sections(files)
         return RecordingDescription(
             robot=robot,
             file=self.file,
@@ -121,15 +118,15 @@ class _DescriptionReader:
             gear=gear,
             zero=zero,
             limits=self._limits(robot),
-            preparation=Preparation(**values, delay=known_delay, stop=stop),
-            estimates_delay=preparation.delay == ESTIMATE,
+            preparations=tuple(self._preparation(k, section) for k, section in enumerate(sections)),
+            estimates_delay=self.file.preparation.delay == ESTIMATE,
             model=model,
             estimates_stribeck=estimates_stribeck,
             method=self.file.estimate.method,
             deviations=self.file.estimate.deviations,
             eliminate=self.file.estimate.eliminate,
             estimates_gains=self.file.estimate.gains,
-            payloads=self._payloads(robot, files),
+            payloads=self._payloads(robot, sections),
             accept=self.file.accept,
             controller=self._controller(count),
             title=self.file.title or f"Identification of {robot.name}",
@@ -166,6 +163,27 @@ class _DescriptionReader:
         if not self.file.recordings:
             self.report((), Got("no recordings"), "files of recordings", "Add the key recordings, or name files.")
         return tuple(self._recording(k, section) for k, section in enumerate(self.file.recordings))
+
+    def _sections(self, files: list[tuple[str, str]]) -> tuple[RecordingSection | None, ...]:
+        """The sections of the recordings; of files that are named elsewhere those with their names."""
+        if not files:
+            return self.file.recordings
+        names = (section.name or " + ".join(map(_file_name, section.files)) for section in self.file.recordings)
+        sections = dict(zip(map(_file_name, names), self.file.recordings, strict=True))
+        return tuple(sections.get(_file_name(path)) for path, _ in files)
+
+    def _preparation(self, number: int, section: RecordingSection | None) -> Preparation:
+        """The preparation of a recording: keys of its own, else those of all."""
+        own = None if section is None else section.preparation
+        if own is not None and own.delay == ESTIMATE:
+            hint = "Write it under preparation of the description, or a number here."
+            self.report(("recordings", number, "preparation", "delay"), ESTIMATE, "a number [s]", hint)
+        values = self.file.preparation.model_dump()
+        if own is not None:
+            values |= own.model_dump(include=own.model_fields_set)
+        values["delay"] = None if values["delay"] == ESTIMATE else values["delay"]
+        values["stop"] = np.inf if values["stop"] is None else values["stop"]
+        return Preparation(**values)
 
     def _recording(self, number: int, section: RecordingSection) -> RecordingFiles:
         paths = tuple(self._place(name, ("recordings", number, "files", k)) for k, name in enumerate(section.files))
@@ -284,11 +302,11 @@ class _DescriptionReader:
             return None
         return OwnColumn(name, names.index(section.actuator), section.unit, ExpressionColumn(expression, symbols))
 
-    def _payloads(self, robot: Robot, files: list[tuple[str, str]]) -> tuple[Payload | None, ...]:
+    def _payloads(self, robot: Robot, recordings: Sequence[RecordingSection | None]) -> tuple[Payload | None, ...]:
         """Payload of each recording; nothing where none has one."""
         if self.file.estimate.gains and self.file.estimate.method in (CONSISTENT, *CLOSED_LOOP):
             self.report(("estimate", "gains"), True, f"a linear method: {', '.join(METHODS)}", "Take weighted.")
-        sections = [section.payload for section in self.file.recordings]
+        sections = [section.payload if section is not None else None for section in recordings]
         if not any(sections):
             return ()
         known = payload_bodies(robot)
@@ -340,6 +358,10 @@ class _DescriptionReader:
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))
+
+
+def _file_name(path: str) -> str:
+    return Path(path).name
 
 
 def _payload(section: PayloadSection, number: int) -> Payload:

@@ -142,7 +142,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     _refuse(findings, description)
     signals = [_filled(recording) for recording in raw]
     clock("read")
-    prepared = tuple(prepare(recording, description.preparation) for recording in signals)
+    prepared = tuple(map(prepare, signals, description.preparations))
     machine = RecordedMachine(description.robot, description.model, prepared, payloads=description.payloads)
     method = WEIGHTED if description.method in (CONSISTENT, *CLOSED_LOOP) else description.method
     if machine.runs:

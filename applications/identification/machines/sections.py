@@ -44,12 +44,6 @@ class PayloadSection(Section):
     moments: Annotated[tuple[Number, ...], Field(min_length=3, max_length=6)] = (0.0, 0.0, 0.0)
 
 
-class RecordingSection(FilesSection):
-    """One recording of a machine, with what it carries."""
-
-    payload: PayloadSection | None = None
-
-
 class SamplingSection(Section):
     """Where time comes from: a column, or a rate [samples a second]."""
 
@@ -82,6 +76,13 @@ class PreparationSection(Section):
     rate: NotNegative = 0.0
     gap: NotNegative = 0.0
     rest: NotNegative = DEFAULTS.rest
+
+
+class RecordingSection(FilesSection):
+    """One recording of a machine, with the payload that it carries and keys of a preparation of its own."""
+
+    payload: PayloadSection | None = None
+    preparation: PreparationSection | None = None
 
 
 class OwnColumnSection(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import IO
 
 import numpy as np
@@ -29,4 +30,4 @@ def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Varia
         raise refused(file, text, "a NetCDF file") from None
     bounds.check_members(file, len(variables), "variables")
     arrays = {name: np.asarray(variable.data) for name, variable in variables.items()}
-    return [Variable(name, x.shape, x.dtype, lambda x=x: x) for name, x in arrays.items()]
+    return [Variable(name, x.shape, x.dtype, partial(np.asarray, x)) for name, x in arrays.items()]

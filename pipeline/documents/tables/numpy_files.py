@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -33,9 +34,9 @@ def npy_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
             loaded.append(whole.load())
         return np.asarray(loaded[0][name])
 
-    fields = whole.dtype.fields or {}
+    fields: Mapping[str, Any] = whole.dtype.fields or {}
     return [
-        Variable(name, whole.shape + fields[name][0].shape, fields[name][0].base, lambda name=name: column(name))
+        Variable(name, whole.shape + fields[name][0].shape, fields[name][0].base, partial(column, name))
         for name in whole.dtype.names
     ]
 
@@ -51,7 +52,7 @@ def npz_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
     result = []
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
-        result.append(_variable(file, name, lambda entry=entry: archive.open(entry), entry.file_size, bounds))
+        result.append(_variable(file, name, partial(archive.open, entry), entry.file_size, bounds))
     return result
 
 
@@ -70,7 +71,7 @@ def _variable(file: str, name: str, opened: Callable[[], IO[bytes]], length: int
         start = stream.tell()
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, is_fortran, dtype = read(stream, max_header_size=HEADER)  # type: ignore[call-arg]
+        shape, is_fortran, dtype = read(stream, max_header_size=HEADER)
         offset = stream.tell() - start
     except Exception as error:  # whatever NumPy makes of bytes that are not its own
         raise _broken(file, error, expected) from None

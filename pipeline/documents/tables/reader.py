@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import IO
 
 import numpy as np
@@ -172,4 +173,4 @@ def _named(variables: Sequence[Variable]) -> list[Variable]:
         return loaded[0][:, k]
 
     rows, count = max(whole.shape), min(whole.shape)
-    return [Variable(str(k + 1), (rows,), whole.dtype, lambda k=k: column(k)) for k in range(count)]
+    return [Variable(str(k + 1), (rows,), whole.dtype, partial(column, k)) for k in range(count)]

@@ -103,8 +103,8 @@ def _layout(head: bytes, file: str, bounds: Bounds) -> Layout:
         if (found := _first_row(lines, delimiter)) is not None:
             break
     else:
-        first = next(line for line in lines if line.strip() and not line.startswith(COMMENTS))
-        raise refused(file, f"no row of numbers, and {first[:60]!r} first", "rows of as many numbers")
+        words = next(line for line in lines if line.strip() and not line.startswith(COMMENTS))
+        raise refused(file, f"no row of numbers, and {words[:60]!r} first", "rows of as many numbers")
     first, has_commas = found
     count = len(_cells(lines[first], delimiter, has_commas))
     bounds.check_columns(file, count)

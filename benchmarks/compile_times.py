@@ -74,7 +74,8 @@ def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
     """What traces the programs of a robot, one after the other."""
     from robots import catalog
     from tasks.dynamics.inertia import matrix_program
-    from tasks.stages.stages import Request, stages
+    from tasks.features.table import request
+    from tasks.stages.stages import stages
 
     if name == TREE:
         from benchmarks.peers.made import made_tree
@@ -83,7 +84,7 @@ def makers(name: str, *, forces: bool) -> Iterator[Callable[[], Any]]:
         yield functools.partial(matrix_program, family)
     else:
         family = catalog.family(name)
-    for stage in stages(Request(family, ("actuator_force",) if forces else outputs(family))):
+    for stage in stages(request(family, ("actuator_force",) if forces else outputs(family))):
         yield functools.partial(getattr, stage, "program")
 
 

@@ -16,13 +16,14 @@ from benchmarks.figures import require
 from robots import catalog
 from robots.model import Family
 from robots.trajectories.kinds import Value
+from tasks.features.table import request
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import LANES
 from tasks.kernels.keys import Arrays, Indexed, Values
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, with_parameters
 from tasks.sources import prescribed
-from tasks.stages.stages import Request, stages
+from tasks.stages.stages import stages
 
 ROBOT = "delta_3rr2rrr"
 GRAVITY = np.array([[0.0, 0.0, -9.81]])
@@ -145,7 +146,7 @@ class Solver:
     """Does the work strip by strip, into buffers that it uses again. `way` makes a Runner of a program."""
 
     def __init__(self, work: Work, way: Callable[[Program], Runner], strip: int):
-        self.work, self.strip, self.stages = work, min(strip, work.designs), list(stages(Request(work.family)))
+        self.work, self.strip, self.stages = work, min(strip, work.designs), list(stages(request(work.family)))
         programs = {id(stage.program): stage.program for stage in self.stages}
         self._runners = {key: way(program) for key, program in programs.items()}
         self._buffers = [self._runner(stage.program).allocate(self.strip, work.samples) for stage in self.stages]

@@ -25,14 +25,15 @@ from tasks import equations_of_motion, inverse_dynamics
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.inputs import gravity_input, mounts, moving_input, parameters
 from tasks.dynamics.records import GRAVITY, Moving
+from tasks.features.sharing import even_weights
+from tasks.features.table import request
 from tasks.kernels import lanes
 from tasks.kernels.kernel import LANES, Kernel, kernel
 from tasks.kernels.keys import Indexed, Values
 from tasks.kernels.program import Program
 from tasks.stages import reactions as reaction_programs
-from tasks.stages.assembly import even_weights
 from tasks.stages.limb import LimbRequest, limb_program
-from tasks.stages.stages import Request, Stage, stages
+from tasks.stages.stages import Stage, stages
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -71,7 +72,7 @@ class Job:
         self.robot, self.motion, self.statics, self.single = robot, motion, statics, single
         self.states, self.mounts = motion.shape[-1], mounts(robot)
         self.limbs = [instance.limb for instance in robot.mechanism.instances]
-        self.stages = list(stages(Request(robot.family, ("joint_reaction",) if statics else ())))
+        self.stages = list(stages(request(robot.family, ("joint_reaction",) if statics else ())))
         self.programs = [stage.program for stage in self.stages]
         self._steps: list[Callable[[], object]] = []
         self.values: Values = {"parameters": parameters(robot), "gravity": gravity_input(GRAVITY), "motion": motion}
@@ -205,7 +206,7 @@ def _agree(what: str, found: np.ndarray, expected: np.ndarray) -> None:
 def _preparation(job: Job) -> tuple[float, float]:
     """Seconds to trace and to compile all programs of the first type of limb; tracing is done once more for this."""
     family, limb = job.robot.family, job.limbs[0]
-    makers: list[Any] = [partial(limb_program, family, limb, LimbRequest(statics=job.statics))]
+    makers: list[Any] = [partial(limb_program, family, limb, LimbRequest(reactions=job.statics))]
     if job.statics:
         makers.append(partial(reaction_programs.reaction_program, family, limb))
     traced = sum(best(partial(each.func.__wrapped__, *each.args), 1) for each in makers)

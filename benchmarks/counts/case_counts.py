@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 
 from robots import catalog
 from robots.model import Family
+from tasks.features.table import request
 from tasks.kernels.expression import CASE, RESULT, SAMPLE, STATE
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program
-from tasks.stages.stages import Request, Rows, Stage, stages
+from tasks.stages.stages import Rows, Stage, stages
 
 METRICS = ("peak_force", "rms_force", "peak_velocity", "condition")
 
@@ -53,7 +54,7 @@ def rows(family: Family, parameter: str, metrics: Sequence[str]) -> list[tuple[s
     place = [p.name for p in family.parameters].index(parameter)
     changed: dict[Key, frozenset[int] | None] = {"parameters": frozenset({place})}
     result = []
-    for stage in stages(Request(family, tuple(metrics))):
+    for stage in stages(request(family, tuple(metrics))):
         marks = reached(stage.program, {key: _taken(stage, key, changed) for key in stage.program.inputs})
         for output, (_, nodes) in stage.program.outputs.items():
             places = frozenset(k for k, node in enumerate(nodes) if marks[node])

@@ -22,9 +22,11 @@ from robots import catalog
 from robots.friction.groups import FrictionGroup, group_parameters, select
 from tasks.dynamics.inputs import moving_input
 from tasks.dynamics.records import Moving
+from tasks.features.friction.feature import FrictionForces
 from tasks.kernels.kernel import kernel
-from tasks.stages.assembly import VELOCITY, actuation_program
+from tasks.stages.assembly import actuation_program
 from tasks.stages.metrics import actuators
+from tasks.stages.request import VELOCITY
 
 Array = np.ndarray
 SETS, SAMPLES = 10_000, 1000
@@ -72,7 +74,7 @@ class _Ours:
         self.friction = np.stack([random.uniform(*LIMITS[name], count) for name in names], axis=1)
         self.of = {name: self.friction[:, k] for k, name in enumerate(names)}
         motors = FrictionGroup("", "stribeck", "constant", select(self.robot.mechanism, "actuated"), names)
-        self.run = kernel(actuation_program(self.robot.family, (motors,), (), METRICS))
+        self.run = kernel(actuation_program(self.robot.family, (FrictionForces((motors,)),), (), METRICS))
         self.weights = actuators.trapezoid_weights(np.arange(samples) * (delta.PERIOD / samples))
         self.out = self.run.allocate(count, samples)
 

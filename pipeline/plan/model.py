@@ -28,12 +28,19 @@ from robots.measurement import clean_series
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity, mechanism_sizes, names
 from storage.layout import Layout
+from tasks.features.criteria import told
+from tasks.features.friction.feature import FrictionGroups
+from tasks.features.limits import JointLimits
+from tasks.features.loads import PlatformLoad
+from tasks.features.redundancy.feature import Redundancy
+from tasks.features.sharing import Sharing
+from tasks.features.table import request
 from tasks.kernels.keys import Shapes, padded, spaced
 from tasks.mechanics.recursion import MOVING
 from tasks.stages import stages
-from tasks.stages.criteria import structural
 from tasks.stages.metrics import margins
-from tasks.stages.stages import STRIP, Request
+from tasks.stages.request import Request
+from tasks.stages.stages import STRIP
 
 if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
@@ -74,16 +81,13 @@ class Memory:
         wanted = tuple(name for name in (*self.wanted, *clean_series(self.wanted)) if name in QUANTITIES)
         limits = (margins.of_limb(self.sweep.limits, k)[0] for k in range(len(family.reference.instances)))
         loaded = any(trajectory.load is not None for trajectory in self.sweep.trajectories)
-        design = structural(family.reference, self.sweep.criteria)
-        friction = self.sweep.friction.groups
-        moving = self.sweep.base is not None
-        form = self.sweep.sharing.form
         given = self.sweep.simulation is not None
-        resolved = bool(family.reference.resolved) and not given
-        return Request(
-            *(family, wanted, friction, tuple(limits), moving),
-            loaded=loaded, design=design, sharing=form, resolved=resolved, given=given,
-        )  # fmt: skip
+        features = (
+            *(FrictionGroups(self.sweep.friction.groups), JointLimits(tuple(limits)), PlatformLoad(loaded)),
+            *(Sharing(self.sweep.sharing.form), Redundancy(bool(family.reference.resolved) and not given)),
+            *told(family.reference, self.sweep.criteria),
+        )
+        return request(family, wanted, *features, moving_base=self.sweep.base is not None, given=given)
 
     @property
     def reacts(self) -> bool:

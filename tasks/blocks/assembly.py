@@ -17,13 +17,14 @@ from tasks.blocks.limb_results import Kernels, Motions, OnDemand, Precomputed, S
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
+from tasks.features.friction.feature import LOAD_PART, normal_loads
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages import stages
-from tasks.stages.assembly import OUTCOME
 from tasks.stages.metrics import actuators, poses
+from tasks.stages.request import OUTCOME
 
 SHORT = 1 << 13
 """Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""
@@ -249,8 +250,8 @@ class Assembly:
 
     def _normal_loads(self, inputs: Values, history: np.ndarray) -> np.ndarray:
         """Normal loads of all joints with friction (design, joint, time), where that of some is given."""
-        stage = stages.normal_loads(self.request)
-        parts = stage.run(self.block.kernel, {**inputs, "history": history}, self.samples)[stages.LOAD_PART]
+        stage = normal_loads(self.request)
+        parts = stage.run(self.block.kernel, {**inputs, "history": history}, self.samples)[LOAD_PART]
         return parts.reshape(len(parts), -1, LOAD_PARTS, parts.shape[-1]).sum(axis=2)[..., : self.samples]
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:

@@ -36,17 +36,22 @@ from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
+from tasks.features.criteria import case_values, told
+from tasks.features.friction.feature import FrictionGroups
+from tasks.features.limits import JointLimits
+from tasks.features.loads import PlatformLoad
+from tasks.features.redundancy.feature import Redundancy
+from tasks.features.sharing import Sharing, even_weights
+from tasks.features.table import request
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
 from tasks.mathematics import signals
 from tasks.mechanics.structure import mount_values
-from tasks.stages.assembly import even_weights
-from tasks.stages.criteria import case_values, structural
 from tasks.stages.metrics import margins
 from tasks.stages.metrics.margins import LimbLimits
-from tasks.stages.stages import Request
+from tasks.stages.request import Request
 
 KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
@@ -281,13 +286,11 @@ class Block:
         wanted = (*self.series, *clean_series(self.series), *self.metrics)
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
-        design = structural(self.family.reference, self.criteria)
-        moving, form = self.base is not None, self.sharing.form
-        resolved = bool(self.family.reference.resolved)
-        return Request(
-            *(self.family, wanted, self.groups, limits, moving),
-            loaded=loaded, design=design, sharing=form, resolved=resolved,
-        )  # fmt: skip
+        features = (
+            *(FrictionGroups(self.groups), JointLimits(limits), PlatformLoad(loaded), Sharing(self.sharing.form)),
+            *(Redundancy(bool(self.family.reference.resolved)), *told(self.family.reference, self.criteria)),
+        )
+        return request(self.family, wanted, *features, moving_base=self.base is not None)
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:

@@ -18,10 +18,12 @@ from tasks.blocks.limb_results import platform_series
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import after_joints, gathered
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
+from tasks.features.redundancy.feature import Redundancy
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
 from tasks.stages import stages
-from tasks.stages.stages import Request, Stage
+from tasks.stages.request import Request
+from tasks.stages.stages import Stage
 
 CASE_DIMS = ("design", FRICTION, "trajectory", GAINS, STATE)
 
@@ -32,7 +34,7 @@ PASSED_ON = ("simulation", "sensors")
 def case_request(block: Block, wanted: Iterable[str]) -> Request:
     """Return what quantities of a simulation ask of the stages."""
     chosen = tuple(name for name in dict.fromkeys(wanted) if QUANTITIES[name].stage not in PASSED_ON)
-    return replace(block.request, wanted=chosen, given=True, resolved=False)
+    return replace(block.request.with_features(Redundancy()), wanted=chosen, given=True)
 
 
 class CaseStages:

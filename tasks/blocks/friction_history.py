@@ -20,7 +20,7 @@ from tasks.features.friction.history import along
 from tasks.features.friction.load_iteration import ACCURATE, SETTLED, TINY
 from tasks.kernels.kernel import padded
 from tasks.kernels.keys import Indexed, Values
-from tasks.stages.assembly import VELOCITY
+from tasks.stages.request import VELOCITY
 
 ROUNDS = 200
 """Times that friction and loads are computed in turn."""
@@ -30,7 +30,7 @@ NormalLoads = Callable[[np.ndarray], np.ndarray]
 
 
 def of_groups(block: Block, friction: np.ndarray, given: Values, count: int, loads: NormalLoads) -> np.ndarray:
-    """Friction (design, joint, padded time) for one friction set, joints as `coupled_friction.remembering` has them.
+    """Friction (design, joint, padded time) for one friction set, joints as `coupled.remembering` has them.
 
     Velocities are those of the strip, (design, joint, padded time) each; before the first time bristles are relaxed.
     NaN where friction and the loads that it causes do not settle.
@@ -106,5 +106,5 @@ def _rows(block: Block, friction: np.ndarray, given: Values, count: int) -> Iter
 def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
     if place.actuator >= 0:
         return given[VELOCITY][:, place.actuator]
-    joints = block.request.friction[place.limb].passive
+    joints = block.request.passive[place.limb]
     return given[Indexed("passive_rate", place.limb)][:, joints.index(place.joint)]

@@ -27,7 +27,8 @@ from tasks.kernels.keys import Indexed, Key, Rate, Values
 from tasks.kernels.program import Program, trace
 from tasks.mechanics.structure import flat_mount, structure_of, symbolic
 from tasks.stages.metrics import actuators, poses
-from tasks.stages.stages import Request, Stage, stages
+from tasks.stages.request import Request
+from tasks.stages.stages import Stage, stages
 
 PARAMETERS = "parameters"
 TINY = 1e-200

@@ -66,7 +66,7 @@ def motions(block: Block) -> Motions:
     signals = signal_values(block.family, prescribed.padded_times(block.times)) if block.family.signals else None
     felt = base_field(block.base, block.gravity, block.times) if block.base is not None else None
     shared = block.switched_values(prescribed.padded_times(block.times))
-    if not block.request.loaded:
+    if not any(trajectory.load is not None for trajectory in block.trajectories):
         return Motions(motion, signals=signals, field=felt, shared=shared)
     acting = [
         prescribed.along(trajectory.load, _rotation(block.family, rows), block.times)

@@ -12,7 +12,6 @@ Loads over time and a base that moves are where they are at the time of the samp
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +19,12 @@ from robots.quantities import names
 from robots.types import TWIST
 from tasks.blocks.block import Block, time_first
 from tasks.dynamics.linear import deviations, skew, turning
+from tasks.features import table
+from tasks.features.loads import PlatformLoad
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
 from tasks.stages import stages
 from tasks.stages.equations import answer_program
-from tasks.stages.stages import Request
+from tasks.stages.request import Request
 from tasks.stages.terms import PLATFORM
 
 SERIES = names("linear")
@@ -36,7 +37,7 @@ class Linear:
         """`request`: what the stages are asked for whose values `strip` gets."""
         self.block, self.structure, self.samples = block, request.structure, len(block.times)
         self.limbs = range(len(self.structure.mechanism.instances))
-        bare = replace(request, wanted=(), groups=(), limits=(), resolved=False)
+        bare = table.request(block.family, (), request.feature(PlatformLoad), moving_base=request.moving_base)
         self.moving = request.motion.get("motion", "motion")
         own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
         self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)

@@ -29,12 +29,14 @@ from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inputs import check_kind
 from tasks.dynamics.inverse import Dynamics
 from tasks.dynamics.records import Moving
+from tasks.features import capsules as capsule_terms
+from tasks.features import criteria
+from tasks.features.capsules import GROUND, PLATFORM, Owned, RobotCapsules, capsules_told
 from tasks.features.compliance import errors_of_limb
+from tasks.features.criteria import Criteria
 from tasks.kernels.kernel import checked, kernel
 from tasks.kernels.keys import Indexed
 from tasks.mechanics.structure import arms
-from tasks.stages import criteria
-from tasks.stages.criteria import GROUND, PLATFORM, Owned
 from tasks.stages.stages import assembly, limb, platform
 
 SINGULAR = 1e-10
@@ -106,7 +108,7 @@ class SolvedPose:
         request = self.dynamics.request
         bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
-        self.places = [TWIST.index(name) for name in criteria.directions(robot.family, request.criteria.spatial)]
+        self.places = [TWIST.index(name) for name in request.feature(Criteria).directions(request)]
         self.total, count = self.sum("stiffness"), len(self.places)
         status, total = self.dynamics.status, self.total
         good = (status == Status.OK) & np.isfinite(total).all(axis=(1, 2))
@@ -332,13 +334,13 @@ def clearance(
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
     known, family = CriteriaParameters(capsules=capsules), robot.family
-    asked = criteria.structural(family.reference, known).wanted(("clearance",))
-    if not (pairs := criteria.pairs(family, asked)):
+    asked = capsules_told(family.reference, capsules)
+    if not (pairs := capsule_terms.pairs(family, asked)):
         raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
     dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("clearance",), criteria=known)
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
-    gaps = kernel(criteria.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
+    gaps = kernel(capsule_terms.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
     distances = np.ascontiguousarray(gaps[:, : dynamics.samples].T)
     status = np.zeros(dynamics.samples)
     for k in reversed(limbs):
@@ -349,12 +351,12 @@ def clearance(
     return Clearance(shaped, names, shaped.min(axis=-1), dynamics.statuses(status))
 
 
-def _name(robot: Robot, owned: Owned, asked: criteria.RobotCriteria) -> str:
+def _name(robot: Robot, owned: Owned, asked: RobotCapsules) -> str:
     (owner, number), mechanism = owned, robot.mechanism
     if owner in (PLATFORM, GROUND):
         return f"{'platform' if owner == PLATFORM else 'base'} {number + 1}"
     instance = mechanism.instances[owner]
-    line = asked.of_limb(owner).capsules.arms(arms(robot.family, instance.limb))[number]
+    line = asked.capsules_of(owner).arms(arms(robot.family, instance.limb))[number]
     return f"{instance.name}.{mechanism.limbs[instance.limb].links[line.link].body}"
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from robots.loads.family import signal_values
 from robots.model import Family
 from robots.status import Status
+from tasks.features import table
+from tasks.features.sharing import even_weights
 from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, empty
 from tasks.mechanics.structure import mount_values, structure_of
-from tasks.stages.assembly import VELOCITY, even_weights
-from tasks.stages.stages import Request, Rows, Stage, assembly, limb, platform
+from tasks.stages.request import VELOCITY
+from tasks.stages.stages import Rows, Stage, assembly, limb, platform
 
 
 def case_rows(family: Family, parameters: np.ndarray, gravity: tuple[float, float, float]) -> Values:
@@ -41,7 +43,7 @@ class InverseModel:
 
     def __init__(self, family: Family, constants: Arrays, series: tuple[str, ...] = ()):
         self.family, self.constants, self.series = family, constants, series
-        request = Request(family, ("actuator_position", *series), at_states=family.reference.underactuated)
+        request = table.request(family, ("actuator_position", *series), at_states=family.reference.underactuated)
         limbs = range(len(family.reference.instances))
         self._limbs = [self._bound(limb(request, k)) for k in limbs]
         self._rest = [] if family.reference.is_chain else [self._bound(platform(request))]

@@ -18,11 +18,11 @@ from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
 from tasks.dynamics.records import STANDING, Environment, Forces, Moving, check_record
+from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
 from tasks.mechanics.recursion import MOVING
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-from tasks.stages.criteria import sharing_problems
 
 JOINTS = ("q", "qd", "qdd")
 CORES: Mapping[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3), "twist": (6,), "acceleration": (6,)}

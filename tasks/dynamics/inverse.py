@@ -41,14 +41,19 @@ from tasks.dynamics.inputs import (
     signals_input,
 )
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.features.criteria import case_values, told
+from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.history import FrictionInput, friction_input
+from tasks.features.loads import PlatformLoad
+from tasks.features.redundancy.feature import Redundancy
+from tasks.features.sharing import even_weights
+from tasks.features.table import request
 from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.kinematics import JointState, sliding, way
-from tasks.stages.assembly import OUTCOME, VELOCITY, even_weights
-from tasks.stages.criteria import case_values, structural
 from tasks.stages.limb import FORMULATIONS, RECURSION
-from tasks.stages.stages import Request, Stage, limb, stages
+from tasks.stages.request import OUTCOME, VELOCITY
+from tasks.stages.stages import Stage, limb, stages
 
 HELD = 1e-9
 """What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""
@@ -290,9 +295,13 @@ class Dynamics:
         batches |= {} if time is None else {"time": np.shape(time)}
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
-        loaded = self.load is not None
-        design = structural(robot.family.reference, criteria)
-        self.request = Request(robot.family, wanted, friction.groups, (), field.moving, formulation, loaded, design)
+        features = (
+            FrictionGroups(friction.groups),
+            PlatformLoad(self.load is not None),
+            *told(robot.family.reference, criteria),
+        )
+        moves = field.moving
+        self.request = request(robot.family, wanted, *features, moving_base=moves, formulation=formulation)
         self.values: Values = {
             "parameters": parameters(robot, timed=True),
             **signals_input(robot, time, self.batch, needed=forced),
@@ -548,7 +557,7 @@ def resolve_redundancy(
     still = np.zeros((*batch, size))
     motion = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
     samples = int(np.prod(batch, dtype=int))
-    stage = limb(Request(robot.family, resolved=True), 0)
+    stage = limb(request(robot.family, (), Redundancy(resolved=True)), 0)
     values = {
         "parameters": parameters(robot, timed=True),
         "gravity": gravity_input(np.zeros(3)),

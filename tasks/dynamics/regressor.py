@@ -47,9 +47,11 @@ from tasks.dynamics.inputs import (
 )
 from tasks.dynamics.inverse import Dynamics, weights_input
 from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.history import Friction, FrictionInput, friction_input
 from tasks.features.friction.laws import columns as law_columns
+from tasks.features.sharing import even_weights
 from tasks.kernels.expression import ABSENT, CASE, Array, Graph
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Shape, Values, indexed
@@ -62,8 +64,8 @@ from tasks.mechanics.kinematics import along
 from tasks.mechanics.recursion import Field, Massing
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
 from tasks.mechanics.structure import field_inputs, limb_inputs, solved_limb, structure_of, symbolic
-from tasks.stages import coupled_friction
-from tasks.stages.assembly import VELOCITY, even_weights, home_rows, joint_kinds
+from tasks.stages.assembly import home_rows
+from tasks.stages.request import VELOCITY
 from tasks.stages.stages import stages
 
 TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -348,11 +350,11 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             f"load: identification got gear for law {geared[0].law}; expected constant, preload or reaction, as what a "
             "gear loses is not linear in parameters"
         )
-    kinds, limbs = joint_kinds(family), coupled_friction.wanted(family, groups)
+    kinds, limbs = coupled.joint_kinds(family), coupled.wanted(family, groups)
     actuators = len(family.reference.actuators)
 
     def one_sample(friction: Array, force: Array, actuator_velocity: Array, **shares: Any) -> dict[str, Any]:
-        robot, columns = coupled_friction.PassiveFriction(family, limbs, array(force), shares), []
+        robot, columns = coupled.PassiveFriction(family, limbs, array(force), shares), []
         still = np.zeros(len(robot.places))
         for each in joint_friction.of_groups(groups, kinds, friction):
             load = each.load(robot.carried(each.place, still) if each.group.load == "reaction" else None)
@@ -363,7 +365,7 @@ def friction_program(family: Family, groups: tuple[FrictionGroup, ...]) -> Progr
             columns += [direction * x for x in law_columns(each.group.law, rate, load, each.own).values()]
         return {"columns": np.stack(columns, axis=1)}
 
-    beside = coupled_friction.inputs(family, groups)
+    beside = coupled.inputs(family, groups)
     sample = {"force": (actuators,), VELOCITY: (actuators,), **beside}
     case = {"friction": (sum(len(group.parameters) for group in groups),)}
     case |= {name: value.shape[1:] for name, value in even_weights(family).items() if beside}

@@ -325,3 +325,22 @@ def joint_reactions(
         unit = statics.friction(joint)
         causes = replace(causes, tree=causes.tree + unit.tree * size, cut=causes.cut + unit.cut * size)
     return [[*(turn @ moment), *(turn @ force)] for moment, force in statics.joint_wrenches(causes)]
+
+
+def bearing_components(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
+    """Return what the bearings of a joint carry: two components of moment and of force across its axis, one along it.
+
+    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
+    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
+    """
+    limb_, tips = statics.mounted.limb, statics.solved.tips
+    if joint < len(limb_.links):
+        link, inward = limb_.links[joint], tips.at[joint].rotation.T
+        along, kind = int(np.flatnonzero(link.axis)[0]), link.joint_kind
+    else:
+        joined = tips.cut_joints[joint - len(limb_.links)]
+        inward, kind = joined.a.axes.T, JOINT_KINDS[joined.kind]
+        along = kind.freedoms[0].axis
+    moment, push = (inward @ array(part) for part in wrench)
+    across = [k for k in range(3) if k != along]
+    return [*moment[across], *push[across], (push if kind.turns else moment)[along]]

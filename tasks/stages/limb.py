@@ -11,88 +11,57 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
-from robots.status import Status
-from tasks.features.compliance import ElasticSharing, ErrorModel, LooseParts, limb_stiffness
-from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.joints import NO_FRICTION, LimbFriction
 from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar, Scalars
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.continuation.steps import packed
-from tasks.mechanics.drives import Transmission
-from tasks.mechanics.kinematics import Motion, Pose, mount_pose
+from tasks.mechanics.kinematics import Motion, Pose
 from tasks.mechanics.structure import (
     Shape,
     Structure,
-    arms,
     field_inputs,
     limb_inputs,
     signal_inputs,
     solved_limb,
     structure_of,
-    symbolic,
 )
-from tasks.stages import criteria, redundancy, terms
-from tasks.stages.criteria import LimbCriteria
-from tasks.stages.metrics.margins import NOTHING, LimbLimits
+from tasks.stages import terms
+from tasks.stages.parts import LimbPart, LimbSample
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
 
+SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, Motion, Array]
+"""A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
+
 
 @dataclass(frozen=True)
-class LimbSample:
-    """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector.
+class LimbSolver:
+    """The way from an input `motion` to the joints of a limb: here `motion` is that of all freedoms."""
 
-    `gravity`: a vector, or where the base moves what `tasks.mechanics.recursion.Field` is made of.
-    """
+    motion: ClassVar[str] = ""
+    """Name of the output that has the motion vector of all freedoms; none where that is the input."""
 
-    structure: Structure
-    mounted: limb.Mounted
-    solved: limb.Solved
-    pose: Pose
-    moving: Motion
-    motion: Array
-    gravity: Array
+    def size(self, structure: Structure) -> int:
+        """Return the length of the input `motion`."""
+        return structure.motion_size
 
-    @cached_property
-    def transmission(self) -> Transmission:
-        """What actuators have to do with joints."""
-        return limb.transmission(self.mounted, self.solved)
+    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
+        """Return the solved limb, from the inputs of its program."""
+        motion, signals = inputs["motion"], inputs.get("signals", ABSENT)
+        parameters, mount = inputs["parameters"], inputs["mount"]
+        return (*solved_limb(structure, limb_index, parameters, mount, motion, signals), motion)
 
-    @cached_property
-    def rates(self) -> tuple[list[Scalar], list[Scalar]]:
-        """Velocities and accelerations of all joints, in the order of `Limb.joints`."""
-        return limb.joint_rates(self.mounted, self.solved, self.moving)
 
-    @cached_property
-    def positions(self) -> list[Scalar]:
-        """Positions of all joints, in the order of `Limb.joints`."""
-        return limb.joint_positions(self.mounted, self.solved, self.motion)
-
-    @cached_property
-    def links(self) -> list[tuple[Pose, Motion]]:
-        """Pose and motion of the frame of each link, in world axes."""
-        return limb.link_motions(self.mounted, self.solved)
-
-    @property
-    def link_wrenches(self) -> list[tuple[Array, Array]]:
-        """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
-        own, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
-        return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, own, strict=True)]
-
-    def terms(self, gravity: Array, wanted: tuple[str, ...]) -> Mapping[str, Numbers]:
-        """What the limb adds to the equations of motion in task space, by term."""
-        speed = self.structure.speed(self.motion)
-        return terms.of_limb(self.mounted, self.solved, (self.pose, self.moving), speed, gravity, wanted)
+ALL_FREEDOMS = LimbSolver()
 
 
 SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
@@ -126,142 +95,95 @@ class LimbRequest:
 
     series: tuple[str, ...] = ()
     """Some of SERIES."""
+    reactions: bool = False
+    """Whether reactions follow: statics, and `joint_state` where joints are found by iteration."""
     statics: bool = False
-    """What reactions need: `reactions.SHARES`, and where joints are, `joint_state`."""
-    friction: LimbFriction = NO_FRICTION
-    """What friction needs: see `tasks.features.friction.joints.share`."""
+    """Whether features need `reactions.SHARES`, which reactions need as well."""
     terms: tuple[str, ...] = ()
     """Its terms of the equations of motion, some of `terms.NEEDS`."""
-    limits: LimbLimits = NOTHING
-    """Its margins to limits, from a case input of that name."""
-    reference: bool = False
-    """The `home_jacobian`, its rows of J_IK at the reference pose."""
-    constraints: bool = False
-    """What it holds the platform by, `constraint_rows`, and `home_constraint_rows` at the reference pose."""
+    parts: tuple[LimbPart, ...] = ()
+    """Terms of features."""
     formulation: str = RECURSION
-    """How the wrench is computed, one of FORMULATIONS."""
-    resolved: bool = False
-    """Whether a posture decides some of its freedoms: `motion` is that of the others, and that of all an
-    output, `resolved_motion`."""
-    criteria: LimbCriteria = criteria.NOTHING
-    """Its stiffness and the ends of its capsules, from a case input `elasticity`."""
+    """Formulation of the wrench, one of FORMULATIONS."""
+    solver: LimbSolver = ALL_FREEDOMS
+    """The way from the input `motion` to the joints."""
 
     @property
-    def needs_statics(self) -> bool:
-        """Whether the statics of the limb is needed, for reactions or for friction that depends on them."""
-        return self.statics or self.friction.statics
+    def shares_statics(self) -> bool:
+        """Whether `reactions.SHARES` are among the outputs."""
+        return self.statics or self.reactions
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
-        """Names and shapes of the outputs of `limb_program`, known before it is traced."""
+        """Return names and shapes of the outputs of `limb_program`, known before it is traced."""
         limb_, free = structure.mechanism.limbs[limb_index], structure.freedoms
         driven, redundant = len(limb_.actuators), structure.redundant(limb_index)
         shapes: dict[str, Shape] = {"wrench": (free,), "jacobian": (driven, free), "status": (1,)}
-        shapes |= {"resolved_motion": (structure.motion_size,)} if self.resolved else {}
-        shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.needs_statics else {}
-        size = structure.joint_state_size(limb_index) if self.statics else 0
+        shapes |= {self.solver.motion: (structure.motion_size,)} if self.solver.motion else {}
+        shapes |= reactions.share_shapes(structure.held, driven, redundant) if self.shares_statics else {}
+        size = structure.joint_state_size(limb_index) if self.reactions else 0
         shapes |= {"joint_state": (size,)} if size else {}
-        shapes |= self.friction.shapes(free, driven, redundant, structure.held)
         shapes |= terms.limb_shapes(structure, limb_index, self.terms)
-        shapes |= {"home_jacobian": (driven, free)} if self.reference else {}
-        if self.constraints:
-            rows = (structure.constraint_count(limb_index), structure.held)
-            shapes |= {"constraint_rows": rows, "home_constraint_rows": rows}
-        shapes |= dict.fromkeys(self.limits.margins, (1,))
-        shapes |= self.criteria.shapes(structure, limb_index)
+        for part in self.parts:
+            shapes |= part.shapes(structure, limb_index)
         sizes = SPACE | {"actuator": driven, "joint": len(limb_.joints), "link": len(limb_.links)}
         per_sample = {name: [sizes[dim] for dim in QUANTITIES[name].dims if dim in sizes] for name in self.series}
         return shapes | {name: (math.prod(lengths),) for name, lengths in per_sample.items()}
+
+    def case(self, structure: Structure, limb_index: int) -> dict[str, Shape]:
+        """Return names and shapes of the case inputs of `limb_program`, `gravity` among them."""
+        shapes: dict[str, Shape] = dict(limb_inputs(structure, limb_index))
+        for part in self.parts:
+            shapes |= part.case(structure, limb_index)
+        return shapes
+
+    def outputs(self, sample: LimbSample) -> dict[str, Numbers]:
+        """Return the outputs for one sample."""
+        mounted, undriven = sample.mounted, np.zeros((0, sample.structure.freedoms))
+        result: dict[str, Numbers] = {"wrench": FORMULATIONS[self.formulation](sample, sample.gravity)}
+        rows = limb.jacobian(mounted, sample.solved.tips, sample.transmission)
+        result |= {"jacobian": rows or undriven, "status": [self._status(sample)]}
+        # always in this order: of x - y and y - x a program has the one that it came to first
+        _ = sample.rates, any(part.uses_positions for part in self.parts) and sample.positions
+        series = {name: of(sample) for name, of in SERIES.items() if name in self.series}
+        if self.shares_statics:
+            result |= reactions.share(sample.statics, sample.gravity)
+        result |= sample.terms(self.terms)
+        for part in self.parts:
+            result |= part.terms(sample)
+        if self.solver.motion:
+            result[self.solver.motion] = sample.motion
+        if self.reactions and sample.structure.joint_state_size(sample.limb_index):
+            result["joint_state"] = packed(mounted.limb, sample.solved.states)
+        return result | {name: series[name] for name in self.series}
+
+    def _status(self, sample: LimbSample) -> Scalar:
+        """Return the status of the limb, else the first of its parts'."""
+        status = sample.solved.status
+        for part in self.parts:
+            if (failure := part.failure(sample)) is not None:
+                status = where(status > 0.5, status, failure)
+        return status
 
 
 BARE = LimbRequest()
 
 
-def _status(sample: LimbSample, limits: LimbLimits) -> Scalar:
-    """The status of a limb, also where limits see a joint whose turns are not known."""
-    status, turns = sample.solved.status, sample.solved.turns
-    if turns is None or not limits.positions:
-        return status
-    unknown = where(turns.with_cuts.known, float(Status.OK), float(Status.TURNS_UNKNOWN))
-    return where(status > 0.5, status, unknown)
-
-
 @functools.cache
 def limb_program(family: Family, limb_index: int, asked: LimbRequest = BARE, moving_base: bool = False) -> Program:
-    """Inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
+    """Trace inverse kinematics and dynamics of a limb: its `wrench`, its rows `jacobian` of J_IK, its `status`.
 
-    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError for stiffness of more
-    than actuators of a limb with `every_row`, which rests on a choice of rows.
+    And what else is `asked`. With `moving_base`, `gravity` is a sample input. Raises ValueError where a part of a
+    feature cannot be had of this limb.
     """
     structure = structure_of(family)
-    size = 3 * len(structure.mechanism.given) if asked.resolved else structure.motion_size
-    inputs = {"motion": (size,)} | signal_inputs(family)
-    case, sample = field_inputs(limb_inputs(structure, limb_index), inputs, moving_base)
-    case |= {"limits": asked.limits.shape} if asked.limits != NOTHING else {}
-    case |= asked.criteria.case
-    limb_, undriven = structure.mechanism.limbs[limb_index], np.zeros((0, structure.freedoms))
-    elastic, shapes = asked.criteria.elasticity, asked.shapes(structure, limb_index)
-    spatial = elastic is not None and elastic.spatial
-    if spatial and limb_.every_row:
-        raise ValueError(
-            f"every_row: stiffness of {family.name} got limb {limb_.name} with every row of its tips; expected "
-            "limbs with a choice of rows; leave every_row out, or give the stiffness of actuators alone"
-        )
+    inputs = {"motion": (asked.solver.size(structure),)} | signal_inputs(family)
+    case, sample = field_inputs(asked.case(structure, limb_index), inputs, moving_base)
 
-    def one_sample(
-        parameters: Array,
-        mount: Array,
-        gravity: Array,
-        motion: Array,
-        limits: Array = ABSENT,
-        elasticity: Array = ABSENT,
-        errors: Array = ABSENT,
-        clearances: Array = ABSENT,
-        signals: Array = ABSENT,
-    ) -> dict[str, Numbers]:
-        if asked.resolved:
-            mounted, solved, pose, moving, motion = redundancy.solved_limb(
-                structure, parameters, mount, motion, signals
-            )
-        else:
-            mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
-        sample = LimbSample(structure, mounted, solved, pose, moving, motion, array(gravity))
-        result: dict[str, Numbers] = {"wrench": FORMULATIONS[asked.formulation](sample, array(gravity))}
-        rows = limb.jacobian(mounted, solved.tips, sample.transmission)
-        result |= {"jacobian": rows or undriven, "status": [_status(sample, asked.limits)]}
-        # always in this order: of x - y and y - x a program has the one that it came to first
-        rates, positions = sample.rates[0], sample.positions if asked.limits.positions else ()
-        series = {name: of(sample) for name, of in SERIES.items() if name in asked.series}
-        statics = reactions.LimbStatics(mounted, solved)
-        if asked.needs_statics:
-            result |= reactions.share(statics, array(gravity))
-        if asked.friction != NO_FRICTION:
-            result |= joint_friction.share(statics, moving, array(gravity), asked.friction)
-        if asked.needs_statics and (shared := asked.criteria.sharing) is not None:
-            passive = asked.friction.passive if asked.friction.statics else ()
-            sharing = ElasticSharing(shared, elasticity, arms(family, limb_index))
-            result |= sharing.of(statics, array(gravity), passive)
-        result |= sample.terms(array(gravity), asked.terms)
-        if asked.limits != NOTHING:
-            result |= asked.limits.shares(limits, positions, rates)
-        if asked.reference:
-            home = symbolic(structure, parameters).platform.home
-            result["home_jacobian"] = limb.home_jacobian(mounted, mount_pose(home)) or undriven
-        if asked.constraints:
-            home_pose, none = mount_pose(symbolic(structure, parameters).platform.home), np.zeros((0, structure.held))
-            result["constraint_rows"] = limb.constraint_rows(mounted, solved.tips) or none
-            result["home_constraint_rows"] = limb.home_constraint_rows(mounted, home_pose) or none
-        if elastic is not None:
-            along = criteria.directions(family, elastic.spatial)
-            model = ErrorModel(asked.criteria.errors, errors) if asked.criteria.errors is not None else None
-            loose = LooseParts(asked.criteria.loose, clearances) if asked.criteria.loose is not None else None
-            result |= limb_stiffness(statics, elastic, elasticity, arms(family, limb_index), along, model, loose)
-        result |= {"resolved_motion": motion} if asked.resolved else {}
-        if "joint_state" in shapes:
-            result["joint_state"] = packed(mounted.limb, solved.states)
-        if "ends" in shapes:
-            result["ends"] = criteria.ends(family, limb_index, asked.criteria.capsules, mounted, solved)
-        return result | {name: series[name] for name in asked.series}
+    def one_sample(**values: Array) -> dict[str, Numbers]:
+        solved = asked.solver.solve(structure, limb_index, values)
+        return asked.outputs(LimbSample(structure, limb_index, *solved, array(values["gravity"]), values))
 
-    program = trace(f"{family.name}.{limb_.name}", one_sample, case=case, sample=sample, first=FIRST)
-    require_shapes(program, shapes)
+    name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}"
+    program = trace(name, one_sample, case=case, sample=sample, first=FIRST)
+    require_shapes(program, asked.shapes(structure, limb_index))
     return program

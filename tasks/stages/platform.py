@@ -7,12 +7,13 @@ import functools
 from robots.model import Family
 from robots.types import TWIST
 from tasks.kernels.expression import ABSENT, Array, Numbers
-from tasks.kernels.keys import Indexed, Key, Shapes
+from tasks.kernels.keys import Key, Shapes
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mechanics import recursion
 from tasks.mechanics.recursion import held_directions
 from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, signal_inputs, structure_of, symbolic
 from tasks.stages import terms
+from tasks.stages.parts import PlatformPart, PlatformSample, added, inputs_of
 
 
 def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> Shapes:
@@ -27,36 +28,28 @@ def platform_program(
     held: bool = False,
     moving_base: bool = False,
     asked: tuple[str, ...] = (),
-    loaded: bool = False,
+    parts: tuple[PlatformPart, ...] = (),
 ) -> Program:
-    """The `platform_wrench` that the platform's own motion takes along its free twists.
+    """Trace the `platform_wrench` that the platform's own motion takes along its free twists, less what acts on it.
 
-    On request along those `held`, and the terms of the equations of motion that are `asked`. If it is `loaded`, a
-    sample input `load` (6), a wrench at its reference point in world axes, is taken from it.
+    On request along those `held`, and the terms of the equations of motion that are `asked`. `parts` of features act.
     """
     made = structure_of(family)
 
-    def one_sample(
-        parameters: Array, gravity: Array, motion: Array, load: Array = ABSENT, signals: Array = ABSENT
-    ) -> dict[Key, Numbers]:
-        body = symbolic(made, parameters, signals).platform
-        pose, moving = recursion.unpack(motion, body)
+    def one_sample(**values: Array) -> dict[Key, Numbers]:
+        gravity = values["gravity"]
+        body = symbolic(made, values["parameters"], values.get("signals", ABSENT)).platform
+        pose, moving = recursion.unpack(values["motion"], body)
         own = recursion.platform_wrench(body, pose, moving, gravity)
-        wrench = [x - y for x, y in zip(own, load, strict=True)] if loaded else own
-        if body.forces:
-            applied = recursion.applied_wrench(body, pose, moving)
-            wrench = [x - y for x, y in zip(wrench, applied, strict=True)]
-        result: dict[Key, Numbers] = {"platform_wrench": [wrench[TWIST.index(name)] for name in body.mobility]}
+        moved = added(parts, PlatformSample(body, pose, moving, values, own))
+        result: dict[Key, Numbers] = {"platform_wrench": [moved.wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
-            result["held"] = [wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
-        result |= terms.of_platform(body, pose, moving, gravity, asked)
-        key = Indexed("load_force", terms.PLATFORM)
-        if loaded and key in result:
-            result[key] = [x + load[TWIST.index(name)] for x, name in zip(result[key], body.mobility, strict=True)]
-        return result
+            result["held"] = [moved.wrench[TWIST.index(name)] for name in held_directions(body.mobility)]
+        return result | terms.of_platform(body, (pose, moving), gravity, moved.acting, asked)
 
-    sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
-    samples = {"motion": (made.motion_size,)} | ({"load": (len(TWIST),)} if loaded else {}) | signal_inputs(family)
+    per_case, per_sample = inputs_of(parts, made)
+    sizes = {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)} | per_case
+    samples = {"motion": (made.motion_size,)} | per_sample | signal_inputs(family)
     case, sample = field_inputs(sizes, samples, moving_base)
     program = trace(f"{family.name}.platform", one_sample, case=case, sample=sample, first=("platform_wrench",))
     require_shapes(program, platform_shapes(made, held, asked))

@@ -14,7 +14,6 @@ import numpy as np
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE, reduction
 from robots.types import TWIST
-from tasks.features.friction.joints import carried as carried_by
 from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar
 from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
@@ -169,7 +168,7 @@ def _bearing(statics: reactions.LimbStatics, joint: int, wrench: Sequence[Scalar
     if not statics.mounted.limb.one_variable[joint]:
         return [np.nan] * SPACE["bearing"]
     inward = statics.mounted.base.rotation.T
-    parts = carried_by(statics, joint, (inward @ array(wrench[:3]), inward @ array(wrench[3:])))
+    parts = reactions.bearing_components(statics, joint, (inward @ array(wrench[:3]), inward @ array(wrench[3:])))
     return [
         sqrt(parts[0] * parts[0] + parts[1] * parts[1]),
         sqrt(parts[2] * parts[2] + parts[3] * parts[3]),

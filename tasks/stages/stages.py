@@ -19,25 +19,18 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.friction.groups import FrictionGroup, settles
-from robots.limits import EVEN_SHARING, SharingForm
-from robots.model import Family
-from robots.quantities import QUANTITIES, any_needs, names
-from robots.quantities import Stage as StageName
-from tasks.features.friction.joints import LOAD_PARTS, LimbFriction
+from robots.quantities import names
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values, indexed
 from tasks.kernels.program import Program
-from tasks.mechanics.structure import Structure, structure_of
-from tasks.stages import coupled_friction, terms
-from tasks.stages.assembly import OUTCOME, VELOCITY, actuation_program, assembly_program, assembly_shapes
-from tasks.stages.criteria import NO_CRITERIA, RobotCriteria
-from tasks.stages.limb import RECURSION, LimbRequest, limb_program
-from tasks.stages.metrics.margins import NOTHING, LimbLimits
+from tasks.stages.assembly import actuation_program, assembly_program, assembly_shapes
+from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.platform import platform_program, platform_shapes
 from tasks.stages.reactions import balance_program, balance_shapes, reaction_program
+from tasks.stages.request import OUTCOME, VELOCITY, Request
 
-LOAD_PART = "normal_load_part"
+OF_ROBOT = ("parameters", "gravity")
+"""Case inputs of a limb that all limbs share; others are its own."""
 
 GIVEN: Mapping[Key, Key] = {"force": "given_force", "history": "given_friction", "status": "given_status"}
 """Names of the values that a motion comes with where forces are given, by the inputs of the actuation stage: forces of
@@ -131,118 +124,6 @@ def _taken(source: Key | Rows, values: Arrays) -> NDArray[np.float64]:
     return source.taken(values) if isinstance(source, Rows) else values[source]
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked of a robot family: quantities by name, friction, limits of limbs, and whether the base moves."""
-
-    family: Family
-    wanted: tuple[str, ...] = ()
-    groups: tuple[FrictionGroup, ...] = ()
-    limits: tuple[LimbLimits, ...] = ()
-    moving_base: bool = False
-    formulation: str = RECURSION
-    """How limbs compute their wrenches, one of `tasks.stages.limb.FORMULATIONS`."""
-    loaded: bool = False
-    """Whether something acts on the platform."""
-    design: RobotCriteria = NO_CRITERIA
-    """What is known for criteria of design, whether or not it is wanted."""
-    sharing: SharingForm = EVEN_SHARING.form
-    """How actuators share forces that are not unique, see `robots.limits.ActuatorSharing`."""
-    resolved: bool = False
-    """Whether a posture decides freedoms of a redundant chain, of which `motion` gives the others."""
-    at_states: bool = False
-    """Whether motions are states alone, whose accelerations say nothing, see `assembly_program`."""
-    given: bool = False
-    """Whether actuator forces, friction of all joints and status are values beside the motion, as of a simulation:
-    GIVEN names them. Then forces are not solved for; what limits say of a sample is a margin and no status."""
-
-    @functools.cached_property
-    def criteria(self) -> RobotCriteria:
-        """What criteria that are wanted ask of limbs and assembly."""
-        return self.design.wanted(self.wanted)
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """Terms of the equations of motion that limbs and platform give."""
-        return terms.balanced(self.family.reference, self.wanted, at_states=self.unsolved)
-
-    @property
-    def unsolved(self) -> bool:
-        """Return whether the motion does not decide the actuator forces."""
-        return self.at_states or self.given
-
-    @property
-    def structure(self) -> Structure:
-        """How the family is solved."""
-        return structure_of(self.family)
-
-    def stage_of(self, name: str) -> StageName:
-        """The stage that gives a quantity: statuses come with friction where that may not settle."""
-        row = QUANTITIES[name]
-        return "actuation" if row.varies == "where friction settles" and settles(self.groups) else row.stage
-
-    def of(self, stage: StageName, *kinds: str) -> tuple[str, ...]:
-        """What is wanted of a stage, of some kinds or all, in the order asked for."""
-        found = (name for name in self.wanted if self.stage_of(name) == stage)
-        return tuple(name for name in found if not kinds or QUANTITIES[name].kind in kinds)
-
-    @functools.cached_property
-    def reactions(self) -> tuple[str, ...]:
-        """What is wanted of the joints' reactions."""
-        return tuple(name for name in names("reactions") if name in self.wanted)
-
-    @property
-    def peaks_alone(self) -> bool:
-        """Whether peaks are all that is wanted of reactions, and the same for all friction sets."""
-        return self.reactions == ("peak_reaction",) and not any(self.passive)
-
-    @functools.cached_property
-    def friction(self) -> tuple[LimbFriction, ...]:
-        """What friction asks of each limb; nothing where nobody asks for what it changes."""
-        groups = self.groups if self.of("actuation") or self.reactions else ()
-        return coupled_friction.wanted(self.family, groups, bool(self.reactions))
-
-    @functools.cached_property
-    def passive(self) -> tuple[tuple[int, ...], ...]:
-        """Passive joints with friction of each limb: these change what joints carry."""
-        return tuple(limb.passive for limb in self.friction)
-
-    @property
-    def statics(self) -> bool:
-        """Whether the statics of limbs and platform is needed: for reactions, or for friction that depends on them."""
-        return bool(self.reactions) or coupled_friction.statics(self.friction)
-
-    @functools.cached_property
-    def actuation(self) -> tuple[tuple[Key, ...], tuple[str, ...]]:
-        """Series and metrics of the actuation stage; neither where it is not needed.
-
-        Where passive joints have friction, reactions need it, the net forces, and the status that comes of them.
-        """
-        series: tuple[Key, ...] = tuple(name for name in self.of("actuation", "series"))
-        metrics = tuple(name for name in self.of("actuation") if QUANTITIES[name].reduction)
-        passive = tuple(Indexed("passive_friction", k) for k, joints in enumerate(self.passive) if joints)
-        loads = ("net_force", *passive) if (passive or self.given) and self.reactions else ()
-        outcome = (OUTCOME,) if (loads and not self.given) or "status" in self.of("actuation") else ()
-        return (*series, *outcome, *loads), metrics
-
-    @property
-    def motion(self) -> dict[Key, Key]:
-        """Where the motion of all freedoms is, for stages after the limbs, where it has another name than `motion`."""
-        return {"motion": Indexed("resolved_motion", 0)} if self.resolved else {}
-
-    @property
-    def known(self) -> dict[Key, Shape]:
-        """What limbs have found of motions, for the reactions: where joints are, and the motion of all freedoms."""
-        instances, sizes = enumerate(self.structure.mechanism.instances), self.structure.joint_state_size
-        known: dict[Key, Shape] = dict.fromkeys(self.motion.values(), (self.structure.motion_size,))
-        return known | {Indexed("joint_state", k): (sizes(each.limb),) for k, each in instances if sizes(each.limb)}
-
-    @property
-    def force(self) -> str:
-        """The actuator forces that joints feel: their own friction is inside the drive."""
-        return "net_force" if any(self.passive) or self.given else "force"
-
-
 def stages(request: Request) -> Iterator[Stage]:
     """The stages that a request needs, in the order in which they run."""
     limbs = range(len(request.structure.mechanism.instances))
@@ -258,25 +139,22 @@ def stages(request: Request) -> Iterator[Stage]:
 
 
 def limb(request: Request, k: int) -> Stage:
-    """Inverse kinematics and dynamics of limb k, with what friction, reactions, limits and metrics need of it."""
-    instance = request.structure.mechanism.instances[k]
+    """Inverse kinematics and dynamics of limb k, with what reactions, features and metrics need of it."""
+    instance, structure = request.structure.mechanism.instances[k], request.structure
     asked = LimbRequest(
         series=tuple(name for name in names("limb") if name in request.wanted),
-        statics=bool(request.reactions),
-        friction=request.friction[k],
+        reactions=bool(request.reactions),
+        statics=request.statics,
         terms=request.terms,
-        limits=request.limits[k] if request.limits else NOTHING,
-        reference=any_needs(request.wanted, "reference jacobian"),
-        constraints=any_needs(request.wanted, "constraints"),
+        parts=request.limb_parts(k),
         formulation=request.formulation,
-        criteria=request.criteria.of_limb(k),
-        resolved=request.resolved,
+        solver=request.solver,
     )
     return Stage(
         instance.name,
-        indexed(k, asked.shapes(request.structure, instance.limb)),
+        indexed(k, asked.shapes(structure, instance.limb)),
         functools.partial(limb_program, request.family, instance.limb, asked, request.moving_base),
-        {name: Indexed(name, k) for name in ("mount", "limits", "elasticity", "errors", "clearances")},
+        {name: Indexed(name, k) for name in asked.case(structure, instance.limb) if name not in OF_ROBOT},
         k,
     )
 
@@ -285,62 +163,26 @@ def platform(request: Request) -> Stage:
     """The wrench that the platform's own motion takes, less the load on it."""
     asked = request.terms
     shapes = platform_shapes(request.structure, request.statics, asked)
-    base, load = request.moving_base, request.loaded
-    program = functools.partial(platform_program, request.family, request.statics, base, asked, load)
-    return Stage("platform", shapes, program, {})
+    given = (request.family, request.statics, request.moving_base, asked, request.platform_parts)
+    return Stage("platform", shapes, functools.partial(platform_program, *given), {})
 
 
 def assembly(request: Request) -> Stage:
     """Actuator forces without friction, velocities and status, and metrics that do not depend on friction."""
-    series = request.of("assembly", "series")
-    metrics = tuple(name for name in request.of("assembly") if QUANTITIES[name].reduction)
-    limits = request.limits if any(limits != NOTHING for limits in request.limits) else ()
-    return Stage(
-        "assembly",
-        assembly_shapes(request.structure, series),
-        functools.partial(
-            assembly_program,
-            request.family,
-            metrics,
-            limits,
-            series,
-            request.criteria,
-            request.sharing,
-            at_states=request.unsolved,
-        ),
-        {**request.motion},
-    )
+    series, metrics = request.of("assembly", "series"), request.reduced("assembly")
+    program = functools.partial(assembly_program, request.family, metrics, series, request.robot_parts)
+    return Stage("assembly", assembly_shapes(request.structure, series), program, {**request.motion})
 
 
 def actuation(request: Request) -> Stage:
-    """Friction of one set of parameters, and all that depends on it."""
+    """Series and metrics of actuators for one friction set."""
     series, metrics = request.actuation
     passive = [len(joints) for joints in request.passive]
     sizes: dict[Key, Shape] = {Indexed("passive_friction", k): (count,) for k, count in enumerate(passive) if count}
     sizes |= {"net_force": (len(request.structure.mechanism.actuators),), OUTCOME: (1,)}
-    return Stage(
-        "actuation",
-        {key: sizes[key] for key in series if key in sizes},
-        functools.partial(
-            actuation_program,
-            request.family,
-            request.groups,
-            series,
-            metrics,
-            switched=request.sharing.switched,
-            given=request.given,
-        ),
-        {"velocity": VELOCITY, **(GIVEN if request.given else {})},
-    )
-
-
-def normal_loads(request: Request) -> Stage:
-    """Parts of the normal loads of all joints with friction of one set of parameters."""
-    count = sum(len(group.places) for group in request.groups)
-    program = functools.partial(
-        actuation_program, request.family, request.groups, (LOAD_PART,), (), switched=request.sharing.switched
-    )
-    return Stage("loads", {LOAD_PART: (LOAD_PARTS * count,)}, program, {"velocity": VELOCITY})
+    program = functools.partial(actuation_program, request.family, request.actuator_parts, series, metrics)
+    takes: dict[Key, Key | Rows] = {"velocity": VELOCITY, **(GIVEN if request.given else {})}
+    return Stage("actuation", {key: sizes[key] for key in series if key in sizes}, program, takes)
 
 
 def balance(request: Request) -> Stage:

@@ -8,14 +8,14 @@ limbs' rows of the rate of J_IK below each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from robots.model import Inertia, Mechanism, Platform
+from robots.model import Inertia, Platform
 from robots.quantities import Need, any_needs
 from robots.types import TWIST
-from tasks.kernels.expression import Array, Scalars
+from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb, recursion
@@ -54,16 +54,10 @@ _PULLED = ("gravity_force", "potential")
 """Terms that gravity changes."""
 
 
-def needed(wanted: Iterable[str]) -> tuple[str, ...]:
-    """The terms that some quantities need, in the order of NEEDS."""
+def needed(wanted: Iterable[str], others: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the terms that some quantities need, and `others`, in the order of NEEDS."""
     quantities = tuple(wanted)
-    return tuple(term for term, need in NEEDS.items() if any_needs(quantities, need))
-
-
-def balanced(mechanism: Mechanism, wanted: Iterable[str], *, at_states: bool = False) -> tuple[str, ...]:
-    """The same; with fewer actuators than freedoms also the mass matrix, which tells of what size forces are."""
-    weighed = () if at_states or not mechanism.underactuated else ("kinetic_energy",)
-    return needed((*wanted, *weighed))
+    return tuple(term for term, need in NEEDS.items() if term in others or any_needs(quantities, need))
 
 
 def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:
@@ -121,22 +115,23 @@ def of_limb(
 
 
 def of_platform(
-    body: Platform, pose: Pose, moving: Motion, gravity: Array, terms: tuple[str, ...]
+    body: Platform, moving: tuple[Pose, Motion], gravity: Array, acting: Sequence[Scalar], terms: tuple[str, ...]
 ) -> dict[Key, Array | Scalars]:
-    """The terms of the platform, as `platform_shapes` has them."""
+    """Return the terms of the platform, as `platform_shapes` has them; `acting`: (moment, force) from outside."""
+    pose, motion = moving
     result: dict[str, Array | Scalars] = {}
     if own := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
-        share = equations.platform_share(body, pose, moving, _pull(gravity, terms))
+        share = equations.platform_share(body, pose, motion, _pull(gravity, terms))
         result |= {term: of(share) for term, of in _SHARES.items() if term in own}
     if "coriolis_slope" in result:
-        speed = recursion.free_twist(body, moving)
+        speed = recursion.free_twist(body, motion)
         result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed)
     if "load_force" in terms:
-        acting = recursion.applied_wrench(body, pose, moving)
-        result["load_force"] = array([acting[TWIST.index(name)] for name in body.mobility])
+        whole = acting or np.zeros(len(TWIST))
+        result["load_force"] = array([whole[TWIST.index(name)] for name in body.mobility])
     if "potential" in terms:
         result["potential"] = [equations.platform_energy(body, pose, gravity)]
-    result |= {term: of(body.inertia, pose, moving) for term, of in _BODIES.items() if term in terms}
+    result |= {term: of(body.inertia, pose, motion) for term, of in _BODIES.items() if term in terms}
     return indexed(PLATFORM, result)
 
 

@@ -13,12 +13,12 @@ from robots.model import PLATFORM, Closure, Family, Frame, Inertia, Instance, Li
 from robots.parameters import Parameter
 from robots.quantities import QUANTITIES, names, needing, of_criteria
 from robots.types import BASE, IDENTITY, TRANSLATION, TWIST, ZERO
+from tasks.features.table import request
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mechanics.structure import mount_values, structure_of, with_parameters
-from tasks.stages.assembly import assembly_program
-from tasks.stages.limb import LimbRequest, limb_program
+from tasks.stages import stages
 from tasks.stages.platform import platform_program
 from tests.reference.delta_bodies import parse_delta
 from tests.reference.delta_motion import extension
@@ -77,7 +77,8 @@ def whole_robot(
 ) -> list[tuple[Program, Values]]:
     """All programs of a robot and what goes into each, limbs first; the assembly gets the results of the others."""
     count = len(structure_of(family).mechanism.instances)
-    program = limb_program(family, 0, LimbRequest(series=names("limb"), reference=True))
+    asked = request(family, (*names("limb"), *METRICS))
+    program = stages.limb(asked, 0).program
     steps = [(program, limb_inputs(family, values, k, motion)) for k in range(count)]
     shares = [kernel(program)(inputs, samples) for program, inputs in steps]
     body = {name: steps[0][1][name] for name in ("parameters", "gravity", "motion")}
@@ -90,7 +91,7 @@ def whole_robot(
     joined |= {Indexed("mount", k): mount for k, mount in enumerate(mount_values(family, values))}
     for k, share in enumerate(shares):
         joined |= indexed(k, {name: share[name] for name in ("wrench", "jacobian", "home_jacobian", "status")})
-    return [*steps, (assembly_program(family, METRICS), joined)]
+    return [*steps, (stages.assembly(asked).program, joined)]
 
 
 def motion_input(parts: Sequence[np.ndarray]) -> np.ndarray:

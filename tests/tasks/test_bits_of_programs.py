@@ -26,7 +26,7 @@ def test_series_and_statics_change_no_bit_of_a_limb(name: str) -> None:
     plain = kernel(limb_program(robot.family, 0))(given, SAMPLES)
     assert np.isfinite(plain["wrench"]).all()
     for series, statics in ((names("limb"), False), ((), True), (names("limb"), True)):
-        other = kernel(limb_program(robot.family, 0, LimbRequest(series, statics)))(given, SAMPLES)
+        other = kernel(limb_program(robot.family, 0, LimbRequest(series, reactions=statics)))(given, SAMPLES)
         for output in FIRST:
             np.testing.assert_array_equal(other[output], plain[output])
 

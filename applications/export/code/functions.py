@@ -22,14 +22,17 @@ from robots.types import TWIST
 from tasks.dynamics import inputs
 from tasks.dynamics.inertia import acceleration_program, is_tree, matrix_program
 from tasks.dynamics.records import GRAVITY
+from tasks.features import table
+from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.history import Friction, friction_input
+from tasks.features.sharing import even_weights
 from tasks.kernels.expression import Array
 from tasks.kernels.keys import Indexed, Key, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mechanics.structure import structure_of
 from tasks.stages import equations, stages
-from tasks.stages.assembly import OUTCOME, VELOCITY, even_weights
-from tasks.stages.stages import Request, Rows, Stage
+from tasks.stages.request import OUTCOME, VELOCITY
+from tasks.stages.stages import Rows, Stage
 from tasks.stages.terms import PLATFORM
 
 
@@ -191,7 +194,8 @@ def _plain(program: Program) -> ProgramCall:
 def inverse_dynamics(at: CodeSetting) -> CodeFunction:
     """Actuator forces for a motion, as `tasks.inverse_dynamics`."""
     groups = friction_input(at.robot, at.friction)
-    request = Request(at.robot.family, ("actuator_force", "status") if groups.groups else (), groups.groups)
+    wanted = ("actuator_force", "status") if groups.groups else ()
+    request = table.request(at.robot.family, wanted, FrictionGroups(groups.groups))
     arguments, motion = at.motion(acceleration=True)
     constants = at.constants | {"friction": groups.values[0], "weight": np.zeros(1), "held": np.zeros(0)}
     return CodeFunction(
@@ -239,7 +243,7 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
 def inverse_kinematics(at: CodeSetting) -> CodeFunction:
     """Positions and velocities of the actuators and J_IK, as `tasks.actuator_positions`."""
     robot, family = at.robot, at.robot.family
-    request, structure = Request(family, ("actuator_position",)), structure_of(family)
+    request, structure = table.request(family, ("actuator_position",)), structure_of(family)
     limbs = [_call(stages.limb(request, k)) for k in range(len(robot.mechanism.instances))]
 
     def one_sample(

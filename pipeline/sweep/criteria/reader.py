@@ -215,7 +215,7 @@ def _capsule(section: CapsuleSection) -> Capsule:
 
 def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
     """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
-    from tasks.stages import criteria  # few sweeps ask for it, and it takes kernels and scipy
+    from tasks.features import capsules, criteria  # few sweeps ask for it, and it takes kernels and scipy
 
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():
         rule = "joints or links that give way wherever they share loads"
@@ -224,8 +224,8 @@ def _check(report: Report, family: Family, parameters: CriteriaParameters) -> No
     if not family.reference.is_chain and (key := next((name for name, x in sections.items() if x is not None), "")):
         for problem in criteria.stiffness_problems(family, parameters):
             report((KEY, key), Got(problem), "parts that give way under all that limbs carry", _HINT)
-    asked = criteria.structural(family.reference, parameters)
-    if parameters.capsules is not None and not criteria.pairs(family, asked.wanted(("clearance",))):
+    asked = capsules.capsules_told(family.reference, parameters.capsules)
+    if parameters.capsules is not None and not capsules.pairs(family, asked):
         hint = "Give a radius to links of several limbs, or capsules to platform or base."
         report((KEY, "capsules"), Got("no two capsules to compare"), "capsules of several limbs", hint)
 

@@ -58,6 +58,7 @@ from tasks.dynamics.instant.rest import (
     equal,
     large,
 )
+from tasks.features.friction import coupled
 from tasks.features.friction.forward import ForwardFriction
 from tasks.features.friction.joints import LimbFriction
 from tasks.kernels.derivatives import tangent
@@ -65,7 +66,6 @@ from tasks.kernels.expression import Array, Expression, Mask, Scalar, fma
 from tasks.mathematics.algebra import array, from_columns, is_zero, iterate, total, where
 from tasks.mathematics.solvers import Factors
 from tasks.mechanics import reactions as reactions
-from tasks.stages import coupled_friction
 
 MASSLESS = 1e-12
 """Pivot of the mass matrix, relative to its diagonal, at and below which a freedom has no mass."""
@@ -152,7 +152,7 @@ class Pushed(ABC):
 
     @abstractmethod
     def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """What normal loads need of each limb at an acceleration of the freedoms; see `coupled_friction.inputs`."""
+        """What normal loads need of each limb at an acceleration of the freedoms; see `coupled.inputs`."""
 
     @cached_property
     def factors(self) -> Factors:
@@ -439,7 +439,7 @@ ACCURATE = 1e-9
 TINY, LARGEST = 1e-300, 1e300
 
 
-class _Carried(coupled_friction.PassiveFriction):
+class _Carried(coupled.PassiveFriction):
     """What joints carry under forces that are known, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
@@ -674,7 +674,7 @@ class Loads:
         for place, tau in friction.items():
             if place.actuator >= 0:
                 net[place.actuator] = net[place.actuator] - tau
-        wanted = coupled_friction.wanted(self.family, self.groups)
+        wanted = coupled.wanted(self.family, self.groups)
         robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted))
         passive = array([friction[place] for place in robot.places])
         return [joints[k].load(robot.carried(joints[k].place, passive)) for k in self._loaded]

@@ -43,6 +43,7 @@ from tasks.dynamics.instant.systems import (
     stage_of,
 )
 from tasks.features.compliance import ElasticSharing, LimbElasticity, of_limb
+from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.forward import ForwardFriction
 from tasks.features.friction.joints import LimbFriction
@@ -70,8 +71,6 @@ from tasks.mechanics.structure import (
     structure_of,
     symbolic,
 )
-from tasks.stages import coupled_friction
-from tasks.stages.assembly import joint_kinds
 
 
 @functools.cache
@@ -89,7 +88,7 @@ def motion_program(
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion, signals)
-        joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
+        joints = _joints(family, groups, friction)
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
         sharing = _sharing(family, 0, shared, elasticity)
         own = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
@@ -163,6 +162,11 @@ def limb_motion_program(
     return program
 
 
+def _joints(family: Family, groups: tuple[FrictionGroup, ...], friction: Array) -> list[ForwardFriction]:
+    joints = joint_friction.of_groups(groups, coupled.joint_kinds(family), friction)
+    return [ForwardFriction(joint) for joint in joints]
+
+
 def _elastic_input(shared: LimbElasticity | None) -> dict[str, Shape]:
     return {} if shared is None else {"elasticity": (shared.size,)}
 
@@ -197,7 +201,7 @@ def platform_motion_program(
     axes, and of each limb what `limb_motion_program` gives.
     """
     structure, parts = structure_of(family), layout(family, groups)
-    wanted = coupled_friction.wanted(family, groups)
+    wanted = coupled.wanted(family, groups)
 
     def one_sample(
         parameters: Array, gravity: Array, friction: Array, state: Array, modes: Array, force: Array, load: Array,
@@ -205,7 +209,7 @@ def platform_motion_program(
     ) -> dict[str, Any]:  # fmt: skip
         body = symbolic(structure, parameters, signals).platform
         pose, moving = recursion.unpack(motion, body)
-        joints = [ForwardFriction(joint) for joint in joint_friction.of_groups(groups, joint_kinds(family), friction)]
+        joints = _joints(family, groups, friction)
         now, step = modes_of(parts, modes, state[parts.at["memory"]]), stage_of(parts, stage)
         loaded = LoadedPlatform(body, pose, moving, array(gravity), load)
         pushed = PushedPlatform(state[parts.at["qd"]], force, joints, now, step, loaded, limbs, wanted)
@@ -349,7 +353,7 @@ class Instant:
     def _program(self, part: str, number: int) -> Program:
         elastic = self.constants.elastic
         if part == "limb":
-            wanted = coupled_friction.wanted(self.family, self.groups)[number]
+            wanted = coupled.wanted(self.family, self.groups)[number]
             index = self.structure.mechanism.instances[number].limb
             return limb_motion_program(self.family, index, wanted, self.base, elastic[number][0] if elastic else None)
         if part == "chain":

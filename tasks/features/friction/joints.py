@@ -31,7 +31,7 @@ from tasks.mathematics.algebra import array, from_columns, sqrt, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import Motion
-from tasks.mechanics.reactions import LimbStatics, Wrench
+from tasks.mechanics.reactions import LimbStatics
 
 
 def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
@@ -109,7 +109,7 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
 
     def loads(causes: reactions.Causes) -> list[Scalar]:
         wrenches = statics.joint_wrenches(causes)
-        return [x for joint in wanted.loaded for x in carried(statics, joint, wrenches[joint])]
+        return [x for joint in wanted.loaded for x in reactions.bearing_components(statics, joint, wrenches[joint])]
 
     motion, rows = statics.motion(gravity), COMPONENTS * len(wanted.loaded)
     result["load_own"] = loads(motion)
@@ -122,27 +122,8 @@ def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFr
     return result
 
 
-def carried(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
-    """What the bearings of a joint carry: two components across its axis of moment and of force, then one along it.
-
-    Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
-    is no constraint, or in a screw what friction and drive add to the moment that the force makes.
-    """
-    limb_, tips = statics.mounted.limb, statics.solved.tips
-    if joint < len(limb_.links):
-        link, inward = limb_.links[joint], tips.at[joint].rotation.T
-        along, kind = int(np.flatnonzero(link.axis)[0]), link.joint_kind
-    else:
-        joined = tips.cut_joints[joint - len(limb_.links)]
-        inward, kind = joined.a.axes.T, JOINT_KINDS[joined.kind]
-        along = kind.freedoms[0].axis
-    moment, push = (inward @ array(part) for part in wrench)
-    across = [k for k in range(3) if k != along]
-    return [*moment[across], *push[across], (push if kind.turns else moment)[along]]
-
-
 def bearing_load(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> Scalar:
-    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides; see `carried`."""
+    """Equivalent normal torque [N m] of a joint that turns, or normal force [N] of one that slides."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     return normal_load(kind, bending, radial, abs(carried[4]), arms)
 

@@ -13,7 +13,7 @@ have no unit, and neither size nor gears change them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,6 @@ import numpy as np
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, SPACE, mechanism_sizes
 from robots.status import Status
-from tasks.features.compliance import PlatformStiffness
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import array, inverse, singular_values, sqrt, where
 from tasks.stages.metrics.margins import least
@@ -114,35 +113,32 @@ class Equation:
 
 @dataclass(frozen=True)
 class Posture:
-    """A robot at one instant: J_IK and mass matrix in common units, the status, velocities of the actuators.
+    """A robot at one instant: J_IK and mass matrix in common units, and the status.
 
     `equation` has both in world units, and what else quantities need. `solved` is the status that there would be
-    without limits; `scale` is what freedoms were divided by; `rate` is what singular values of J_IK are compared with;
-    `margin` and `rate_margin` are the least ones to limits of joints; `regularity` is that of
-    `tasks.mechanics.assembly`, `constraint_regularity` the same of what limbs hold.
+    without limits; `scale` is what freedoms were divided by; `found` has by name what features have found.
     """
 
     jacobian: Array
     mass: Array
     status: Scalar
-    velocity: Array
     solved: Scalar
     scale: np.ndarray
     equation: Equation
-    rate: Scalar = 1.0
-    margin: Scalar = 1.0
-    rate_margin: Scalar = 1.0
-    regularity: Scalar = 1.0
-    constraint_regularity: Scalar = 1.0
-    elastic: PlatformStiffness | None = None
-    """The robot's stiffness, where it is asked for."""
-    clearance: Scalar = np.nan
-    """Least distance of capsules [m], where it is asked for."""
+    found: Mapping[str, Any]
 
-    def beside(self, reference: Array) -> Posture:
-        """The same, compared with J_IK (actuator, freedom) of the reference pose in world units."""
-        entries = array(reference / self.scale)
-        return replace(self, rate=sqrt(sum(x * x for x in entries.ravel()) * (1.0 / entries.shape[1])))
+    @property
+    def velocity(self) -> Array:
+        """Velocities of the actuators."""
+        return self.equation.jacobian @ self.equation.speed
+
+    @cached_property
+    def rate(self) -> Scalar:
+        """Number that singular values of J_IK are compared with: their root mean square at the reference pose."""
+        if "reference" not in self.found:
+            return 1.0
+        entries = array(self.found["reference"] / self.scale)
+        return sqrt(sum(x * x for x in entries.ravel()) * (1.0 / entries.shape[1]))
 
     @property
     def failed(self) -> Any:
@@ -183,11 +179,11 @@ class Posture:
         return where(self.solved * solves > 0.5, np.nan, value)
 
     @property
-    def stiffness(self) -> PlatformStiffness:
+    def stiffness(self) -> Any:
         """The robot's stiffness. Raises ValueError where nothing is known of its elasticity."""
-        if self.elastic is None:
+        if "stiffness" not in self.found:
             raise ValueError("elasticity: absent; expected what the parts of the robot give way by")
-        return self.elastic
+        return self.found["stiffness"]
 
     @property
     def platform_margin(self) -> Scalar:
@@ -243,13 +239,13 @@ METRICS: Mapping[str, PoseMetric] = {
     "reachable_share": PoseMetric(lambda p: p.reached, _mean),
     "usable_volume": PoseMetric(lambda p: where(p.failed, 0.0, 1.0), _mean),
     "reachable_volume": PoseMetric(lambda p: p.reached, _mean),
-    "limit_margin": PoseMetric(lambda p: p.unless_unsolved(p.margin)),
-    "velocity_margin": PoseMetric(lambda p: p.unless_unsolved(p.rate_margin)),
+    "limit_margin": PoseMetric(lambda p: p.unless_unsolved(p.found.get("margin", 1.0))),
+    "velocity_margin": PoseMetric(lambda p: p.unless_unsolved(p.found.get("rate_margin", 1.0))),
     "platform_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.platform_margin)),
     "limb_singularity_margin": PoseMetric(lambda p: p.unless_failed(p.limb_margin)),
     "singularity_margin": PoseMetric(lambda p: p.unless_failed(least([p.platform_margin, p.limb_margin]))),
-    "least_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.regularity)),
-    "least_constraint_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.constraint_regularity)),
+    "least_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.found["regularity"])),
+    "least_constraint_regularity": PoseMetric(lambda p: p.where_limbs_solve(p.found["constraint_regularity"])),
     # Yoshikawa's measure of the forward Jacobian, its n-th root so that robots can be compared
     "manipulability": PoseMetric(
         lambda p: p.unless_failed(_product(p.rates)), lambda x, samples, freedoms: x ** (-1.0 / freedoms)
@@ -272,7 +268,7 @@ METRICS: Mapping[str, PoseMetric] = {
     "thermal_shift": PoseMetric(lambda p: p.unless_failed(p.stiffness.thermal_shift)),
     "clearance_shift": PoseMetric(lambda p: p.unless_failed(p.stiffness.clearance_shift)),
     "clearance_turn": PoseMetric(lambda p: p.unless_failed(p.stiffness.clearance_turn)),
-    "clearance": PoseMetric(lambda p: p.unless_unsolved(p.clearance)),
+    "clearance": PoseMetric(lambda p: p.unless_unsolved(p.found["clearance"])),
     "failed_samples": PoseMetric(lambda p: where(p.failed, 1.0, 0.0)),
     "worst_status": PoseMetric(lambda p: p.status),
 }
@@ -336,8 +332,10 @@ def weights(mechanism: Mechanism) -> np.ndarray:
     return np.array([length if name in ANGULAR and not mechanism.is_chain else 1.0 for name in mechanism.freedoms])
 
 
-def posture(mechanism: Mechanism, equation: Equation, status: Scalar, velocity: Array, **others: Any) -> Posture:
-    """A posture from the equations of motion in world units."""
+def posture(
+    mechanism: Mechanism, equation: Equation, status: Scalar, solved: Scalar, found: Mapping[str, Any]
+) -> Posture:
+    """Return a posture from the equations of motion in world units; arguments as the fields of `Posture`."""
     scale = weights(mechanism)
     jacobian, mass = array(equation.jacobian / scale), array(equation.mass / np.outer(scale, scale))
-    return Posture(jacobian, mass, status, velocity, scale=scale, equation=equation, **({"solved": status} | others))
+    return Posture(jacobian, mass, status, solved, scale, equation, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from robots.model import Family, Frame, Instance
 from robots.quantities import names as quantities
 from robots.quantities import needing
 from robots.status import Status
+from tasks.features.friction.feature import FrictionForces
+from tasks.features.limits import supplied
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import kernel, padded
 from tasks.kernels.keys import Indexed
@@ -22,6 +25,7 @@ from tasks.sources import prescribed
 from tasks.stages.assembly import actuation_program, assembly_program
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics.actuators import METRICS, SERIES
+from tasks.stages.parts import ActuatorPart
 from tests.catalogue import TREES
 from tests.tasks.bits import assert_same_bits, bits, padded_last, strided, trimmed
 from tests.tasks.machines import DELTAS, HEXAPOD, limb_inputs, motion_input, scaled, states, whole_robot
@@ -129,13 +133,19 @@ def test_condition_is_that_of_the_jacobian() -> None:
     assert worst == pytest.approx(np.linalg.cond(np.moveaxis(jacobians, -1, 0)).max(), rel=1e-9)
 
 
+def _parts(groups: tuple[FrictionGroup, ...], wanted: Sequence[tuple[str, ...]]) -> tuple[ActuatorPart, ...]:
+    limits = supplied([name for names in wanted for name in names])
+    assert limits is not None
+    return FrictionForces(groups), limits
+
+
 @pytest.mark.parametrize("law", CURVES)
 def test_actuation_compiled_equals_interpreted(law: str) -> None:
     family = catalog.family("delta_3rr2rrr")
     names = tuple(parameter.name for parameter in CURVES[law].parameters)
     motors = FrictionGroup("", law, "constant", select(family.reference, "actuated"), names)
     wanted = [tuple(name for name in table if name not in needing("motors")) for table in (SERIES, METRICS)]
-    program = actuation_program(family, (motors,), *wanted)
+    program = actuation_program(family, _parts((motors,), wanted), *wanted)
     rng, cases = np.random.default_rng(2), 4
     inputs: dict[str, Any] = {
         "friction": rng.uniform(size=(cases, len(CURVES[law].parameters))),

@@ -11,11 +11,11 @@ from robots import catalog
 from robots.quantities import QUANTITIES, names
 from tasks import inverse_dynamics
 from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.features.table import request
 from tasks.mathematics.algebra import array
 from tasks.stages import limb, stages
 from tasks.stages.limb import FORMULATIONS, RECURSION
 from tasks.stages.metrics import actuators, poses
-from tasks.stages.stages import Request
 from tests.tasks.machines import states, twist
 
 ROBOT = catalog.build("delta_3rr2rrr")
@@ -34,7 +34,7 @@ def test_each_quantity_has_its_mathematics() -> None:
 
 def test_the_limbs_and_the_assembly_give_what_they_say() -> None:
     wanted = (*names("limb"), *names("assembly", "series"), "condition", "largest_effective_mass")
-    *limbs, platform, assembly = stages.stages(Request(ROBOT.family, wanted))
+    *limbs, platform, assembly = stages.stages(request(ROBOT.family, wanted))
     for stage in (*limbs, platform, assembly):
         shapes = {stage.gives(name): shape for name, (shape, _) in stage.program.outputs.items()}
         reduced = ("condition", "largest_effective_mass") if stage is assembly else ()

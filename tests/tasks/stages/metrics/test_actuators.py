@@ -8,6 +8,8 @@ import pytest
 from robots import catalog
 from robots.friction.groups import FrictionGroup, select
 from robots.quantities import needing
+from tasks.features.friction.feature import FrictionForces
+from tasks.features.limits import Supplied
 from tasks.kernels.kernel import Kernel, padded
 from tasks.stages.assembly import actuation_program
 from tasks.stages.metrics import actuators
@@ -20,6 +22,7 @@ SERIES, METRICS = (
     {name: each for name, each in table.items() if name not in needing("motors")}
     for table in (actuators.SERIES, actuators.METRICS)
 )
+LIMITED = Supplied(electric=False, limited=True, fed=False)
 SAMPLES = 21
 COULOMB, VISCOUS = 0.3, 0.05
 CAPACITY = (2.0, np.inf, 5.0)
@@ -28,7 +31,7 @@ TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
 
 def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dict[str, np.ndarray]:
     """All series and metrics for one friction set, (actuators, samples) and (actuators,)."""
-    made = actuation_program(FAMILY, (MOTORS,), tuple(SERIES), tuple(METRICS))
+    made = actuation_program(FAMILY, (FrictionForces((MOTORS,)), LIMITED), tuple(SERIES), tuple(METRICS))
     samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}
     case = {"friction": np.array([[COULOMB, VISCOUS]]), "capacity": np.tile(CAPACITY, 3)[None]}
@@ -80,7 +83,7 @@ def test_energies_balance() -> None:
 
 def shares(groups: tuple[FrictionGroup, ...], friction: np.ndarray, force: np.ndarray) -> np.ndarray:
     """The friction share (actuator,) of a motion with these forces without friction (actuator, samples)."""
-    made = actuation_program(FAMILY, groups, (), ("friction_share",))
+    made = actuation_program(FAMILY, (FrictionForces(groups),), (), ("friction_share",))
     given = {"force": force, "velocity": samples()[1], "status": np.zeros((1, SAMPLES))}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in given.items()}
     wide["weight"] = padded_last(trapezoid_weights(TIMES)[None], padded(SAMPLES))[None]

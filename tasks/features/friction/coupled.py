@@ -8,6 +8,7 @@ rows, see `tasks.features.friction.joints`; they are iterated with the laws unti
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from robots import limits
 from robots.friction.groups import FrictionGroup
-from robots.limits import JointPlace
+from robots.limits import MOTOR, JointPlace
 from robots.model import Family
 from robots.status import Status
 from tasks.features.friction import joints as joint_friction
@@ -53,6 +55,20 @@ class FrictionSolution:
     status: Scalar
     load_parts: Sequence[Scalars] = ()
     friction_parts: Sequence[Scalars] = ()
+
+
+@functools.cache
+def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
+    """Whether each joint with one variable turns or slides."""
+    mechanism = family.reference
+    result: dict[JointPlace, str] = {}
+    for place, simple in limits.places(mechanism).values():
+        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
+        if place.joint == MOTOR:
+            result[place] = mechanism.actuator_kinds[place.actuator]
+        elif simple:
+            result[place] = (*(link.kind for link in limb.links), *(cut.kind for cut in limb.cuts))[place.joint]
+    return result
 
 
 def wanted(family: Family, groups: Sequence[FrictionGroup], statics: bool = False) -> tuple[LimbFriction, ...]:
@@ -102,15 +118,16 @@ def solve(
     family: Family,
     groups: Sequence[FrictionGroup],
     joints: Sequence[JointFriction],
-    force: Array,
-    velocity: Array,
+    actuators: tuple[Array, Array],
     shares: Mapping[str, Any],
     parts: bool = False,
 ) -> FrictionSolution:
     """Friction of all joints and actuator forces, from those without friction; `shares` as `inputs` lists them.
 
-    With `parts`, what normal loads and friction are made of.
+    actuators: their forces without friction and their velocities. With `parts`, what normal loads and friction are made
+    of.
     """
+    force, velocity = actuators
     robot = PassiveFriction(family, wanted(family, groups), array(force), shares)
     passive = [joint for joint in joints if joint.place.actuator < 0]
     remembered = remembering(groups)
@@ -157,16 +174,16 @@ def given_solution(
     family: Family,
     groups: Sequence[FrictionGroup],
     joints: Sequence[JointFriction],
-    force: Array,
-    velocity: Array,
+    actuators: tuple[Array, Array],
     shares: Mapping[str, Any],
     parts: bool = False,
 ) -> FrictionSolution:
     """Return the solution where actuator forces and friction of all joints are known, as of a simulated motion.
 
-    force: of the actuators, friction included; `shares` as `inputs` lists them, with the friction of all joints as
-    `history`. What friction adds to the forces is that of the actuators and A tau of the passive joints.
+    actuators: their forces, friction included, and their velocities; `shares` as `inputs` lists them, with the friction
+    of all joints as `history`. Friction adds that of the actuators and A tau of the passive joints to the forces.
     """
+    force, velocity = actuators
     at = dict(zip(places(groups), shares.get("history", ()), strict=True))
     limbs = wanted(family, groups)
     none: Scalar = 0.0

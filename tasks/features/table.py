@@ -1,0 +1,53 @@
+"""The features that there are, in the order in which their terms are added, and requests that have them all."""
+
+from __future__ import annotations
+
+from robots.model import Family
+from tasks.features.capsules import RobotCapsules
+from tasks.features.criteria import Criteria
+from tasks.features.friction.feature import FrictionGroups
+from tasks.features.limits import JointLimits, Supply
+from tasks.features.loads import PlatformForces, PlatformLoad
+from tasks.features.redundancy.feature import Redundancy
+from tasks.features.sharing import Sharing
+from tasks.features.singularities import Constraints, ReferenceJacobian
+from tasks.features.underactuation import Underactuation
+from tasks.stages.limb import RECURSION
+from tasks.stages.request import Feature, Request
+
+FEATURES: tuple[type[Feature], ...] = (
+    Redundancy,
+    PlatformLoad,
+    PlatformForces,
+    FrictionGroups,
+    Supply,
+    Sharing,
+    ReferenceJacobian,
+    Constraints,
+    Underactuation,
+    JointLimits,
+    Criteria,
+    RobotCapsules,
+)
+"""Kinds of features; a new one is a module of this folder and a row here."""
+
+
+def request(
+    family: Family,
+    wanted: tuple[str, ...] = (),
+    *features: Feature,
+    moving_base: bool = False,
+    formulation: str = RECURSION,
+    at_states: bool = False,
+    given: bool = False,
+) -> Request:
+    """Return a request with all features: `features` with their settings, others without; see `Request`.
+
+    Raises ValueError for two features of a kind, and for one that is not in FEATURES.
+    """
+    told = {type(feature): feature for feature in features}
+    if told.keys() - set(FEATURES) or len(told) < len(features):
+        kinds = ", ".join(type(feature).__name__ for feature in features)
+        raise ValueError(f"features: got {kinds}; expected at most one of each kind of tasks.features.table.FEATURES")
+    every = tuple(told.get(kind) or kind() for kind in FEATURES)
+    return Request(family, wanted, every, moving_base, formulation, at_states, given)

@@ -1,0 +1,255 @@
+"""Parts of programs: records of one sample, and the terms that a feature adds to them.
+
+A feature of `tasks.features` adds a `LimbPart` to the program of a limb, and a `Part` to that of the platform, of the
+assembly or of the actuators. A part says which inputs it takes, and works on the sample of its program. Programs know
+parts by these functions alone. Parts are hashable: equal parts give the same program, which is traced once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import numpy as np
+
+from robots.drives import Motor
+from robots.limits import Capacity
+from robots.model import Platform
+from tasks.kernels.expression import Array, Mask, Numbers, Scalar, Scalars
+from tasks.kernels.keys import Shape, Shapes
+from tasks.mathematics.algebra import where
+from tasks.mechanics import limb
+from tasks.mechanics.assembly import Reference
+from tasks.mechanics.drives import Transmission
+from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.structure import Structure
+from tasks.stages import terms
+
+S = TypeVar("S")
+
+NONE: Shapes = {}
+"""No inputs or outputs."""
+
+
+@dataclass(frozen=True)
+class LimbSample:
+    """A limb at one instant, its kinematics solved, with pose and motion of the platform and the `motion` vector.
+
+    `gravity`: a vector, or where the base moves what `tasks.mechanics.recursion.Field` is made of. `inputs`: those of
+    the program by name.
+    """
+
+    structure: Structure
+    limb_index: int
+    mounted: limb.Mounted
+    solved: limb.Solved
+    pose: Pose
+    moving: Motion
+    motion: Array
+    gravity: Array
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+
+    @cached_property
+    def transmission(self) -> Transmission:
+        """Relation between actuators and joints."""
+        return limb.transmission(self.mounted, self.solved)
+
+    @cached_property
+    def statics(self) -> LimbStatics:
+        """Wrenches in the joints by their causes."""
+        return LimbStatics(self.mounted, self.solved)
+
+    @cached_property
+    def rates(self) -> tuple[list[Scalar], list[Scalar]]:
+        """Velocities and accelerations of all joints, in the order of `Limb.joints`."""
+        return limb.joint_rates(self.mounted, self.solved, self.moving)
+
+    @cached_property
+    def positions(self) -> list[Scalar]:
+        """Positions of all joints, in the order of `Limb.joints`."""
+        return limb.joint_positions(self.mounted, self.solved, self.motion)
+
+    @cached_property
+    def links(self) -> list[tuple[Pose, Motion]]:
+        """Pose and motion of the frame of each link, in world axes."""
+        return limb.link_motions(self.mounted, self.solved)
+
+    @property
+    def link_wrenches(self) -> list[tuple[Array, Array]]:
+        """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
+        own, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
+        return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, own, strict=True)]
+
+    def terms(self, names: tuple[str, ...]) -> Mapping[str, Numbers]:
+        """Return the limb's terms of the equations of motion in task space, by name."""
+        speed = self.structure.speed(self.motion)
+        return terms.of_limb(self.mounted, self.solved, (self.pose, self.moving), speed, self.gravity, names)
+
+
+@dataclass(frozen=True)
+class LimbPart:
+    """Terms that a feature adds to the program of one limb."""
+
+    @property
+    def uses_positions(self) -> bool:
+        """Return whether it reads positions of joints, which are computed first, so that the order of nodes stays."""
+        return False
+
+    def case(self, structure: Structure, limb_index: int) -> Shapes:
+        """Return its case inputs, by name."""
+        return NONE
+
+    def shapes(self, structure: Structure, limb_index: int) -> Shapes:
+        """Return names and shapes of what it adds to the outputs."""
+        return NONE
+
+    def failure(self, sample: LimbSample) -> Scalar | None:
+        """Return a status that counts where the limb itself is OK; None where there is none."""
+        return None
+
+    def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
+        """Return its outputs for one sample."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class PlatformSample:
+    """The platform at one instant: `wrench`, (moment, force) that its motion takes less what acts on it, world axes.
+
+    `acting`: (moment, force) from outside at the reference point, empty where nothing acts.
+    """
+
+    body: Platform
+    pose: Pose
+    moving: Motion
+    inputs: Mapping[str, Array]
+    wrench: Sequence[Scalar]
+    acting: Sequence[Scalar] = ()
+
+
+@dataclass(frozen=True)
+class RobotSample:
+    """A robot at one instant, put together from its limbs.
+
+    inputs: of the program by name, those of limbs by number; speed: rates of the freedoms; jacobian: J_IK (actuator,
+    freedom); home: that of the reference pose, where it is compared; wrench (freedom,): what the motion takes;
+    acting: J_IK of the actuators that give force; loose: whether limbs cannot hold the platform; solved: the status
+    without limits of joints; found: what parts have found, by name, for metrics and series.
+    """
+
+    structure: Structure
+    inputs: Mapping[str, Any]
+    motion: Array
+    speed: Array
+    jacobian: Array
+    home: Reference | None
+    wrench: Array
+    acting: Array
+    forces: Sequence[Scalar] = ()
+    loose: Mask = False
+    solved: Scalar = 0.0
+    status: Scalar = 0.0
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+    def of_limbs(self, name: str) -> list[Any]:
+        """Return an output of all limbs that have it, in their order."""
+        return [value for _, value in sorted(self.inputs.get(name, {}).items())]
+
+    def terms(self, names: Sequence[str]) -> dict[str, Array]:
+        """Return terms of the equations of motion of the robot, by name."""
+        return terms.summed(names, self.inputs)
+
+
+@dataclass(frozen=True)
+class ActuatorSample:
+    """The actuators of a robot at one instant.
+
+    inputs: of the program by name; free: forces without friction; force: with it; net: what joints get of them;
+    solved: status of the motion; unsettled: 1 where the sample fails by a feature, with the status `failure`; motors,
+    capacities: of each actuator; outputs: what else there is to be asked for, by key.
+    """
+
+    structure: Structure
+    inputs: Mapping[str, Any]
+    free: Scalars
+    velocity: Array
+    solved: Scalar
+    force: Sequence[Scalar]
+    net: Scalars
+    motors: Sequence[Motor]
+    capacities: Sequence[Capacity]
+    unsettled: Scalar = 0.0
+    failure: Scalar = 0.0
+    outputs: Mapping[Any, Numbers] = field(default_factory=dict)
+
+    @property
+    def bad(self) -> Scalar:
+        """NaN where the sample has no result, else zero."""
+        failed: Scalar = where(self.solved > 0.5, np.nan, 0.0)
+        return failed + where(self.unsettled > 0.5, np.nan, 0.0)
+
+    @property
+    def outcome(self) -> Scalar:
+        """Status of the motion, else that of features."""
+        return where(self.solved > 0.5, self.solved, self.unsettled * self.failure)
+
+
+Place = Literal["force", "status", "posture"]
+"""Places of parts in the assembly: forces, status from them, what metrics and series read."""
+
+
+@dataclass(frozen=True)
+class Part(Generic[S]):
+    """Terms that a feature adds to the program of platform, assembly or actuators."""
+
+    place: ClassVar[Place] = "posture"
+    """When it is added in the assembly."""
+    equations: ClassVar[tuple[str, ...]] = ()
+    """Terms of the equations of motion that it reads, see `terms.NEEDS`."""
+
+    @property
+    def label(self) -> str:
+        """What the name of the program says of it."""
+        return ""
+
+    @property
+    def of_limbs(self) -> Sequence[LimbPart | None]:
+        """Parts of the limbs whose outputs it reads, in their order; none where it reads none."""
+        return ()
+
+    def case(self, structure: Structure) -> Shapes:
+        """Return its case inputs, by key."""
+        return NONE
+
+    def sample(self, structure: Structure) -> Shapes:
+        """Return its sample inputs, by key, without what limbs give."""
+        return NONE
+
+    def add_to(self, sample: S) -> S:
+        """Return the sample with the part's terms."""
+        raise NotImplementedError
+
+
+RobotPart = Part[RobotSample]
+PlatformPart = Part[PlatformSample]
+ActuatorPart = Part[ActuatorSample]
+
+
+def added(parts: Sequence[Part[S]], sample: S) -> S:
+    """Return a sample with the terms of some parts, in their order."""
+    for part in parts:
+        sample = part.add_to(sample)
+    return sample
+
+
+def inputs_of(parts: Sequence[Part[Any]], structure: Structure) -> tuple[dict[Any, Shape], dict[Any, Shape]]:
+    """Return case and sample inputs of some parts."""
+    case: dict[Any, Shape] = {}
+    sample: dict[Any, Shape] = {}
+    for part in parts:
+        case |= part.case(structure)
+        sample |= part.sample(structure)
+    return case, sample

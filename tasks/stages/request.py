@@ -1,0 +1,217 @@
+"""Requests: quantities of a robot family by name, and the features that have a part in them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from robots.model import Family
+from robots.quantities import QUANTITIES, Need, any_needs, names
+from robots.quantities import Stage as StageName
+from tasks.kernels.keys import Indexed, Key, Shape
+from tasks.mechanics.structure import Structure, structure_of
+from tasks.stages import terms
+from tasks.stages.limb import ALL_FREEDOMS, RECURSION, LimbSolver
+from tasks.stages.parts import ActuatorPart, LimbPart, PlatformPart, RobotPart
+
+VELOCITY = "actuator_velocity"
+"""The series that is always there, because actuation needs it."""
+
+OUTCOME = "outcome"
+"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
+
+F = TypeVar("F", bound="Feature")
+
+
+class Feature:
+    """A feature of the dynamics: settings of a user, and what they add to the programs of a request.
+
+    One module of `tasks.features` each, listed in `tasks.features.table.FEATURES`. A feature is a frozen dataclass
+    whose fields have defaults; with these it adds nothing, unless quantities or the robot ask for it. Where it returns
+    None or nothing, no text of a program changes.
+    """
+
+    @property
+    def settles(self) -> bool:
+        """Return whether a sample may fail by it for one friction set, so that status is found with the actuators."""
+        return False
+
+    def solver(self, request: Request) -> LimbSolver | None:
+        """Return how limbs are solved, where the feature decides that."""
+        return None
+
+    def passive(self, request: Request, k: int) -> tuple[int, ...]:
+        """Return the passive joints of limb k, by number in `Limb.joints`, in which it has forces."""
+        return ()
+
+    def statics(self, request: Request) -> bool:
+        """Return whether it needs the statics of limbs and platform, see `tasks.mechanics.reactions.share`."""
+        return False
+
+    def of_limb(self, request: Request, k: int) -> LimbPart | None:
+        """Return its terms in limb k."""
+        return None
+
+    def of_platform(self, request: Request) -> PlatformPart | None:
+        """Return its terms in what the platform's motion takes."""
+        return None
+
+    def of_robot(self, request: Request) -> RobotPart | None:
+        """Return its terms in the assembly: before friction, the same for all friction sets."""
+        return None
+
+    def of_actuators(self, request: Request) -> ActuatorPart | None:
+        """Return its terms in the actuators, for one friction set."""
+        return None
+
+    def limb_parts(self, request: Request) -> tuple[LimbPart | None, ...]:
+        """Return its terms in all limbs."""
+        return tuple(self.of_limb(request, k) for k in range(len(request.structure.mechanism.instances)))
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to a robot family: quantities by name, and features with their settings.
+
+    `tasks.features.table.request` makes one, with all features that there are.
+    """
+
+    family: Family
+    wanted: tuple[str, ...] = ()
+    features: tuple[Feature, ...] = ()
+    moving_base: bool = False
+    formulation: str = RECURSION
+    """The formulation by which limbs compute their wrenches, one of `tasks.stages.limb.FORMULATIONS`."""
+    at_states: bool = False
+    """Whether motions are states alone, whose accelerations say nothing."""
+    given: bool = False
+    """Whether actuator forces, friction of all joints and status are values beside the motion, as of a simulation:
+    `tasks.stages.stages.GIVEN` names them. Then forces are not solved for; what limits say of a sample is a margin
+    and no status."""
+
+    def feature(self, kind: type[F]) -> F:
+        """Return the feature of a kind. Raises StopIteration where the request has none."""
+        return next(each for each in self.features if isinstance(each, kind))
+
+    def with_features(self, *features: Feature) -> Request:
+        """Return the request with other settings of some of its features."""
+        others = {type(feature): feature for feature in features}
+        return replace(self, features=tuple(others.get(type(each), each) for each in self.features))
+
+    @property
+    def unsolved(self) -> bool:
+        """Return whether the motion does not decide the actuator forces."""
+        return self.at_states or self.given
+
+    @property
+    def structure(self) -> Structure:
+        """Structure of the family."""
+        return structure_of(self.family)
+
+    def needs(self, name: Need) -> bool:
+        """Return whether a quantity needs something, see `robots.quantities.Need`."""
+        return any_needs(self.wanted, name)
+
+    def stage_of(self, name: str) -> StageName:
+        """Return the stage that gives a quantity: statuses come with friction where that may not settle."""
+        row = QUANTITIES[name]
+        settles = row.varies == "where friction settles" and any(feature.settles for feature in self.features)
+        return "actuation" if settles else row.stage
+
+    def of(self, stage: StageName, *kinds: str) -> tuple[str, ...]:
+        """Return the quantities of a stage, of some kinds or all, in the order asked for."""
+        found = (name for name in self.wanted if self.stage_of(name) == stage)
+        return tuple(name for name in found if not kinds or QUANTITIES[name].kind in kinds)
+
+    def reduced(self, stage: StageName) -> tuple[str, ...]:
+        """Return the quantities of a stage that are reduced over time."""
+        return tuple(name for name in self.of(stage) if QUANTITIES[name].reduction)
+
+    @functools.cached_property
+    def reactions(self) -> tuple[str, ...]:
+        """Quantities of the joints' reactions."""
+        return tuple(name for name in names("reactions") if name in self.wanted)
+
+    @property
+    def peaks_alone(self) -> bool:
+        """Whether peaks are all that is wanted of reactions, and the same for all friction sets."""
+        return self.reactions == ("peak_reaction",) and not any(self.passive)
+
+    @functools.cached_property
+    def passive(self) -> tuple[tuple[int, ...], ...]:
+        """Passive joints of each limb with forces of a feature, which change what joints carry."""
+        limbs = range(len(self.structure.mechanism.instances))
+        return tuple(tuple(j for each in self.features for j in each.passive(self, k)) for k in limbs)
+
+    @functools.cached_property
+    def statics(self) -> bool:
+        """Whether statics of limbs and platform is needed: for reactions, or for features that depend on them."""
+        return bool(self.reactions) or any(feature.statics(self) for feature in self.features)
+
+    @functools.cached_property
+    def solver(self) -> LimbSolver:
+        """How limbs are solved."""
+        found = (feature.solver(self) for feature in self.features)
+        return next((solver for solver in found if solver is not None), ALL_FREEDOMS)
+
+    def limb_parts(self, k: int) -> tuple[LimbPart, ...]:
+        """Return the terms of all features in limb k."""
+        return _present([feature.of_limb(self, k) for feature in self.features])
+
+    @functools.cached_property
+    def platform_parts(self) -> tuple[PlatformPart, ...]:
+        """Terms of all features in the platform."""
+        return _present([feature.of_platform(self) for feature in self.features])
+
+    @functools.cached_property
+    def robot_parts(self) -> tuple[RobotPart, ...]:
+        """Terms of all features in the assembly."""
+        return _present([feature.of_robot(self) for feature in self.features])
+
+    @functools.cached_property
+    def actuator_parts(self) -> tuple[ActuatorPart, ...]:
+        """Terms of all features in the actuators."""
+        return _present([feature.of_actuators(self) for feature in self.features])
+
+    @functools.cached_property
+    def terms(self) -> tuple[str, ...]:
+        """Terms of the equations of motion that limbs and platform give."""
+        return terms.needed(self.wanted, [name for part in self.robot_parts for name in part.equations])
+
+    @functools.cached_property
+    def actuation(self) -> tuple[tuple[Key, ...], tuple[str, ...]]:
+        """Series and metrics of the actuation stage; neither where it is not needed.
+
+        Where passive joints have forces, reactions need these, the net forces, and the status that comes of them.
+        """
+        series: tuple[Key, ...] = tuple(name for name in self.of("actuation", "series"))
+        passive = tuple(Indexed("passive_friction", k) for k, joints in enumerate(self.passive) if joints)
+        loads = ("net_force", *passive) if (passive or self.given) and self.reactions else ()
+        outcome = (OUTCOME,) if (loads and not self.given) or "status" in self.of("actuation") else ()
+        return (*series, *outcome, *loads), self.reduced("actuation")
+
+    @property
+    def motion(self) -> dict[Key, Key]:
+        """Where the motion of all freedoms is, for stages after the limbs, where it has another name than `motion`."""
+        return {"motion": Indexed(self.solver.motion, 0)} if self.solver.motion else {}
+
+    @property
+    def known(self) -> dict[Key, Shape]:
+        """Values that limbs have found of motions, for the reactions: states of joints, motion of all freedoms."""
+        instances, sizes = enumerate(self.structure.mechanism.instances), self.structure.joint_state_size
+        known: dict[Key, Shape] = dict.fromkeys(self.motion.values(), (self.structure.motion_size,))
+        return known | {Indexed("joint_state", k): (sizes(each.limb),) for k, each in instances if sizes(each.limb)}
+
+    @property
+    def force(self) -> str:
+        """The actuator forces that joints feel: their own friction is inside the drive."""
+        return "net_force" if any(self.passive) or self.given else "force"
+
+
+P = TypeVar("P")
+
+
+def _present(parts: Sequence[P | None]) -> tuple[P, ...]:
+    return tuple(part for part in parts if part is not None)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robots.types import JointKind, Number, Vector
+from robots.types import BASE, JointKind, Number, Vector
 
 Ratios = tuple[tuple[str, "Number"], ...]
 """Joints of the tree by name, and turns per unit of each; absent: 0."""
@@ -73,6 +73,24 @@ class Drive:
     def constant(self) -> bool:
         """Whether the ratios are all that there is."""
         return self.position is None
+
+
+SLOW = 10.0
+"""Speed of a rotor over that of its joint up to which its gyroscopic moment is not small."""
+COUPLED = "Say coupling: 1 in its spins; the default 0 is for rotors that turn much faster than their joints."
+"""Remedy where that moment is left out."""
+
+
+def uncoupled(drives: Sequence[Drive]) -> Iterator[str]:
+    """Yield the drives with a rotor that turns slowly, on a link, whose effects on that link are left out."""
+    for drive in drives:
+        for spin in drive.spins:
+            numbers = (spin.coupling, spin.inertia, spin.share, *(ratio for _, ratio in drive.ratios))
+            if spin.carrier == BASE or not all(isinstance(x, int | float) for x in numbers):
+                continue
+            speeds = [abs(float(ratio) * float(spin.share)) for _, ratio in drive.ratios]
+            if not spin.coupling and spin.inertia and speeds and max(speeds) <= SLOW:
+                yield drive.name
 
 
 def check(limb: str, joints: Sequence[str], drives: Sequence[Drive]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,6 +29,7 @@ from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
 from robots import catalog, limits
 from robots.coupled import grounded, grounds_of, homes_of
+from robots.drives import COUPLED, uncoupled
 from robots.expressions.expression import GEOMETRIC, Expression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
@@ -294,13 +296,18 @@ def find_family(name: str) -> Family:
 def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
     """Build the robot of a robot file with these parameters (SI units), defaults for the others.
 
-    Raises InputError with all problems of the file, and ParameterError.
+    A slow rotor without its gyroscopic moment is a UserWarning. Raises InputError with all problems of the file, and
+    ParameterError.
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "yours.yaml")
         >>> ls.robots.read("yours.yaml").name
         'five_bar'
     """
-    return Robot.of(read_description(path).family, parameters)
+    robot = Robot.of(read_description(path).family, parameters)
+    for limb in robot.mechanism.limbs:
+        for name in dict.fromkeys(uncoupled(limb.drives)):
+            warnings.warn(f"{path}: a rotor of drive {name} has no gyroscopic moment. {COUPLED}", stacklevel=2)
+    return robot
 
 
 def name_from(name: str, folder: str | os.PathLike[str]) -> str:

@@ -149,7 +149,8 @@ class SpinSection(Section):
     axis: ThreeValues = Field(description="direction of its axis in that body, of length 1")
     share: Value = Field(default=1.0, description="its speed per speed of the drive")
     coupling: Value = Field(
-        default=0.0, description="1 for all effects of the spin, 0 for those of its own energy alone"
+        default=0.0,
+        description="1 for all effects of the spin, gyroscopic ones too; 0, the default, for its own energy alone",
     )
 
 

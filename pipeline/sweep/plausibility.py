@@ -11,6 +11,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.reading import Reading
+from robots.drives import COUPLED, SLOW, uncoupled
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import joints
 from robots.model import Mechanism
@@ -37,8 +38,19 @@ def warnings(reading: Reading) -> Iterator[Problem]:
     if reading.mechanism is not None and reading.mechanism.is_chain:
         for trajectory in reading.trajectories:
             yield from _large_angles(reading, trajectory, reading.mechanism)
+    if reading.mechanism is not None:
+        yield from _uncoupled_spins(reading, reading.mechanism)
     if reading.design is not None:
         yield from _heavy_payloads(reading, reading.design)
+
+
+def _uncoupled_spins(reading: Reading, mechanism: Mechanism) -> Iterator[Problem]:
+    """Warn of rotors that turn about as fast as their joints, without their moments on the links that carry them."""
+    for limb in mechanism.limbs:
+        for name in dict.fromkeys(uncoupled(limb.drives)):
+            got = f"a rotor of drive {name} without its gyroscopic moment on the link that carries it"
+            rule = f"coupling above 0 where a rotor turns at most {SLOW:g} times as fast as its joint"
+            yield reading.report.document.problem(("robot",), got, rule, COUPLED)
 
 
 def _large_angles(reading: Reading, trajectory: Trajectory, mechanism: Mechanism) -> Iterator[Problem]:

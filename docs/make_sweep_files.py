@@ -1,7 +1,7 @@
 """Write docs/sweep-files.md: what may stand in a sweep file. Run by `make pages`; a test says when the page is stale.
 
-The tables of keys come from the models in `pipeline.sweep.sections`, those of friction laws and of motions from their
-rows in `robots`, limits from where they are used.
+The tables of keys come from the models in `pipeline.sweep`, those of friction laws and of motions from their rows in
+`robots`, limits from where they are used.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from pipeline.documents.files import UNITS
-from pipeline.sweep import sections
+from pipeline.sweep import friction, measurement, sections
+from pipeline.sweep.actuators import sections as actuators
 from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.criteria import sections as criteria
+from pipeline.sweep.loads import sections as loads
 from pipeline.sweep.needs import FULL, MotionSource, availability
 from pipeline.sweep.question import sections as question
+from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.tolerances import sections as tolerances
 from robots.controllers import CONTROLLERS, DRIVE, TIMES
 from robots.expressions import expression, parser
@@ -30,20 +33,20 @@ from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
 PAGE = Path(__file__).parent / "sweep-files.md"
 SECTIONS = (
-    (sections.SweepFile, "The file"),
+    (SweepFile, "The file"),
     (sections.BranchSection, "`branch`"),
     (sections.AxesSection, "`design`, and what it shares with `friction`"),
     (sections.ColumnSection, "Values of a parameter, under `grid` and `list`"),
     (sections.SampleSection, "`sample`"),
     (sections.BoundsSection, "Bounds of a sampled parameter"),
-    (sections.FrictionSection, "`friction`"),
-    (sections.FrictionGroupSection, "A group of joints, under its name in `groups` of `friction`"),
+    (friction.FrictionSection, "`friction`"),
+    (friction.FrictionGroupSection, "A group of joints, under its name in `groups` of `friction`"),
     (sections.LimitSection, "`limits`"),
     (sections.JointSection, "Limits of joints, under their name in `joints` of `limits`"),
     (sections.ActuatorSection, "Limits of actuators, under their name in `actuators` of `limits`"),
-    (sections.SharingSection, "`sharing`"),
-    (sections.MotorsSection, "`motors`"),
-    (sections.TolerancesSection, "`tolerances`"),
+    (actuators.SharingSection, "`sharing`"),
+    (actuators.MotorsSection, "`motors`"),
+    (tolerances.TolerancesSection, "`tolerances`"),
     (tolerances.ToleranceSection, "A parameter, under its name in `parameters` of `tolerances`"),
     (tolerances.WarmingSection, "`warming`"),
     (criteria.CriteriaSection, "`criteria`"),
@@ -56,13 +59,13 @@ SECTIONS = (
     (criteria.JointClearanceSection, "A joint, under its name in `joints` of `clearances`"),
     (criteria.CapsulesSection, "`capsules` of `criteria`"),
     (criteria.CapsuleSection, "A capsule of `platform` or `base`"),
-    (sections.LoadSection, "A load, under its name in `loads`"),
+    (loads.LoadSection, "A load, under its name in `loads`"),
     (sections.TimeSection, "`time`"),
     (sections.SimulationSection, "`simulation`"),
     (sections.ControllerSection, "`controller` of `simulation`"),
     (sections.ForceSection, "A force profile, under its name in `forces` of `simulation`"),
     (question.StudySection, "`study`"),
-    (sections.SplitSection, "`split`"),
+    (measurement.SplitSection, "`split`"),
     (sections.SubsetSection, "A subset, under its name in `subsets`"),
     (sections.SelectionSection, "`design` and `friction` of a subset"),
     (sections.RobotSection, "A robot, under its name in `robots`"),

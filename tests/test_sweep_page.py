@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
 from pipeline.documents.validation import Section
-from pipeline.sweep import sections
-from pipeline.sweep.criteria import sections as criteria
 from pipeline.sweep.doors import read_sweeps
-from pipeline.sweep.tolerances import sections as tolerances
+from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
 from robots.friction.laws import LAWS
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
@@ -36,11 +36,20 @@ def test_the_page_is_up_to_date(maker: ModuleType) -> None:
     assert maker.PAGE.read_text("utf-8") == maker.page(), "run docs/make_sweep_files.py"
 
 
+def models_of(annotation: object) -> Iterator[type[Section]]:
+    """Yield the models in an annotation, and those in the annotations of their keys."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation
+        for info in annotation.model_fields.values():
+            yield from models_of(info.annotation)
+    for part in get_args(annotation):
+        yield from models_of(part)
+
+
 def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
-    names = {**vars(sections), **vars(criteria), **vars(tolerances)}
-    models = {each for each in names.values() if isinstance(each, type) and issubclass(each, Section)}
-    assert {model for model, _ in maker.SECTIONS} == models - {Section}
-    for model in models - {Section}:
+    models = {*models_of(SweepFile)}
+    assert {model for model, _ in maker.SECTIONS} == models
+    for model in models:
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
 

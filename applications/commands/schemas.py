@@ -53,7 +53,7 @@ def line(place: str) -> str:
 
 
 def _sweep() -> Schema:
-    from pipeline.sweep.sections import SweepFile
+    from pipeline.sweep.sweep_file import SweepFile
     from pipeline.sweep.trajectories.expansions import EXPANSIONS
     from robots.catalog import FAMILIES
     from robots.controllers import CONTROLLERS

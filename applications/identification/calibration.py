@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from applications.identification.estimation.calibration.calibrate import Calibration, Poses, calibrate
 from applications.identification.estimation.calibration.geometry import Geometry
-from applications.identification.machines.sections import Column, FilesSection, Numbers, Positive
+from applications.identification.machines.sections import Column, Distinct, FilesSection, Numbers, Positive
 from pipeline.documents.files import UNITS, read_text, refused
 from pipeline.documents.outputs import CellWriter
 from pipeline.documents.report import Got, Report, sentence
@@ -38,7 +38,7 @@ UPRIGHT = 1e-3
 class ActuatorColumns(Section):
     """Columns of the actuators' sensors, in the order of the actuators."""
 
-    columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=200)]
+    columns: Annotated[tuple[Column, ...], Field(min_length=1, max_length=200), Distinct]
     unit: Text | None = None
     sign: Numbers | None = None
 
@@ -46,7 +46,7 @@ class ActuatorColumns(Section):
 class PositionColumns(Section):
     """Columns of a measured position x, y, z, and its standard deviation in the same unit."""
 
-    columns: Annotated[tuple[Column, ...], Field(min_length=3, max_length=3)]
+    columns: Annotated[tuple[Column, ...], Field(min_length=3, max_length=3), Distinct]
     unit: Text = "m"
     deviation: Positive
 
@@ -54,14 +54,14 @@ class PositionColumns(Section):
 class RotationColumns(Section):
     """Columns of a measured quaternion w, x, y, z, and the standard deviation of a turn [rad]."""
 
-    columns: Annotated[tuple[Column, ...], Field(min_length=4, max_length=4)]
+    columns: Annotated[tuple[Column, ...], Field(min_length=4, max_length=4), Distinct]
     deviation: Positive
 
 
 class JointColumns(Section):
     """Columns of further sensors by the name of their joint, and their standard deviation in the same unit."""
 
-    columns: dict[Text, Column]
+    columns: Annotated[dict[Text, Column], Distinct]
     unit: Text | None = None
     deviation: Positive
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.validation import Number, Section, Text
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
-from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import FrictionGroupSection as Section
-from pipeline.sweep.sections import FrictionSection as Friction
+from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.sections import AxesSection, GroupName, OneOrMore
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import FORCE, LAWS
@@ -28,10 +30,30 @@ KEY = "friction"
 PATH = (KEY,)
 
 
-class FrictionContent(SectionContent[FrictionAxis]):
+class FrictionGroupSection(Section):
+    """A friction law and the joints that it acts in."""
+
+    law: Text | None = Field(default=None, description="name of a friction law")
+    joints: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000), OneOrMore] = Field(
+        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
+    )
+    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
+    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
+
+
+class FrictionSection(FrictionGroupSection, AxesSection):
+    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
+
+    groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = Field(
+        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
+    )
+
+
+class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
     """Friction sets: laws, joints, and the axis of what is swept."""
 
     key = KEY
+    field = optional(FrictionSection, "friction sets; default: no friction")
 
     @classmethod
     def read(cls, reading: Reading) -> Self | None:
@@ -39,7 +61,7 @@ class FrictionContent(SectionContent[FrictionAxis]):
         file = reading.file
         if KEY not in file.model_fields_set:
             return None
-        return cls(read_friction(reading.report, file.friction, reading.mechanism, file.seed, reading.files))
+        return cls(read_friction(reading.report, reading.said(cls), reading.mechanism, file.seed, reading.files))
 
     def describe(self) -> dict[str, Any]:
         """Describe the sets, also where there is no friction."""
@@ -52,7 +74,7 @@ class _Entry:
 
     path: KeyPath
     name: str
-    section: Section
+    section: FrictionGroupSection
 
     @property
     def law(self) -> str:
@@ -74,7 +96,7 @@ class _Entry:
 
 def read_friction(
     report: Report,
-    section: Friction | None,
+    section: FrictionSection | None,
     mechanism: Mechanism | None,
     seed: int | None,
     files: SideFiles | None = None,
@@ -105,7 +127,7 @@ def read_friction(
     return FrictionAxis(tuple(groups), tuple(entry.section.joints for entry in entries), axis, rest, parameters)
 
 
-def _entries(report: Report, section: Friction) -> Iterator[_Entry]:
+def _entries(report: Report, section: FrictionSection) -> Iterator[_Entry]:
     if section.groups is None:
         if section.law is None:
             report(PATH, Got("no law"), "law, or groups that have one", f"Known: {', '.join(LAWS)}.")

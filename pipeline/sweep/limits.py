@@ -13,8 +13,8 @@ from typing import Any, Self, TypeVar
 from pipeline.documents.files import UNITS, check_unit
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import ActuatorSection, JointSection, LimitSection, SweepFile
+from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.sections import ActuatorSection, CoreFile, JointSection, LimitSection
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
 from robots.model import Mechanism
@@ -35,16 +35,17 @@ SET_BY: Mapping[Need, tuple[str, str]] = {
 Selected = TypeVar("Selected")
 
 
-class LimitsContent(SectionContent[Limits]):
+class LimitsContent(SectionContent[Limits, LimitSection | None]):
     """Limits of joints and actuators, for samples that are not usable and for margins."""
 
     key = KEY
+    field = optional(LimitSection, "limits of joints and actuators; default: none")
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the limits of the robot; refuse metrics of limits that are not set."""
         family = reading.family
-        section, path = section_of(reading.file, family.name if family else None)
+        section, path = section_of(reading.file, reading.said(cls), family.name if family else None)
         limits = read_limits(reading.report, section, reading.mechanism, path)
         check_metrics(reading.report, reading.file.metrics, section)
         return cls(limits)
@@ -54,12 +55,12 @@ class LimitsContent(SectionContent[Limits]):
         return {KEY: describe_limits(self.value)} if self.value != NO_LIMITS else {}
 
 
-def section_of(file: SweepFile, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
+def section_of(file: CoreFile, section: LimitSection | None, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
     """Find the section with the limits of a robot, which one of several may have for itself, and its path."""
     robots = file.robots or {}
     if robot is not None and robot in robots and robots[robot].limits is not None:
         return robots[robot].limits, ("robots", robot, KEY)
-    return file.limits, (KEY,)
+    return section, (KEY,)
 
 
 def read_limits(

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.documents.validation import Number, Section, Text
 from pipeline.sweep.dataset_split import DatasetSplit
-from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import SplitSection, SweepFile
+from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.time import TimeGrid
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
 from robots.parameters import nearest
 
+Measured = Mapping[str, float | tuple[float, ...]]
+Fraction = Annotated[Number, Field(ge=0, lt=1)]
 
-class MeasurementContent(SectionContent[Sensors | None]):
+
+class SplitSection(Section):
+    """Shares of designs and of trajectories that are kept from training; the rest is for training."""
+
+    validation: Fraction = Field(default=0.1, description="share for validation")
+    test: Fraction = Field(default=0.2, description="share for tests")
+
+
+class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
     """Sensors of positions and forces, for outputs that are measured."""
 
     key = "measurement"
+    field = optional(
+        dict[Text, Number | tuple[Number, ...]],
+        "what sensors make of positions and forces, for outputs that are measured",
+    )
 
     @classmethod
     def read(cls, reading: Reading) -> Self | None:
@@ -25,22 +43,23 @@ class MeasurementContent(SectionContent[Sensors | None]):
         if grid is None:
             return None
         actuators = len(mechanism.actuators) if mechanism else None
-        return cls(read_measurement(reading.report, reading.file, grid, actuators))
+        return cls(read_measurement(reading.report, reading.said(cls), reading.file, grid, actuators))
 
     def describe(self) -> dict[str, Any]:
         """Describe sensors that there are."""
         return {self.key: describe_sensors(self.value)} if self.value else {}
 
 
-class SplitContent(SectionContent[DatasetSplit | None]):
+class SplitContent(SectionContent[DatasetSplit | None, SplitSection | None]):
     """Parts of a dataset, by designs and by trajectories."""
 
     key = "split"
+    field = optional(SplitSection, "parts of a dataset, by designs and by trajectories")
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the shares."""
-        return cls(read_split(reading.report, reading.file.split))
+        return cls(read_split(reading.report, reading.said(cls)))
 
     def describe(self) -> dict[str, Any]:
         """Describe shares that there are."""
@@ -54,12 +73,13 @@ def describe_sensors(sensors: Sensors) -> dict[str, Any]:
     return {"values": values, "seed": sensors.seed}
 
 
-def read_measurement(report: Report, file: SweepFile, grid: TimeGrid, actuators: int | None) -> Sensors | None:
+def read_measurement(
+    report: Report, section: Measured | None, file: CoreFile, grid: TimeGrid, actuators: int | None
+) -> Sensors | None:
     """Read the section `measurement`, one number for all actuators or one for each; problems go to `report`.
 
     actuators: how many there are, where that is known.
     """
-    section = file.measurement
     wanted = [name for name in file.outputs if name in CLEAN]
     if section is None:
         if wanted:

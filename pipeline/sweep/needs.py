@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.documents.report import Report
-from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.simulated.axes import SimulationAxes
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Need, needs
@@ -84,7 +84,7 @@ def lacking_of(mechanism: Mechanism, axes: SimulationAxes | None) -> dict[Need, 
     return lacking(mechanism, source)
 
 
-def check_quantities(report: Report, file: SweepFile, mechanism: Mechanism | None) -> None:
+def check_quantities(report: Report, file: CoreFile, mechanism: Mechanism | None) -> None:
     """Refuse outputs and metrics that this robot, or a motion from this source, does not have."""
     section, source = file.simulation, MotionSource()
     if section is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.documents.yaml import KeyPath
 from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
+from pipeline.sweep.loads.reader import LoadsContent
 from pipeline.sweep.reading import Reading
 from robots.drives import COUPLED, SLOW, uncoupled
 from robots.joint_kinds import JOINT_KINDS
@@ -89,7 +90,9 @@ def _heavy_payloads(reading: Reading, design: DesignAxis) -> Iterator[Problem]:
 
 def _carried(reading: Reading, design: DesignAxis) -> Mapping[str, KeyPath]:
     """Return the masses of payload and objects among the parameters, with the place in the file of each."""
-    objects = {f"{name}_mass": ("loads", name, "mass") for name, load in reading.file.loads.items() if load.mass}
+    objects = {
+        f"{name}_mass": ("loads", name, "mass") for name, load in reading.said(LoadsContent).items() if load.mass
+    }
     places: dict[str, KeyPath] = {PAYLOAD: ("parameters", PAYLOAD), **objects}
     for name in places:
         if name in design.axis.names:

@@ -1,7 +1,7 @@
 """Read a sweep file section by section, and report all its problems together.
 
 The robot, its designs, times and trajectories are read first, then the sections of `pipeline.sweep.section_table`. Keys
-and types are in `pipeline.sweep.sections`. Imports neither Dask nor xarray, so that a file is checked at once.
+and types of the file are in `pipeline.sweep.sweep_file`. Neither Dask nor xarray is imported: checks are quick.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from pipeline.sweep.actuators.sharing import SharingContent
 from pipeline.sweep.axes.kinds import MAX_SAMPLES, MAX_SIMULATED
 from pipeline.sweep.choices import Swept, take_subset
 from pipeline.sweep.content import FORMAT
-from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.friction import FrictionContent, FrictionSection
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import Reading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
 from pipeline.sweep.section_table import SECTIONS
-from pipeline.sweep.sections import SweepFile, TimeSection
+from pipeline.sweep.sections import CoreFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
-from pipeline.sweep.simulated.reader import SimulationContent, model_of
+from pipeline.sweep.simulated.reader import SimulationContent
+from pipeline.sweep.sweep_file import model_of
 from pipeline.sweep.time import TimeGrid
+from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.trajectories import expansions
 from pipeline.sweep.trajectories.base import BaseContent
 from pipeline.sweep.trajectories.cycles import check_cycles
@@ -81,9 +83,10 @@ def _read_core(reading: Reading) -> None:
     """Read designs, outputs, times and trajectories, which all other sections stand on."""
     report, file = reading.report, reading.file
     sound = file.model_fields_set
-    reading.design = read_designs(report, file, reading.robot, reading.families, reading.files)
+    tolerances = reading.said(TolerancesContent)
+    reading.design = read_designs(report, file, reading.robot, reading.families, reading.files, tolerances)
     mechanism = reading.mechanism
-    _check_names(report, file)
+    _check_names(report, file, reading.said(FrictionContent))
     _check_outputs(report, file)
     check_quantities(report, file, mechanism)
     grid = reading.grid = _read_time(report, file.time) if "time" in sound else None
@@ -132,13 +135,12 @@ def _sweep(reading: Reading, part: Swept, text: str) -> Sweep:
     )
 
 
-def _check_names(report: Report, file: SweepFile) -> None:
+def _check_names(report: Report, file: CoreFile, friction: FrictionSection | None) -> None:
     """Refuse names that differ in capitals alone: many file systems, and people, take them for one."""
-    groups = file.friction.groups if file.friction is not None and file.friction.groups else {}
     for path, names in (
         (("trajectories",), file.trajectories if "trajectories" in file.model_fields_set else {}),
         (("subsets",), file.subsets),
-        (("friction", "groups"), groups),
+        (("friction", "groups"), (friction and friction.groups) or {}),
     ):
         first: dict[str, str] = {}
         for name in names:
@@ -193,7 +195,7 @@ def _read_time(report: Report, time: TimeSection) -> TimeGrid:
     return TimeGrid(time.step or time.stop / intervals, samples)
 
 
-def _check_outputs(report: Report, file: SweepFile) -> None:
+def _check_outputs(report: Report, file: CoreFile) -> None:
     """Refuse unknown names of outputs and metrics, those that stand twice, and a sweep that stores nothing."""
     for section, names, kinds in (
         ("outputs", file.outputs, ("series", "motion")),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import Field
 
 from pipeline.documents.report import Got, Report
 from pipeline.sweep.content import Content
 from pipeline.sweep.design_axis import DesignAxis
-from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.time import TimeGrid
 from robots.catalog import FAMILIES
@@ -18,6 +20,7 @@ from robots.model import Family, Mechanism
 from robots.trajectories.trajectory import Trajectory
 
 Value = TypeVar("Value")
+Said = TypeVar("Said")
 
 
 @dataclass
@@ -25,7 +28,7 @@ class Reading:
     """A sweep file while its sections are read, in the order of their table; problems go to `report`."""
 
     report: Report
-    file: SweepFile
+    file: CoreFile
     files: SideFiles
     robot: str | None
     description: Description | None
@@ -61,6 +64,11 @@ class Reading:
         content = self.contents.get(section.key)
         return None if content is None else content.value
 
+    def said(self, section: type[SectionContent[Any, Said]]) -> Said:
+        """Return what the file says of a section, as its schema has it."""
+        said: Said = getattr(self.file, section.key)
+        return said
+
     def extended_family(self, key: str) -> Family | None:
         """Return the family that the section `key` adds to; None without one, or beside several robots (reported)."""
         if self.file.robots is not None:
@@ -70,9 +78,16 @@ class Reading:
         return self.families.get(self.robot or "")
 
 
-class SectionContent(Content[Value]):
-    """Content of a section, and its reading."""
+def optional(annotation: Any, description: str) -> tuple[Any, Any]:
+    """Return annotation and pydantic field of a section that a file may lack."""
+    return annotation | None, Field(default=None, description=description)
 
+
+class SectionContent(Content[Value], Generic[Value, Said]):
+    """Content of a section, its schema and its reading. The file says a `Said`, of which a `Value` is made."""
+
+    field: ClassVar[tuple[Any, Any] | None] = None
+    """Annotation and pydantic field of the section's key; None for what other keys say."""
     after: ClassVar[tuple[type[Content[Any]], ...]] = ()
     """Sections that have to be read before it."""
 

@@ -16,9 +16,10 @@ from pipeline.robot_files.reader import describe, is_file, read_robot_beside
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
-from pipeline.sweep.sections import AxesSection, BranchSection, RobotSection, SweepFile
+from pipeline.sweep.sections import AxesSection, BranchSection, CoreFile, RobotSection
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.tolerances.reader import read_deviations
+from pipeline.sweep.tolerances.sections import TolerancesSection
 from robots.catalog import FAMILIES
 from robots.formats import writing
 from robots.formats.description import Description
@@ -26,7 +27,7 @@ from robots.model import Family, Robot
 from robots.parameters import nearest
 
 
-def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
+def read_description(report: Report, file: CoreFile, folder: Path) -> tuple[Description | None, str | None]:
     """Read the description that the key `robot` gives or names a file of, and the name of the robot; None if none."""
     description, name = _whole(report, file, folder)
     if file.branch is None or name is None:
@@ -35,7 +36,7 @@ def read_description(report: Report, file: SweepFile, folder: Path) -> tuple[Des
 
 
 def _assembled(
-    report: Report, file: SweepFile, section: BranchSection, description: Description | None, name: str
+    report: Report, file: CoreFile, section: BranchSection, description: Description | None, name: str
 ) -> Description | None:
     """Read the branch of a robot that has been read; the robot without it where it has none, which is reported."""
     if file.robots is not None:
@@ -67,7 +68,7 @@ def _at_robot(report: Report, problem: Problem) -> Problem:
     return report.document.problem(("robot",), f"{problem.file}, {problem.got}", problem.expected, problem.hint)
 
 
-def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description | None, str | None]:
+def _whole(report: Report, file: CoreFile, folder: Path) -> tuple[Description | None, str | None]:
     robot: object = file.robot
     document = report.document
     if robot is not None and not isinstance(robot, str | dict):
@@ -92,7 +93,12 @@ def _whole(report: Report, file: SweepFile, folder: Path) -> tuple[Description |
 
 
 def read_designs(
-    report: Report, file: SweepFile, robot: str | None, families: Mapping[str, Family], files: SideFiles | None = None
+    report: Report,
+    file: CoreFile,
+    robot: str | None,
+    families: Mapping[str, Family],
+    files: SideFiles | None = None,
+    tolerances: TolerancesSection | None = None,
 ) -> DesignAxis | None:
     """Read the designs of the robot that the file names; None where it is not known, which is reported."""
     robot, section = _choose_robot(report, file.robots, robot, families)
@@ -105,10 +111,10 @@ def read_designs(
     design, path = section.design or file.design, _section_path("design", robot, section)
     field = {name: row for name, row in gravity_parameters(file.gravity).items() if name not in table}
     known = table | field
-    drawn = read_deviations(report, file.tolerances, file.seed)
+    drawn = read_deviations(report, tolerances, file.seed)
     axis = AxisReader(report, known, fixed, file.seed, files, labelled=True).axis(design, path, drawn)
     for key in ("simulation", "base"):
-        if getattr(file, key) is not None and (swept := [name for name in axis.names if name in field]):
+        if report.document.data.get(key) is not None and (swept := [name for name in axis.names if name in field]):
             got, rule = Got(f"a swept gravity beside {key}"), "gravity that is the same for all designs"
             report(_axis_path(path, design, swept[0]), got, rule, "Make a sweep for each gravity.")
     parts = (design.grid, design.listed, design.sample, design.file) if design else (True,)

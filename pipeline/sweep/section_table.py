@@ -22,19 +22,19 @@ from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.tolerances.warming import WarmingContent
 from pipeline.sweep.trajectories.base import BaseContent
 
-SECTIONS: tuple[type[SectionContent[Any]], ...] = (
+SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
     SelectionContent,
-    TolerancesContent,
+    FrictionContent,
     LimitsContent,
+    SharingContent,
     CriteriaContent,
+    BaseContent,
+    TolerancesContent,
     MotorsContent,
     WarmingContent,
-    FrictionContent,
-    BaseContent,
-    SharingContent,
     LoadsContent,
     SimulationContent,
-    SplitContent,
     QuestionContent,
     MeasurementContent,
+    SplitContent,
 )

@@ -1,4 +1,4 @@
-"""Models of the sections of a sweep file: keys and types; `pipeline.sweep.reader` has what they mean."""
+"""Keys and types of the core of a sweep file, and of axes; other sections have theirs where they are read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from pydantic import BeforeValidator, Field, PlainValidator, SkipValidation
 from pydantic_core import PydanticCustomError
 
 from pipeline.documents.validation import MANY, Count, Integer, Name, Number, Section, Text
-from pipeline.sweep.actuators.sections import MotorsSection, SharingSection
 from pipeline.sweep.content import FORMAT
-from pipeline.sweep.criteria.sections import CriteriaSection
 from pipeline.sweep.gravity import LARGEST
-from pipeline.sweep.loads.sections import LoadSection
-from pipeline.sweep.question.sections import StudySection
-from pipeline.sweep.tolerances.sections import TolerancesSection, WarmingSection
 
 GroupName = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9]{0,39}$")]
 LONGEST, SHORTEST = 1e9, 1e-9
@@ -188,25 +183,6 @@ Robots = Annotated[
 ]
 
 
-class FrictionGroupSection(Section):
-    """A friction law and the joints that it acts in."""
-
-    law: Text | None = Field(default=None, description="name of a friction law")
-    joints: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000), OneOrMore] = Field(
-        default=("actuated",), description="`actuated`, `passive`, `all`, or names and patterns such as `limb_1.*`"
-    )
-    load: Text = Field(default="constant", description="normal load: `constant`, `preload`, or `reaction` of the joint")
-    parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters that are not swept")
-
-
-class FrictionSection(FrictionGroupSection, AxesSection):
-    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
-
-    groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = Field(
-        default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
-    )
-
-
 class SelectedOutput(str):
     """The name of an output of which some joints or links are stored, those that the patterns `places` mean."""
 
@@ -244,16 +220,6 @@ class TimeSection(Section):
     samples: Annotated[Integer, Field(ge=2, le=MANY)] | None = Field(
         default=None, description="number of samples, instead of `step`; both ends count"
     )
-
-
-Fraction = Annotated[Number, Field(ge=0, lt=1)]
-
-
-class SplitSection(Section):
-    """Shares of designs and of trajectories that are kept from training; the rest is for training."""
-
-    validation: Fraction = Field(default=0.1, description="share for validation")
-    test: Fraction = Field(default=0.2, description="share for tests")
 
 
 class ControllerSection(Section):
@@ -329,8 +295,8 @@ class BranchSection(Section):
     rotation: tuple[Numbers, ...] | None = Field(default=None, description="its rotation there, rows of a matrix")
 
 
-class SweepFile(Section):
-    """A whole sweep file."""
+class CoreFile(Section):
+    """Keys of a sweep file that all sections stand on; `pipeline.sweep.sweep_file` adds the sections."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(default="", description="a line of your own")
@@ -346,7 +312,6 @@ class SweepFile(Section):
     )
     parameters: dict[Text, Number] = Field(default_factory=dict, description="parameters of the robot, not swept")
     design: AxesSection | None = Field(default=None, description="designs; default: one, of the fixed parameters")
-    friction: FrictionSection | None = Field(default=None, description="friction sets; default: no friction")
     trajectories: Annotated[dict[Name, dict[str, Any]], Field(min_length=1)] = Field(
         description="motions of the platform, each under a name"
     )
@@ -363,33 +328,6 @@ class SweepFile(Section):
         description="time series to store; `joint_reaction: [elbow]` is that of some joints, links or freedoms alone",
     )
     metrics: tuple[Text, ...] = Field(default=(), description="numbers for each trajectory to store")
-    limits: LimitSection | None = Field(default=None, description="limits of joints and actuators; default: none")
-    sharing: SharingSection | None = Field(
-        default=None, description="how more actuators than freedoms share forces; default: by least squares"
-    )
-    criteria: CriteriaSection | None = Field(
-        default=None, description="elasticity and thickness of the parts, for criteria of design; default: not known"
-    )
-    study: StudySection | None = Field(
-        default=None, description="the question that reports and studies answer; default: none"
-    )
     seed: Seed | None = Field(default=None, description="seed of all samples that have none of their own")
-    base: dict[str, Any] | None = Field(
-        default=None, description="how the base moves in the world, as a trajectory of a platform; default: it stands"
-    )
-    loads: Annotated[dict[GroupName, LoadSection], Field(max_length=100)] = Field(
-        default_factory=dict, description="what acts on links and platform along all trajectories, each under a name"
-    )
-    tolerances: TolerancesSection | None = Field(
-        default=None, description="deviations of parameters that every design is computed under; default: none"
-    )
-    motors: MotorsSection | None = Field(
-        default=None, description="temperature and supply of motors; default: as their data says, without limits"
-    )
-    warming: WarmingSection | None = Field(default=None, description="links that grow with temperature; default: none")
-    measurement: dict[Text, Number | tuple[Number, ...]] | None = Field(
-        default=None, description="what sensors make of positions and forces, for outputs that are measured"
-    )
-    split: SplitSection | None = Field(default=None, description="parts of a dataset, by designs and by trajectories")
     subsets: dict[Name, SubsetSection] = Field(default_factory=dict, description="named parts of the sweep")
     subset: Text | None = Field(default=None, description="the part to run, as `--subset` would say; default: all")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from applications.identification.estimation.machines.machine_model import USUAL, FrictionColumns
 from applications.identification.estimation.machines.preparation import Preparation
@@ -13,7 +14,19 @@ from pipeline.documents.validation import Count, Integer, Number, Section, Text
 
 DEFAULTS = Preparation()
 Column = Annotated[int, Field(strict=True, ge=1)] | Text
-Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=200)]
+Named = TypeVar("Named", tuple[Column, ...], dict[str, Column])
+
+
+def _distinct(columns: Named) -> Named:
+    """Refuse a column that stands for two sensors."""
+    listed = list(columns.values()) if isinstance(columns, dict) else list(columns)
+    if len({*listed}) < len(listed):
+        raise PydanticCustomError("repeated_column", "a column of its own for each")
+    return columns
+
+
+Distinct = AfterValidator(_distinct)
+Columns = Annotated[tuple[Column, ...], Field(min_length=1, max_length=200), Distinct]
 Numbers = Annotated[tuple[Number, ...], Field(min_length=1, max_length=200)]
 Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 Positive = Annotated[Number, Field(gt=0)]

@@ -12,7 +12,7 @@ from typing import Self
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from pipeline.sweep.limits import LimitsContent
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from robots.formats.description import Description
 from robots.limits import Capacity
 from robots.loads.motors import (
@@ -40,16 +40,17 @@ KEYS = {
 """Keys of the section by the names of the parameters."""
 
 
-class MotorsContent(SectionContent[None]):
+class MotorsContent(SectionContent[None, MotorsSection | None]):
     """Temperature and supply of motors: parameters of the robot."""
 
     key = KEY
+    field = optional(MotorsSection, "temperature and supply of motors; default: as their data says, without limits")
     after = (LimitsContent,)
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:
         """Return the robot with parameters for temperature and supply."""
-        section = reading.file.motors
+        section = reading.said(cls)
         return None if section is None else read_motors(reading.report, section, reading.extended_family(KEY))
 
     @classmethod
@@ -57,7 +58,7 @@ class MotorsContent(SectionContent[None]):
         """Refuse metrics of a supply that nothing limits."""
         limits = reading.value(LimitsContent)
         capacities = limits.actuators.values() if limits else ()
-        check_supply(reading.report, reading.file.metrics, reading.file.motors, capacities)
+        check_supply(reading.report, reading.file.metrics, reading.said(cls), capacities)
         return cls(None)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
+from pipeline.sweep.actuators.sections import SharingSection
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
-from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from robots.limits import (
     EVEN_SHARING,
     LEAST_MAXIMUM,
@@ -25,17 +25,18 @@ from robots.parameters import ParameterError
 SHARING_KEY = "sharing"
 
 
-class SharingContent(SectionContent[ActuatorSharing]):
+class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
     """Rule by which more actuators than freedoms share forces."""
 
     key = SHARING_KEY
+    field = optional(SharingSection, "how more actuators than freedoms share forces; default: by least squares")
     after = (FrictionContent,)
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the rule of the robot's actuators."""
-        friction = reading.value(FrictionContent)
-        return cls(read_sharing(reading.report, reading.file, reading.mechanism, friction))
+        friction, simulated = reading.value(FrictionContent), reading.file.simulation is not None
+        return cls(read_sharing(reading.report, reading.said(cls), reading.mechanism, friction, simulated=simulated))
 
     def describe(self) -> dict[str, Any]:
         """Describe a rule other than least squares of all forces."""
@@ -43,15 +44,18 @@ class SharingContent(SectionContent[ActuatorSharing]):
 
 
 def read_sharing(
-    report: Report, file: SweepFile, mechanism: Mechanism | None, friction: FrictionAxis | None
+    report: Report,
+    section: SharingSection | None,
+    mechanism: Mechanism | None,
+    friction: FrictionAxis | None,
+    *,
+    simulated: bool,
 ) -> ActuatorSharing:
     """Read the section; without it, or without a mechanism, least squares of forces. Problems go to `report`."""
-    section = file.sharing
     if section is None or mechanism is None:
         return EVEN_SHARING
     spare = len(mechanism.actuators) - len(mechanism.freedoms)
-    if spare <= 0 or file.simulation is not None:
-        simulated = file.simulation is not None
+    if spare <= 0 or simulated:
         got = "a simulation" if simulated else f"a robot with {len(mechanism.actuators)} actuators for as many freedoms"
         report((SHARING_KEY,), Got(got), "forces that a motion leaves open", "Leave sharing out.", key=True)
         return EVEN_SHARING

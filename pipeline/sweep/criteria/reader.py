@@ -19,7 +19,7 @@ from pipeline.sweep.criteria.sections import (
     LinkMaterialSection,
     StiffnessSection,
 )
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, CriteriaParameters, Errors, JointClearance
 from robots.model import Family, Mechanism
@@ -44,17 +44,20 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class CriteriaContent(SectionContent[CriteriaParameters]):
+class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]):
     """Elasticity and sizes of parts, for criteria of design."""
 
     key = KEY
+    field = optional(
+        CriteriaSection, "elasticity and thickness of the parts, for criteria of design; default: not known"
+    )
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the criteria of the robot; refuse metrics that the section lacks something for."""
-        report, file = reading.report, reading.file
-        parameters = read_criteria(report, file.criteria, reading.family)
-        check_metrics(report, file.metrics, file.criteria, reading.mechanism)
+        report, section = reading.report, reading.said(cls)
+        parameters = read_criteria(report, section, reading.family)
+        check_metrics(report, reading.file.metrics, section, reading.mechanism)
         return cls(parameters)
 
     def describe(self) -> dict[str, Any]:

@@ -9,15 +9,17 @@ All numbers are parameters of the robot that the sweep is of, `balancer_stiffnes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, LoadSection
 from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.sections import GroupName
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
 from robots.formats.description import Description
@@ -37,22 +39,29 @@ from robots.model import Family
 KEY = "loads"
 
 
-class LoadsContent(SectionContent[None]):
+class LoadsContent(SectionContent[None, Mapping[str, LoadSection]]):
     """Loads on links and platform: parameters and signals of the robot."""
 
     key = KEY
+    field: ClassVar[tuple[Any, Any]] = (
+        Annotated[dict[GroupName, LoadSection], Field(max_length=100)],
+        Field(
+            default_factory=dict,
+            description="what acts on links and platform along all trajectories, each under a name",
+        ),
+    )
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:
         """Return the robot with its loads."""
-        sections, report = reading.file.loads, reading.report
+        sections, report = reading.said(cls), reading.report
         family = reading.extended_family(KEY) if sections else None
         return read_loads(report, sections, family, PointsReader(report, reading.files))
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Refuse tables over time that end before the sweep does."""
-        check_tables(reading.report, reading.file.loads, reading.description, reading.duration)
+        check_tables(reading.report, reading.said(cls), reading.description, reading.duration)
         return cls(None)
 
 

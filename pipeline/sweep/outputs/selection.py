@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import SelectedOutput, SweepFile
+from pipeline.sweep.sections import CoreFile, SelectedOutput
 from robots.criteria.selection import (
     SeriesSelection,
     deviation_names,
@@ -25,7 +25,7 @@ WORDS = {"deviation": "freedom"}
 """What is selected, where that is not called as its dim."""
 
 
-class SelectionContent(SectionContent[SeriesSelection]):
+class SelectionContent(SectionContent[SeriesSelection, None]):
     """Joints, links and freedoms of which some outputs are stored."""
 
     key = "selection"
@@ -48,7 +48,7 @@ class SelectionContent(SectionContent[SeriesSelection]):
         return {self.key: parts | ({"freedoms": freedoms} if freedoms else {})}
 
 
-def read_selection(report: Report, file: SweepFile, mechanism: Mechanism | None) -> SeriesSelection:
+def read_selection(report: Report, file: CoreFile, mechanism: Mechanism | None) -> SeriesSelection:
     """Read which joints, links and freedoms are stored of which outputs; what is wrong goes to `report`."""
     chosen: dict[str, tuple[tuple[str, Place], ...]] = {}
     series: list[str] = []

@@ -24,7 +24,7 @@ from pipeline.sweep.question.question import (
     split_tolerances,
 )
 from pipeline.sweep.question.sections import StudySection
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
@@ -35,19 +35,20 @@ KEY = "study"
 REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
 
 
-class QuestionContent(SectionContent[StudyQuestion]):
+class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
     """Question that reports and studies answer; not part of what is computed, so not of the fingerprint."""
 
     key = KEY
+    field = optional(StudySection, "the question that reports and studies answer; default: none")
     after = (FrictionContent, SimulationContent, TolerancesContent)
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the question, about metrics and parameters that the sweep has."""
         file, names = reading.file, reading.design.axis.names if reading.design else None
-        drawn = tolerances_of(file.tolerances)
+        drawn = tolerances_of(reading.said(TolerancesContent))
         further = swept_beside_designs(reading)
-        return cls(read_question(reading.report, file.study, names, file.metrics, further, drawn))
+        return cls(read_question(reading.report, reading.said(cls), names, file.metrics, further, drawn))
 
 
 def swept_beside_designs(reading: Reading) -> tuple[str, ...]:

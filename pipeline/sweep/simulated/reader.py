@@ -8,25 +8,24 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from pydantic import Field
 
-from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.yaml import Document, KeyPath
+from pipeline.documents.report import Got, sentence
+from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.actuators.motors import MotorsContent
 from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.limits import LimitsContent
 from pipeline.sweep.reading import Reading, SectionContent
-from pipeline.sweep.sections import ControllerSection, ForceSection, SweepFile
-from pipeline.sweep.side_files import SideFiles
+from pipeline.sweep.sections import ControllerSection, ForceSection
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.reader import Mover, TrajectoryReader
 from robots.controllers import CONTROLLERS, Controller, Space, check_space, controller_parameters
 from robots.friction.laws import LAWS
-from robots.limits import NO_LIMITS, Capacity, Limits
+from robots.limits import NO_LIMITS, Capacity
 from robots.model import Mechanism
 from robots.parameters import Parameter, ParameterError, nearest
 from robots.simulation import ForceProfile, Method, SimulationSettings, state_parameters
@@ -47,35 +46,20 @@ MAX_STEPS = 10**8
 """Steps of one simulation."""
 
 
-class UndrivenFile(SweepFile):
-    """A sweep file without a controller: nothing follows trajectories, so it may lack them."""
-
-    trajectories: dict[str, dict[str, object]] = Field(default_factory=dict, description="none")
-
-
-def model_of(document: Document) -> type[SweepFile]:
-    """The model of a file: where its simulation has no controller, trajectories are not asked for."""
-    section = document.data.get("simulation")
-    return UndrivenFile if isinstance(section, dict) and not section.get("controller") else SweepFile
-
-
-class SimulationContent(SectionContent[SimulationAxes | None]):
+class SimulationContent(SectionContent[SimulationAxes | None, None]):
     """Simulation of the cases, with the axes of gains and initial states; None where forces follow from motions."""
 
     key = "simulation"
-    after = (LimitsContent, FrictionContent)
+    after = (LimitsContent, MotorsContent, FrictionContent)
 
     @classmethod
     def read(cls, reading: Reading) -> Self | None:
         """Read the simulation, and replace trajectories by those that it has."""
         if reading.file.simulation is None:
             return cls(None)
-        limits, friction = reading.value(LimitsContent), reading.value(FrictionContent)
-        reader = SimulationReader(
-            *(reading.report, reading.file, reading.mechanism, reading.grid, reading.files, limits or NO_LIMITS)
-        )
+        reader = SimulationReader(reading)
         reading.trajectories = reader.trajectories(reading.trajectories)
-        axes = reader.axes(friction)
+        axes = reader.axes(reading.value(FrictionContent))
         return None if axes is None else cls(axes)
 
     def describe(self) -> dict[str, Any]:
@@ -86,13 +70,12 @@ class SimulationContent(SectionContent[SimulationAxes | None]):
 class SimulationReader:
     """Reads the simulation of a file; what is wrong goes to `report`."""
 
-    def __init__(
-        self, report: Report, file: SweepFile, mechanism: Mechanism | None, grid: TimeGrid | None, files: SideFiles,
-        limits: Limits = NO_LIMITS,
-    ):  # fmt: skip
-        assert file.simulation is not None
-        self.report, self.file, self.section = report, file, file.simulation
-        self.mechanism, self.grid, self.files, self.limits = mechanism, grid, files, limits
+    def __init__(self, reading: Reading) -> None:
+        assert reading.file.simulation is not None
+        self.report, self.file, self.section = reading.report, reading.file, reading.file.simulation
+        self.mechanism, self.grid, self.files = reading.mechanism, reading.grid, reading.files
+        self.limits = reading.value(LimitsContent) or NO_LIMITS
+        self.motors = reading.said(MotorsContent)
 
     def trajectories(self, read: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
         """The references; of force profiles and of a release the reference pose at rest, one for each profile."""
@@ -268,8 +251,8 @@ class SimulationReader:
         if not self.section.saturation:
             return False
         capacities = [*limits.actuators.values()]
-        if self.file.motors is not None:
-            amplifier = {"voltage": self.file.motors.voltage, "current": self.file.motors.current}
+        if self.motors is not None:
+            amplifier = {"voltage": self.motors.voltage, "current": self.motors.current}
             capacities.append(Capacity(**{key: most for key, most in amplifier.items() if most is not None}))
         if not mechanism.motors:
             hint = "Its actuators are not all drives with a motor; take force_limit of a controller."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Self
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from pipeline.sweep.tolerances.sections import WarmingSection
 from robots.formats.description import Description
 from robots.loads.warming import warmed
@@ -18,15 +18,16 @@ from robots.parameters import ParameterError
 WARMING_KEY = "warming"
 
 
-class WarmingContent(SectionContent[None]):
+class WarmingContent(SectionContent[None, WarmingSection | None]):
     """Growth of links with temperature: a parameter of the robot."""
 
     key = WARMING_KEY
+    field = optional(WarmingSection, "links that grow with temperature; default: none")
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:
         """Return the robot with the temperature of its links as a parameter."""
-        section = reading.file.warming
+        section = reading.said(cls)
         return None if section is None else read_warming(reading.report, section, reading.extended_family(WARMING_KEY))
 
     @classmethod

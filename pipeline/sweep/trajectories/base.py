@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import Reading, SectionContent, optional
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.description import describe_trajectory
@@ -36,17 +36,20 @@ RELATIVE = ("kinetic_energy",)
 """Quantities beside these that would be told of the motion relative to the base alone."""
 
 
-class BaseContent(SectionContent[Trajectory | None]):
+class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
     """Motion of the base in the world; None where it stands."""
 
     key = KEY
+    field = optional(
+        dict[str, Any], "how the base moves in the world, as a trajectory of a platform; default: it stands"
+    )
 
     @classmethod
     def read(cls, reading: Reading) -> Self:
         """Read the motion of the base; refuse what needs a base that stands."""
         report, file = reading.report, reading.file
-        base = read_base(report, file.base, reading.files, reading.duration)
-        if file.base is not None:
+        base = read_base(report, reading.said(cls), reading.files, reading.duration)
+        if reading.said(cls) is not None:
             check_standing(report, "outputs", file.outputs)
             check_standing(report, "metrics", file.metrics)
         return cls(base)

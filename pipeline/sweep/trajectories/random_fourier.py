@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from pipeline.documents.report import Report
 from pipeline.documents.yaml import KeyPath, parse_yaml
 from pipeline.sweep.trajectories.reader import Mover
-from pipeline.sweep.trajectories.turns import ROTATION, may_turn, orientation_of
+from pipeline.sweep.trajectories.turns import may_turn, orientation_of
 from robots.model import Mechanism
 from robots.trajectories.kinds import Turn
 from robots.trajectories.trajectory import FREE, Series, Trajectory
-from robots.types import TRANSLATION, Matrix
+from robots.types import ROTATION, TRANSLATION, Matrix
 
 Numbers = NDArray[np.float64]
 

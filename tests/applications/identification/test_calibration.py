@@ -72,6 +72,8 @@ def test_a_robot_is_calibrated_from_its_files(tmp_path: Path) -> None:
     [
         (("[upper_arm, base", "[upper_arms, base"), "estimate.parameters[0]: got 'upper_arms'; expected a parameter"),
         (("[a, b, c]", "[a, b]"), "actuators.columns: got 2 columns; expected 3, one for each actuator"),
+        (("[a, b, c]", "[a, b, a]"), "actuators.columns: got ['a', 'b', 'a']; expected a column of its own for each"),
+        (("[x, y, z]", "[x, y, y]"), "position.columns: got ['x', 'y', 'y']; expected a column of its own for each"),
         (("[a, b, c], unit: deg", "[a, b, c], unit: mm"), "actuators.unit: got 'mm'; expected a unit of rad"),
         (("unit: mm, deviation: 0.02", "unit: mm"), "position: got no key 'deviation'"),
         (("unit: mm, deviation", "unit: deg, deviation"), "position.unit: got 'deg'; expected a unit of m"),

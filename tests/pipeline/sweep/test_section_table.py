@@ -13,7 +13,7 @@ from pipeline.errors import InputError
 from pipeline.sweep.content import Content, SectionValue
 from pipeline.sweep.doors import Sections, sweep
 from pipeline.sweep.section_table import SECTIONS
-from pipeline.sweep.sections import SweepFile
+from pipeline.sweep.sweep_file import SweepFile
 
 TEXT = """\
 limbsweep: 1

@@ -556,3 +556,11 @@ def test_real_machines(example: str, folder: str, base: int, shares: dict[str, f
     if example == "emps":
         published = (95.1089, 20.3935, 203.5034, -3.1648)
         assert (np.abs(result.fit.values - published) < 2.0 * result.fit.deviations).all()
+
+
+@pytest.mark.parametrize("columns", ["[q1, q1, q1]", "[2, 3, 2]"])
+def test_a_column_that_stands_for_two_joints_is_refused(columns: str, tmp_path: Path) -> None:
+    head = "limbsweep: 1\nrobot: planar_3r\nrecordings: [{files: [a.csv]}]\ntime: {rate: 500}\n"
+    text = f"{head}position: {{columns: {columns}}}\nforce: {{columns: [f1, f2, f3]}}\n"
+    with pytest.raises(InputError, match=r"position.columns: got \[.*\]; expected a column of its own for each"):
+        parse_description(text, str(tmp_path / "machine.yaml"))

@@ -109,7 +109,7 @@ class Capacity:
 def _check_numbers(limit: JointLimit | Capacity) -> None:
     """Refuse limits that are no numbers: nothing is beyond them. Raises ParameterError."""
     for name, value in vars(limit).items():
-        if math.isnan(value):
+        if isinstance(value, float) and math.isnan(value):  # not where it is traced
             raise ParameterError(f"{name}: got nan; expected a number, infinite where there is no limit")
 
 

@@ -57,7 +57,10 @@ class Folder:
     def holds(self, name: str) -> bool:
         """Whether a name stays in the folder, links followed."""
         root = self.path.resolve()
-        return "\0" not in name and (root / name).resolve().is_relative_to(root)
+        try:
+            return "\0" not in name and (root / name).resolve().is_relative_to(root)
+        except (OSError, RuntimeError):  # links that lead to themselves
+            return False
 
     def shown(self, name: str) -> str:
         """The path of a file."""

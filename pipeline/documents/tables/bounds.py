@@ -23,7 +23,7 @@ class Bounds:
     file: int = 4096 * MIB
     text: int = 512 * MIB
     line: int = MIB
-    values: int = 384 * MIB
+    values: int = 256 * MIB
     columns: int = 100_000
     members: int = 10_000
     depth: int = 16
@@ -51,7 +51,7 @@ class Bounds:
             raise refused(file, f"{count} columns", f"at most {self.columns}", "Are its rows and columns exchanged?")
 
 
-SIDE = Bounds(file=384 * MIB, text=384 * MIB)
+SIDE = Bounds(file=384 * MIB, text=384 * MIB, values=384 * MIB)
 """Of files beside a sweep, which are kept with it in memory."""
 KEPT = Bounds(file=1024 * MIB, text=1024 * MIB, values=1024 * MIB)
 """Of tables that the user's own program has in memory already, and of those that a store keeps."""

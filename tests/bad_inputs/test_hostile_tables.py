@@ -1,0 +1,107 @@
+"""Hostile tables through identify, calibrate and run: a sentence within seconds and a GiB, and nothing else is read.
+
+One process takes all files of a door one after another, so that its limits hold for each and it starts once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.bad_inputs.hostile_tables import HOSTILE, SECRET, WIDTH
+
+ROOT = Path(__file__).parents[2]
+MIB = 1 << 20
+SECONDS = 10.0
+MOST = 1024 * MIB
+"""Largest resident size while a file is read, the process itself included."""
+SPACE = 6144 * MIB
+"""Address space of the process; libraries reserve much that they never touch."""
+DOORS = {
+    "identify": "limbsweep: 1\nrobot: planar_3r\nrecordings: [{{files: [{file}]}}]\ntime: {{rate: 100}}\n"
+    "position: {{columns: [1, 2, 3]}}\nforce: {{columns: [4, 5, 6]}}\n",
+    "calibrate": "limbsweep: 1\nrobot: delta_3rr2rrr\nposes: [{{files: [{file}]}}]\nactuators: {{columns: [1, 2, 3]}}\n"
+    "position: {{columns: [4, 5, 6], deviation: 0.001}}\n",
+    "run": "limbsweep: 1\nrobot: delta_3rr2rrr\ndesign: {{file: {file}}}\n"
+    "trajectories: {{turn: {{kind: circle}}}}\ntime: {{stop: 0.1, step: 0.1}}\nmetrics: [peak_force]\n",
+}
+COMMANDS = {"identify": ("identify",), "calibrate": ("calibrate",), "run": ("run", "--store", "never.zarr")}
+CHILD = """
+import json, os, resource, sys, time
+from pathlib import Path
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]),) * 2)
+command, secret, opened = sys.argv[1].split(), sys.argv[2], []
+sys.addaudithook(lambda event, values: opened.append(str(values[0])) if event in ("open", "os.system") else None)
+from click.testing import CliRunner
+from applications.commands.cli import cli
+CliRunner().invoke(cli, [command[0], "absent.yaml"])
+for path in sorted(Path().glob(f"*.{command[0]}.yaml")):
+    opened.clear()
+    Path("/proc/self/clear_refs").write_text("5")
+    start = time.perf_counter()
+    done = CliRunner().invoke(cli, [command[0], str(path), *command[1:]])
+    spent = time.perf_counter() - start
+    status = Path("/proc/self/status").read_text()
+    peak = int(status.split("VmHWM:")[1].split()[0]) << 10
+    raised = "" if done.exception is None or isinstance(done.exception, SystemExit) else repr(done.exception)
+    print(json.dumps([path.name.split('.')[0], done.exit_code, done.output[-600:], raised, spent, peak,
+                      secret in opened or "touch" in str(opened)]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder with all hostile files and a description of each for each door, and the file that nothing may read."""
+    for package in ("h5py", "pyarrow", "rosbags"):
+        pytest.importorskip(package)
+    folder, secret = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("elsewhere") / "secret"
+    secret.write_bytes(np.full(4 * WIDTH, float(SECRET)).tobytes())
+    for number, (name, (ending, make)) in enumerate(HOSTILE.items()):
+        place = folder / f"{number:02}"
+        place.mkdir()
+        make(place / f"a.{ending}", secret)
+        for door, text in DOORS.items():
+            (folder / f"{name}.{door}.yaml").write_text(text.format(file=f"{number:02}/a.{ending}"))
+    return folder, secret
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="needs the memory figures of Linux")
+@pytest.mark.parametrize("door", DOORS)
+def test_hostile_tables_end_in_a_sentence(door: str, hostile: tuple[Path, Path]) -> None:
+    folder, secret = hostile
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", CHILD, " ".join(COMMANDS[door]), str(secret), str(SPACE)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    answers = {row[0]: row[1:] for row in map(json.loads, done.stdout.splitlines())}
+    assert set(answers) == set(HOSTILE), done.stderr[-2000:].decode()
+    problems = []
+    for name, (status, said, raised, seconds, peak, is_outside) in answers.items():
+        limit = SECONDS if HOSTILE[name][0] != "db3" else 130.0
+        sound = (
+            status == 2
+            and not raised
+            and "Traceback" not in said
+            and "; expected " in said
+            and HOSTILE[name][0] in said
+            and SECRET[:8] not in said
+            and seconds < limit
+            and peak < MOST
+            and not is_outside
+        )
+        if not sound:
+            problems.append(f"{name}: {status} {raised} {seconds:.1f} s {peak / MIB:.0f} MiB {is_outside} {said}")
+    assert not problems, "\n".join(problems)
+    print(
+        f"{door}: slowest {max(row[3] for row in answers.values()):.1f} s, "
+        f"largest {max(row[4] for row in answers.values()) / MIB:.0f} MiB of {len(answers)} files"
+    )
+    assert not list(folder.rglob("trapped"))
+    assert not (folder / "never.zarr").exists()

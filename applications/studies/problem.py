@@ -13,7 +13,7 @@ from applications.studies.columns import JOINTS, Array, Mask, Objective, base_of
 from applications.studies.points import Choice
 from applications.studies.space import DesignSpace, is_dim
 from pipeline.documents.report import sentence
-from pipeline.execution.graph import block_of, table
+from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.gravity import GRAVITY, gravity_parameters
 from pipeline.sweep.model import Sweep
@@ -177,8 +177,8 @@ class DesignProblem:
         sweep, sets = self.sweep, self.sweep.sizes["friction"]
         return replace(
             block_of(plan(sweep), 0),
-            parameters=table(sweep.designs(0, 1), 1),
-            friction=table(sweep.friction.values(0, sets), sets),
+            parameters=np.stack(list(sweep.designs(0, 1).values()), axis=1),
+            friction=sweep.friction.table(0, sets),
             trajectories=sweep.trajectories,
             series=(),
             metrics=(),

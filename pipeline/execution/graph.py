@@ -22,11 +22,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
 
-import numpy as np
 from dask._task_spec import Task, TaskRef
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
-from numpy.typing import NDArray
 
 from pipeline.errors import TaskError
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
@@ -61,7 +59,8 @@ Value_co = TypeVar("Value_co", covariant=True)
 def block_of(plan: Plan, index: int) -> Block:
     """The description of one block: what its tasks compute."""
     sweep, bounds = plan.sweep, plan.layout.bounds(index)
-    design, friction = bounds["design"], bounds["friction"]
+    design = bounds["design"]
+    of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
     stored, metrics = plan.owned(index)
     extra = tuple(name for name in plan.extra if name not in stored)
     own = {metric.name for metric in sweep.user_metrics}
@@ -69,8 +68,6 @@ def block_of(plan: Plan, index: int) -> Block:
         index=index,
         robot=sweep.robot,
         parameters=plan.designs(design),
-        groups=sweep.friction.groups,
-        friction=table(sweep.friction.values(friction.start, friction.stop), friction.stop - friction.start),
         trajectories=sweep.trajectories[bounds["trajectory"]],
         times=sweep.times,
         origin=plan.origin,
@@ -83,12 +80,8 @@ def block_of(plan: Plan, index: int) -> Block:
         extra=extra,
         measurement=_measurement(sweep, bounds),
         description=sweep.description,
-        limits=sweep.limits,
         simulation=_simulation(sweep, bounds),
-        criteria=sweep.criteria,
-        base=sweep.base,
-        sharing=sweep.sharing,
-        selection=sweep.selection,
+        **functools.reduce(operator.or_, of_sections, {}),
     )
 
 
@@ -114,11 +107,6 @@ def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
     varied = plan.sweep.simulation.sizes if plan.sweep.simulation else ()
     depends = tuple(tuple(dim in row for dim in (*SPLIT, *varied)) for row in dims)
     return BlockMetric(metric.name, metric.function, depends, metric.per_actuator)
-
-
-def table(columns: Mapping[str, NDArray[np.float64]], length: int) -> NDArray[np.float64]:
-    """Columns (length,) side by side, (length, column); without any of them (length, 0)."""
-    return np.ascontiguousarray(np.stack(list(columns.values()), axis=1)) if columns else np.zeros((length, 0))
 
 
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:

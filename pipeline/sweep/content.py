@@ -26,6 +26,10 @@ class Content(Generic[Value]):
         """Describe what it adds to the fingerprint, in types of JSON by keys of `Sweep.canonical`; {} for a default."""
         return {}
 
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return its inputs of a block, by fields of `tasks.blocks.block.Block`; `places` are its ranges by dim."""
+        return {}
+
 
 class SectionValue(Generic[Value]):
     """Attribute of a sweep that is the value of a section, by the key of that section or its own name."""

@@ -6,7 +6,7 @@ name in front: `motors_viscous`. What is swept and what is fixed may be of any g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -66,6 +66,11 @@ class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
     def describe(self) -> dict[str, Any]:
         """Describe the sets, also where there is no friction."""
         return {KEY: self.value.describe()}
+
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return the groups, and the parameters of the friction sets of a block (set, parameter)."""
+        sets = places[KEY]
+        return {"groups": self.value.groups, KEY: self.value.table(sets.start, sets.stop)}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pipeline.sweep.axes.kinds import NOTHING, Array, Axis, complete
 from robots.friction.groups import FrictionGroup
 from robots.parameters import Parameter
@@ -33,6 +35,11 @@ class FrictionAxis:
         """Every parameter of all groups in order, (stop - start,)."""
         order = {name: self.fixed.get(name, 0.0) for name in self.parameters}
         return complete(self.axis, order, start, stop)
+
+    def table(self, start: int, stop: int) -> Array:
+        """Return the parameters of all groups (stop - start, parameter); without any of them (stop - start, 0)."""
+        columns = list(self.values(start, stop).values())
+        return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((stop - start, 0))
 
     def describe(self) -> dict[str, Any]:
         """What defines the sets, in types of JSON."""

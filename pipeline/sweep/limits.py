@@ -54,6 +54,10 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
         """Describe limits that there are."""
         return {KEY: describe_limits(self.value)} if self.value != NO_LIMITS else {}
 
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return limits, the same for all blocks."""
+        return {self.key: self.value}
+
 
 def section_of(file: CoreFile, section: LimitSection | None, robot: str | None) -> tuple[LimitSection | None, KeyPath]:
     """Find the section with the limits of a robot, which one of several may have for itself, and its path."""

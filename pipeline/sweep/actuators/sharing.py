@@ -42,6 +42,10 @@ class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
         """Describe a rule other than least squares of all forces."""
         return {SHARING_KEY: describe_sharing(self.value)} if self.value != EVEN_SHARING else {}
 
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return the rule, the same for all blocks."""
+        return {self.key: self.value}
+
 
 def read_sharing(
     report: Report,

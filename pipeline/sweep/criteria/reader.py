@@ -64,6 +64,10 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
         """Describe criteria that there are."""
         return {KEY: describe_criteria(self.value)} if self.value != NO_CRITERIA else {}
 
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return criteria, the same for all blocks."""
+        return {self.key: self.value}
+
 
 def read_criteria(report: Report, section: CriteriaSection | None, family: Family | None) -> CriteriaParameters:
     """Read the section; none without a robot. Problems go to `report`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
@@ -46,6 +47,10 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
         freedoms = [name for name, _ in selection.freedoms]
         parts |= {"deviations": rows} if rows else {}
         return {self.key: parts | ({"freedoms": freedoms} if freedoms else {})}
+
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return the selection, the same for all blocks."""
+        return {self.key: self.value}
 
 
 def read_selection(report: Report, file: CoreFile, mechanism: Mechanism | None) -> SeriesSelection:

@@ -58,6 +58,10 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
         """Describe the motion of a base that moves."""
         return {KEY: describe_trajectory(self.value)} if self.value else {}
 
+    def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Return the motion of the base, the same for all blocks."""
+        return {self.key: self.value}
+
 
 def read_base(
     report: Report, section: Mapping[str, Any] | None, files: SideFiles, duration: float

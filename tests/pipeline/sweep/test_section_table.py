@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
 
@@ -14,6 +15,7 @@ from pipeline.sweep.content import Content, SectionValue
 from pipeline.sweep.doors import Sections, sweep
 from pipeline.sweep.section_table import SECTIONS
 from pipeline.sweep.sweep_file import SweepFile
+from tasks.blocks.block import Block
 
 TEXT = """\
 limbsweep: 1
@@ -95,3 +97,18 @@ def test_every_section_of_a_file_is_a_keyword_and_the_signature_is_short() -> No
 def test_an_unknown_keyword_is_told_with_its_neighbour() -> None:
     with pytest.raises(InputError, match=r"an unknown key; expected a known key.* 'metrics'"):
         sweep("five_bar", time=(1.0, 0.1), trajectories={"c": {"kind": "circle", "normal": [0, 1, 0]}}, metrcs="energy")  # type: ignore[call-arg]
+
+
+def test_sections_fill_fields_of_a_block_each_once() -> None:
+    friction = "friction: {law: coulomb_viscous, parameters: {viscous: 0.1}, grid: {coulomb: [1, 2, 3]}}\n"
+    limits = "limits: {actuators: {all: {force: 10}}}\n"
+    read = Sweep.from_text(TEXT + friction + limits)
+    inputs = [content.block_inputs({"friction": slice(1, 3)}) for content in read.sections.values()]
+    keys = [key for each in inputs for key in each]
+    assert len({*keys}) == len(keys)
+    assert {*keys} <= {field.name for field in fields(Block)}
+    filled = {key: value for each in inputs for key, value in each.items()}
+    assert filled["limits"] == read.limits
+    table = dict(zip(read.friction.parameters, filled["friction"].T.tolist(), strict=True))
+    assert (table["coulomb"], table["viscous"]) == ([2.0, 3.0], [0.1, 0.1])
+    assert Sweep.from_text(TEXT).friction.table(0, 1).shape == (1, 0)

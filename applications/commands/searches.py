@@ -50,6 +50,7 @@ def one_at_a_time(
     """One parameter of STORE after another over its swept range, from a base design."""
     from applications.studies import screening as once
     from applications.studies.cases import stored_number
+    from applications.studies.columns import depends_on_friction
 
     ds, (wanted,) = opened(store, cases), read_objectives((text,))
     conditions = question_of(ds, cases=cases)
@@ -57,13 +58,14 @@ def one_at_a_time(
     if stored:
         curves = once.of_store(ds, wanted, chosen)
     else:
-        problem = _problem(store, conditions.cases)
+        problem = _problem(store, conditions.cases, friction=depends_on_friction(ds, wanted.expression))
         curves = once.effects(problem, wanted, _design(ds, chosen, problem), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(curves.points()))
-    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}")
+    under = " under its first friction set" if not stored and problem.friction_names else ""
+    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}{under}")
 
 
 def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -124,8 +126,11 @@ def _sampled_problem(
     store: str, text: str, cases: Sequence[str], values: Sequence[str]
 ) -> tuple[DesignProblem, Objective]:
     """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
-    (wanted,) = read_objectives((text,))
-    return _problem(store, question_of(opened(store, cases), cases=cases).cases, values), wanted
+    from applications.studies.columns import depends_on_friction
+
+    (wanted,), ds = read_objectives((text,)), opened(store, cases)
+    friction = depends_on_friction(ds, wanted.expression)
+    return _problem(store, question_of(ds, cases=cases).cases, values, friction=friction), wanted
 
 
 @click.command()
@@ -237,12 +242,18 @@ def _place(ds: xr.Dataset, number: int) -> int:
     return int(places[0])
 
 
-def _problem(store: str, cases: Sequence[str] = (), values: Sequence[str] = ()) -> DesignProblem:
-    """Open the sweep of a store as functions of its parameters, under its operating cases, or those of some values."""
+def _problem(
+    store: str, cases: Sequence[str] = (), values: Sequence[str] = (), *, friction: bool = False
+) -> DesignProblem:
+    """Open the sweep of a store as functions of its parameters, under its operating cases, or those of some values.
+
+    friction: parameters of friction that are swept vary as those of designs do.
+    """
     from applications.studies.problem import DesignProblem
     from pipeline.stores.recompute import stored_sweep
 
-    return DesignProblem.of(stored_sweep(store, plain=True), cases=cases).under(dict(map(_value, values)))
+    problem = DesignProblem.of(stored_sweep(store, plain=True), cases=cases, friction=friction)
+    return problem.under(dict(map(_value, values)))
 
 
 def _value(text: str) -> tuple[str, float]:
@@ -257,12 +268,15 @@ def _value(text: str) -> tuple[str, float]:
 
 
 def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, float]:
-    """The factors of a problem of a design of the store. Raises InputError for one that it does not have."""
+    """The factors of a problem of a design of the store, with friction as in its first set. Raises InputError."""
+    import numpy as np
+
     from applications.studies.columns import refuse
 
     if number >= ds.sizes["design"]:
         raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
     own = ds.isel(design=[number])
-    columns = {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
+    columns = {name: np.array([value]) for name, value in problem.first_parameters.items()}
+    columns |= {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
     points = problem.space.coordinates(columns)
     return {name: float(points[name][0]) for name in problem.names}

@@ -59,18 +59,25 @@ class DesignProblem:
 
     @classmethod
     def of(
-        cls, sweep: Sweep, bounds: Mapping[str, tuple[float, float]] | None = None, cases: Sequence[str] = ()
+        cls,
+        sweep: Sweep,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        cases: Sequence[str] = (),
+        *,
+        friction: bool = False,
     ) -> DesignProblem:
         """The problem of a sweep; without bounds those that its own designs span. Raises InputError.
 
         cases: swept parameters that are operating conditions; all combinations of them that the sweep has count.
+        friction: the friction that is swept varies as designs do; else all its sets count, by their worst.
         """
-        space, conditions = DesignSpace.of(sweep, cases).with_columns(), _conditions(sweep, cases)
+        named = friction or any(name in sweep.friction.parameters for name in bounds or ())
+        space, conditions = DesignSpace.of(sweep, cases, friction=named).with_columns(), _conditions(sweep, cases)
         spans = dict(bounds) if bounds is not None else _spanned(sweep, space)
         if both := [name for name in conditions if name in spans]:
             raise refuse(f"bounds.{both[0]}", "a case", "parameters that are no cases", "Take it out of one of them.")
         problem = cls(sweep, space, spans, conditions)
-        table, tables = problem._parameters, problem._tables
+        table, tables = {**problem._parameters, **(sweep.friction.parameters if named else {})}, problem._tables
         owner = "one of the robot" if sweep.simulation is None else "one of the robot, its controller or its start"
         for name, (low, high) in spans.items():
             if name in tables:
@@ -205,10 +212,19 @@ class DesignProblem:
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
     @cached_property
-    def _constants(self) -> dict[str, float]:
+    def first_parameters(self) -> dict[str, float]:
         """All parameters, and labels that are numbers, of the sweep's first design."""
         labels = {name: float(column[0]) for name, column in self.sweep.design.values(0, 1).items()}
-        return {**labels, **dict(zip(self._order, self._first.tolist(), strict=True))}
+        friction = {name: float(column[0]) for name, column in self.sweep.friction.values(0, 1).items()}
+        own = dict(zip(self._order, self._first.tolist(), strict=True))
+        return {**labels, **(friction if self.friction_names else {}), **own}
+
+    @cached_property
+    def friction_names(self) -> tuple[str, ...]:
+        """Parameters of friction, where some of them vary: then every design has a friction set of its own."""
+        own = tuple(self.sweep.friction.parameters)
+        members = {member for f in self.space.varied() if f.name in self.names for member in f.members}
+        return own if {*own} & {*self.names, *members} else ()
 
     def table(self, designs: Array, rates: bool = False) -> dict[str, Any]:
         """All parameters (row,) by name from the factors that vary (design, factor), derived ones by their rules.
@@ -231,7 +247,7 @@ class DesignProblem:
                     direction[k] = 1.0
                     varied[name] = NumberWithRates(coordinate, np.broadcast_to(direction, (len(direction), count)))
         varied |= {name: np.tile(values, len(points)) for name, values in self.cases.items()}
-        constants = {name: np.full(count, value) for name, value in self._constants.items() if name not in varied}
+        constants = {name: np.full(count, value) for name, value in self.first_parameters.items() if name not in varied}
         return replace(self.space, constants=constants).complete({**varied, **self._fixed(count)})
 
     def _fixed(self, count: int) -> dict[str, Array]:
@@ -277,24 +293,35 @@ class DesignProblem:
         base = {name: _metric(name, self._lacks) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         table = self.table(designs)
-        values = self._metrics(self._stacked(table), metrics)
+        values = self._metrics(table, metrics)
         of_joints = {at for at, _ in base.values() if QUANTITIES[at].dims[-2:] == JOINTS}
         reductions = {name: reduced(values[at], how, joints=at in of_joints) for name, (at, how) in base.items()}
         wrong = ~self.space.within_bounds(table)
         return {name: np.where(wrong, np.nan, x).reshape(-1, self.case_count) for name, x in reductions.items()}
 
-    def _metrics(self, rows: Array, metrics: tuple[str, ...]) -> dict[str, Array]:
-        """Metrics (design, ...) for all parameters (design, all)."""
+    def _metrics(self, table: Mapping[str, Array], metrics: tuple[str, ...]) -> dict[str, Array]:
+        """Metrics (row, ...) for all parameters (row,) by name; rows of the same friction are computed together."""
+        rows = self._stacked(table)
+        if not self.friction_names:
+            return self._of_rows(rows, metrics, self._block.friction)
+        every = np.stack([np.asarray(table[name], dtype=float) for name in self.friction_names], axis=1)
+        sets, number = np.unique(every, axis=0, return_inverse=True)
+        found = [self._of_rows(rows[number.ravel() == k], metrics, one[None]) for k, one in enumerate(sets)]
+        order = np.argsort(np.argsort(number.ravel(), kind="stable"), kind="stable")
+        return {name: np.concatenate([part[name] for part in found])[order] for name in metrics}
+
+    def _of_rows(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> dict[str, Array]:
+        """Metrics (row, ...) for all parameters (row, all) under friction sets (set, parameter)."""
         step = max(1, STRIP // (len(self._block.times) * len(self._block.trajectories)))
         if self.sweep.simulation is not None:
             step = max(step, SIDE_BY_SIDE)
-        parts = [self._computed(rows[i : i + step], metrics) for i in range(0, len(rows), step)]
+        parts = [self._computed(rows[i : i + step], metrics, friction) for i in range(0, len(rows), step)]
         return {name: np.concatenate([part[name] for part in parts]) for name in metrics}
 
-    def _computed(self, rows: Array, metrics: tuple[str, ...]) -> Mapping[str, Array]:
-        block, axes = self._block, self.sweep.simulation
+    def _computed(self, rows: Array, metrics: tuple[str, ...], friction: Array) -> Mapping[str, Array]:
+        block, axes = replace(self._block, friction=friction), self.sweep.simulation
         if axes is None or block.simulation is None:
-            return compute.whole(replace(self._with_rows(rows), metrics=metrics))
+            return compute.whole(replace(self._with_rows(rows), metrics=metrics, friction=friction))
         robot = block.parameters.shape[1]
         parameters, gains, state = np.split(rows, [robot, robot + len(axes.gain_parameters)], axis=1)
         simulation = replace(block.simulation, gains=gains, state=state, dims=(), paired=True)
@@ -311,7 +338,7 @@ class DesignProblem:
 
     def require_columns(self, names: Sequence[str]) -> list[str]:
         """Return those of the names in expressions that are columns of metrics. Raises InputError for no such names."""
-        known = {*self._constants, *self.cases}
+        known = {*self.first_parameters, *self.cases}
         return [name for name in names if name not in known and _metric(name, self._lacks)]
 
     @property
@@ -322,9 +349,11 @@ class DesignProblem:
     @property
     def first(self) -> dict[str, float]:
         """The factors that vary in the sweep's first design; of a table the number of its row."""
-        own = {name: np.array([value]) for name, value in self._constants.items()}
+        own = {name: np.array([value]) for name, value in self.first_parameters.items()}
         rows = self.space.coordinates({name: own[name] for name in own}) if self._tables else {}
-        return {name: float(rows[name][0]) if name in self._tables else self._constants[name] for name in self.names}
+        return {
+            name: float(rows[name][0]) if name in self._tables else self.first_parameters[name] for name in self.names
+        }
 
     def objective(self, designs: Array, wanted: Objective) -> Array:
         """An objective (design,) over columns, parameters that vary, and cases. Raises InputError for other names."""
@@ -362,7 +391,11 @@ class DesignProblem:
         }
 
     def _require_smooth(self) -> None:
-        """Refuse derivatives by rows of tables. Raises InputError."""
+        """Refuse derivatives by rows of tables, and by friction. Raises InputError."""
+        if self.friction_names:
+            varied = next(name for name in self.names if name in self.friction_names or name in self._tables)
+            hint = "Fix it, or leave friction to its sets, of which the worst counts."
+            raise refuse(f"bounds.{varied}", "friction, which is not differentiated", "a parameter of designs", hint)
         if rows := self.rows_of_tables:
             hint = "Fix it with --fix, or DesignProblem.at."
             raise refuse(f"bounds.{rows[0]}", "rows of a table, which have no derivatives", "a parameter", hint)
@@ -373,7 +406,7 @@ class DesignProblem:
         low, high = np.array(list(self.bounds.values())).T
         away = np.diag(DIFFERENCE * (high - low))
         ahead, behind = np.minimum(design + away, high), np.maximum(design - away, low)
-        values = self._metrics(self.rows(np.concatenate([design[None], ahead, behind])), metrics)
+        values = self._metrics(self.table(np.concatenate([design[None], ahead, behind])), metrics)
         count, way = len(design), np.diag(ahead - behind)
         flat = {name: array.reshape(2 * count + 1, -1) for name, array in values.items()}
         return {
@@ -416,6 +449,7 @@ def _spanned(sweep: Sweep, space: DesignSpace) -> dict[str, tuple[float, float]]
     values: Mapping[str, Any] = sweep.design.values(0, sweep.design.size)
     if (axes := sweep.simulation) is not None:
         values = {**values, **axes.gains.values(0, axes.gains.size), **axes.state.values(0, axes.state.size)}
+    values = {**sweep.friction.axis.values(0, sweep.friction.size), **values}
     spans = {}
     for factor in space.varied():
         if factor.kind == "category" and isinstance(factor.domain, Choice):

@@ -103,10 +103,11 @@ class DesignSpace(PointSpace):
     """What had to be assumed of a dataset whose sweep cannot be read; empty where nothing had."""
 
     @classmethod
-    def of(cls, sweep: Sweep, cases: Sequence[str] | None = None) -> DesignSpace:
+    def of(cls, sweep: Sweep, cases: Sequence[str] | None = None, *, friction: bool = False) -> DesignSpace:
         """Return the space of a sweep; without `cases` with those of its section `study`. Raises InputError.
 
-        Friction sets and trajectories may be cases as well: all designs have them anyway.
+        Friction sets and trajectories may be cases as well: all designs have them anyway. friction: with the friction
+        that is swept as factors.
         """
         named = tuple(name for name in (sweep.question.cases if cases is None else cases) if not is_dim(sweep, name))
         base, rules, conditions = _unwrapped(sweep.design)
@@ -117,6 +118,8 @@ class DesignSpace(PointSpace):
             combined += _cases(part, named)
         constants = dict(sweep.parameters)
         more = [] if sweep.simulation is None else [(GAINS, sweep.simulation.gains), (STATE, sweep.simulation.state)]
+        if friction:
+            more.append((FRICTION, sweep.friction.axis))
         for section, axis in more:
             inner, own_rules, own_conditions = _unwrapped(axis)
             factors += [factor for part in _parts(inner) for factor in _factors(section, part, ())]
@@ -125,7 +128,7 @@ class DesignSpace(PointSpace):
         set_already = {member for factor in factors for member in factor.members}
         factors += [Factor(name, "fixed", "design", (name,)) for name in constants if name not in set_already]
         variables = tuple(factor.domain for factor in factors if factor.is_varied and factor.domain is not None)
-        bounds = {parameter.name: parameter for parameter in sweep.family.parameters}
+        bounds = {p.name: p for p in sweep.family.parameters} | (dict(sweep.friction.parameters) if friction else {})
         labels = frozenset(name for name in sweep.design.names if name not in constants and name not in GRAVITY)
         return cls(
             variables,

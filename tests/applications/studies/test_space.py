@@ -280,3 +280,26 @@ def test_friction_sets_of_one_design_are_what_is_ranked(tmp_path: Path) -> None:
     run(Sweep.from_text(text), tmp_path / "s.zarr", SYNCHRONOUS)
     last = said("rank", tmp_path / "s.zarr", "--objective", "energy").splitlines()[-1]
     assert last == "16 feasible designs of 16: one design under 16 friction sets"
+
+
+def test_friction_varies_in_problems_as_designs_do(tmp_path: Path) -> None:
+    sweep = Sweep.from_text(FRICTION)
+    ds = by_design(run(sweep, tmp_path / "s.zarr", SYNCHRONOUS), friction=True).load()
+    problem = DesignProblem.of(sweep, friction=True)
+    assert problem.names == ("proximal_length", "viscous", "coulomb")
+    shuffled = np.random.default_rng(3).permutation(ds.sizes["design"])
+    points = np.stack([ds[name].values[shuffled] for name in problem.names], axis=1)
+    for text in ("peak_force", "energy_sum - 0.1 * coulomb"):
+        expected = value_of(ds, text)[shuffled]
+        np.testing.assert_allclose(problem.objective(points, objective(text)), expected, rtol=1e-14)
+    assert DesignProblem.of(sweep).names == ("proximal_length",)
+    alone = DesignProblem.of(sweep, {"viscous": (0.0, 1.0)})
+    rising = alone.objective(np.linspace(0.0, 1.0, 4)[:, None], objective("energy_sum"))
+    assert (np.diff(rising) > 0.0).all()
+    with pytest.raises(InputError, match="friction, which is not differentiated"):
+        optimise(alone, "energy_sum", [[0.5]])
+    for command, more in (("sobol", ("--count", 4)), ("morris", ("--count", 2)), ("one-at-a-time", ("--parts", 3))):
+        text = said(command, tmp_path / "s.zarr", "--of", "energy", *more)
+        assert {"proximal_length", "viscous", "coulomb"} <= {line.split()[0] for line in text.splitlines()[1:]}
+    assert "under its first friction set" in text
+    assert "evaluations" in said("optimise", tmp_path / "s.zarr", "--objective", "peak_force", "--starts", 1)

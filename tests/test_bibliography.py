@@ -24,7 +24,8 @@ OF_MACHINES = {"Phee 2016", "Gaz 2019", "Brunot 2019", "Osuka 1990"}
 def cited() -> list[str]:
     """Last author and year of each citation in sources and theory."""
     files = [*ROOT.glob("docs/theory/*.md")]
-    files += [file for folder in ("robots", "tasks", "pipeline", "storage") for file in ROOT.glob(f"{folder}/**/*.py")]
+    folders = ("robots", "tasks", "pipeline", "storage", "applications")
+    files += [file for folder in folders for file in ROOT.glob(f"{folder}/**/*.py")]
     files = [file for file in files if "literature" not in file.parts]  # sources of robots are on the page of robots
     found = {f"{match['last']} {match['year']}" for file in files for match in _CITED.finditer(file.read_text("utf-8"))}
     return sorted(name for name in found if name.split()[0] not in NO_NAMES) or pytest.fail("nothing is cited")

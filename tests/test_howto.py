@@ -20,7 +20,7 @@ import pytest
 
 from tests.pages import ROOT, Block, blocks
 
-PACKAGES = ("robots", "tasks", "storage", "pipeline", "limbsweep")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications", "limbsweep")
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 PLACE = re.compile(r"([\w/.]+), (before|after|instead of): (.+)")
 START = """\
@@ -44,7 +44,7 @@ from pipeline.execution.contents import create_store
 from pipeline.execution.graph import block_graph
 from pipeline.plan import plan as module
 from storage.store import StoreWriter
-from tasks.blocks import assembly, reactions, shares
+from tasks.blocks import assembly, limb_results, reactions
 from tasks.blocks.block import Pool
 
 module.WANTED_BLOCKS = 1
@@ -57,7 +57,7 @@ for metrics in (("mean_effective_mass",), ("condition",)):
     create_store(plan, store)
     writer = StoreWriter(store)
     get_sync(*block_graph(plan, 0, writer, "first", "limb"))
-    for used in (assembly, reactions, shares):
+    for used in (assembly, reactions, limb_results):
         used.empty = Pool(0).empty
     tracemalloc.start()
     get_sync(*block_graph(plan, 0, writer, "again", "limb"))

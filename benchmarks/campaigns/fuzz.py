@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-INSTRUMENTED = ["pipeline", "robots", "storage", "ruamel.yaml"]
+INSTRUMENTED = ["pipeline", "applications", "robots", "storage", "ruamel.yaml"]
 LONGEST = 1 << 14
 """Bytes of an input."""
 

@@ -202,7 +202,7 @@ import sys
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("limbsweep", "pipeline", "tasks", "storage", "robots"):
+        if name.partition(".")[0] in ("limbsweep", "pipeline", "applications", "tasks", "storage", "robots"):
             raise ModuleNotFoundError(f"No module named {name!r}")
 
 sys.meta_path.insert(0, Blocked())

@@ -12,7 +12,7 @@ from robots.parameters import complete
 from tests.reference.published_friction import IRB_2400
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("robots", "tasks", "storage", "pipeline")
+PACKAGES = ("robots", "tasks", "storage", "pipeline", "applications")
 
 
 def test_inputs_are_parameters_and_the_options_that_are_given() -> None:

@@ -125,6 +125,6 @@ def test_figures_need_no_plotly() -> None:
     import sys
 
     blocked = "import sys; sys.modules['plotly'] = None"
-    told = f"{blocked}; from applications.report.figures import kinds; print(len(kinds.KINDS))"
+    told = f"{blocked}; from applications.report.figures import case; print(len(case.KINDS))"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{len(case.KINDS)}\n", "")

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.errors import InputError
-from pipeline.sweep.side_files import stored_files
+from pipeline.sweep.side_files import FileSource, MemoryFiles, stored_files
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import MOTOR
 from robots.parameters import EITHER
 from robots.quantities import QUANTITIES
 from robots.types import JointKind
+from storage import sources
 from storage.errors import StoreError
 from storage.manifest import Manifest
 from storage.places.access import locate
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 _SLIDING = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
 _CELLS = {"max": "time: maximum", "min": "time: minimum"}
 
+FILES = "limbsweep_files"
+"""Key of the encoding of a dataset with the files that its sweep names."""
+
 _LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", "filters", "serializer"}
 """Encodings of variables that say how the bytes of a store lie, which those of another store need not do."""
 
@@ -49,11 +53,15 @@ def open(store: LocationLike, *, unfinished: bool = False) -> Dataset:
     `component_units` where components differ. Raises StoreError for a store that is missing, unfinished or damaged.
     """
     dataset = open_results(store, unfinished=unfinished)
-    return with_conventions(dataset, _stored_sweep(store) if _asks_for_drives(dataset) else None)
+    files = stored_files(store) if sources.ATTRIBUTE in dataset.attrs else None
+    return with_conventions(dataset, _stored_sweep(store) if _asks_for_drives(dataset) else None, files)
 
 
-def with_conventions(dataset: Dataset, sweep: Sweep | None) -> Dataset:
+def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | None = None) -> Dataset:
     """A dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
+
+    files: those that the sweep names, such as the table of a DataFrame, which the dataset keeps beside its encoding:
+    designs can be computed again as long as it is the same dataset or a selection of it.
 
     Without a sweep, a unit that depends on the kind of a joint is left out and stays in `component_units`. How the
     store is cut into chunks is left out too: who cuts the dataset in another way and writes it would be refused.
@@ -68,7 +76,17 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None) -> Dataset:
         variable.encoding = {key: value for key, value in variable.encoding.items() if key not in _LAYOUT}
     if "design" in dataset.coords:
         dataset["design"].attrs = {"long_name": "number of the design, from 0"}
-    return dataset.assign_attrs({name: _portable(value) for name, value in dataset.attrs.items()})
+    result = dataset.assign_attrs({name: _portable(value) for name, value in dataset.attrs.items()})
+    if files is None and sweep is not None and sweep.sources:
+        files = MemoryFiles(sweep.sources)
+    result.encoding = {**dataset.encoding, **({FILES: files} if files is not None else {})}
+    return result
+
+
+def files_of(dataset: Dataset) -> FileSource | None:
+    """The files that the sweep of a dataset names, where it has kept them."""
+    files: FileSource | None = dataset.encoding.get(FILES)
+    return files
 
 
 def structure(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Try a few designs of a plan on a few trajectories in this process, before a run: what fails there, fails in it too.
 
 The ends of both axes and of all parameters that are swept, and some places between them, drawn from a fixed seed;
-without friction, nothing is stored. `check` and `new` try a sweep in this way.
+without friction, nothing is stored. Constraint singularities are looked for, whatever the sweep asks for. `check` and
+`new` try a sweep in this way.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pipeline.sweep.time import TimeGrid
 from robots.criteria.selection import EVERYTHING
 from robots.status import Status
 from robots.trajectories.kinds import is_grid
+from robots.types import TWIST
 from tasks.blocks import compute
 
 SAMPLES = 20_000
@@ -74,7 +76,7 @@ def trial(sweep: Sweep) -> Trial:
         trajectories=tuple(sweep.trajectories[k] for k in trajectories),
         grid=_shortened(sweep, len(designs) * len(trajectories)),
         outputs=("actuator_force",),
-        metrics=(),
+        metrics=_looked_for(sweep),
         user_metrics=(),
     )
     sizes = (len(designs), 1, len(trajectories))
@@ -90,6 +92,13 @@ def trial(sweep: Sweep) -> Trial:
     samples = math.prod(sizes) * small.grid.samples
     failed = count_failed(counts, worst, names, samples, (designs, np.zeros(1, np.int64), trajectories))
     return Trial(len(designs), len(trajectories), failed)
+
+
+def _looked_for(sweep: Sweep) -> tuple[str, ...]:
+    """The metric with which constraint singularities have a status, of robots whose limbs hold a platform."""
+    mechanism = sweep.family.reference
+    held = not mechanism.is_chain and len(mechanism.platform.mobility) < len(TWIST)
+    return ("least_constraint_regularity",) if held else ()
 
 
 def _simulated(sweep: Sweep, axes: SimulationAxes) -> Trial:

@@ -34,6 +34,7 @@ from tasks.features import criteria
 from tasks.features.capsules import GROUND, PLATFORM, Owned, RobotCapsules, capsules_told
 from tasks.features.compliance import errors_of_limb
 from tasks.features.criteria import Criteria
+from tasks.features.singularities import Constraints
 from tasks.kernels.kernel import checked, kernel
 from tasks.kernels.keys import Indexed
 from tasks.mechanics.structure import arms
@@ -106,7 +107,8 @@ class SolvedPose:
             raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
         self.dynamics = Dynamics(robot, pose, (metric,), criteria=parameters)
         request = self.dynamics.request
-        bare, self.limbs = replace(request, wanted=()), range(len(robot.mechanism.instances))
+        looked = ("least_constraint_regularity",) if request.feature(Constraints).looked_for(request) else ()
+        bare, self.limbs = replace(request, wanted=looked), range(len(robot.mechanism.instances))
         self.dynamics.run((*(limb(request, k) for k in self.limbs), platform(bare), assembly(bare)))
         self.places = [TWIST.index(name) for name in request.feature(Criteria).directions(request)]
         self.total, count = self.sum("stiffness"), len(self.places)

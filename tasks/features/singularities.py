@@ -8,17 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from robots.types import ROTATION
+from robots.quantities import Need
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Shapes
-from tasks.mathematics.algebra import array
-from tasks.mechanics import assembly, limb
+from tasks.mechanics import limb
 from tasks.mechanics.kinematics import Pose, mount_pose
-from tasks.mechanics.recursion import held_directions
 from tasks.mechanics.structure import Structure, symbolic
+from tasks.stages import constraints
 from tasks.stages.parts import LimbPart, LimbSample, Part, Place, RobotSample
-from tasks.stages.reactions import carried
 from tasks.stages.request import Feature, Request
+
+ELASTIC: tuple[Need, ...] = ("elasticity", "errors", "clearances")
+"""Needs of quantities that follow from stiffness."""
 
 
 def _home(sample: LimbSample) -> Pose:
@@ -70,20 +71,28 @@ class Compared(Part[RobotSample]):
 
 @dataclass(frozen=True)
 class Constraints(Feature):
-    """Constraint singularities: poses where limbs cannot hold the platform, where quantities ask for them."""
+    """Constraint singularities: poses where limbs cannot hold the platform."""
+
+    def looked_for(self, request: Request) -> bool:
+        """Return whether they are looked for: where quantities ask for them, and where forces of limbs are needed.
+
+        Reactions, friction from them and stiffness mean nothing where limbs do not hold the platform.
+        """
+        elastic = any(request.needs(need) for need in ELASTIC)
+        return request.needs("constraints") or ((request.statics or elastic) and request.structure.may_lose_constraints)
 
     def of_limb(self, request: Request, k: int) -> ConstraintRows | None:
         """Return what the limb holds the platform by."""
-        return ConstraintRows() if request.needs("constraints") else None
+        return ConstraintRows() if self.looked_for(request) else None
 
     def of_robot(self, request: Request) -> Held | None:
         """Return the comparison with the reference pose."""
         structure = request.structure
-        if not request.needs("constraints"):
+        if not self.looked_for(request):
             return None
         # rows of limbs that drop none do not say what these hold
         known = structure.held == 0 or not any(limb_.every_row for limb_ in structure.mechanism.limbs)
-        return Held(len(structure.mechanism.instances), carried(request.family) if known else (), known)
+        return Held(len(structure.mechanism.instances), known)
 
 
 @dataclass(frozen=True)
@@ -109,10 +118,9 @@ def _row_shape(structure: Structure, limb_index: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Held(Part[RobotSample]):
-    """Regularity of what limbs hold along some of the held directions, and whether they have lost it."""
+    """Regularity of what limbs hold, and whether they have lost it; nothing is `known` of limbs that drop no row."""
 
     limbs: int
-    directions: tuple[int, ...]
     known: bool
     place: ClassVar[Place] = "force"
 
@@ -123,12 +131,8 @@ class Held(Part[RobotSample]):
 
     def add_to(self, sample: RobotSample) -> RobotSample:
         """Return the sample with both."""
-        if not self.directions:
-            unknown = 1.0 if self.known else np.nan
-            return replace(sample, found={**sample.found, "constraint_regularity": unknown})
-        names = ("constraint_rows", "home_constraint_rows")
-        now, first = (array(np.vstack(sample.of_limbs(name))[:, list(self.directions)]) for name in names)
-        held = held_directions(sample.structure.mechanism.platform.mobility)
-        home = assembly.Reference(first, [held[k] in ROTATION for k in self.directions])
-        regularity, loose = assembly.regularity(now, home), assembly.constraints_lost(now, home)
+        if not self.known:
+            return replace(sample, found={**sample.found, "constraint_regularity": np.nan})
+        rows, home = (dict(enumerate(sample.of_limbs(name))) for name in ("constraint_rows", "home_constraint_rows"))
+        regularity, loose = constraints.hold(sample.structure.family, rows, home)
         return replace(sample, loose=loose, found={**sample.found, "constraint_regularity": regularity})

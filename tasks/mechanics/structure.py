@@ -101,6 +101,20 @@ class Structure:
         pairs = zip(self.mechanism.limbs[limb_index].tips, self.choices[limb_index].tip_rows, strict=True)
         return sum(len(others(tip, rows)) for tip, rows in pairs)
 
+    @property
+    def may_lose_constraints(self) -> bool:
+        """Whether limbs hold the platform by rows that may lose rank; those that keep every row do not say so."""
+        limbs = range(len(self.mechanism.limbs))
+        whole = any(limb_.every_row for limb_ in self.mechanism.limbs)
+        return bool(self.held) and not whole and any(self.constraint_count(k) for k in limbs)
+
+    def constraint_shapes(self, limb_index: int) -> Shapes:
+        """Shapes of a limb's `constraint_rows`, and of those at the reference pose, where rank may be lost."""
+        if not self.may_lose_constraints:
+            return {}
+        rows = (self.constraint_count(limb_index), self.held)
+        return {"constraint_rows": rows, "home_constraint_rows": rows}
+
     def joint_state_size(self, limb_index: int) -> int:
         """How many numbers say where the joints of a limb are, so that nobody has to close it again; none of a tree."""
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]

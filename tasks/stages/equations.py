@@ -34,9 +34,12 @@ from tasks.mechanics.structure import (
     structure_of,
     symbolic,
 )
+from tasks.stages import constraints
 from tasks.stages.terms import PLATFORM
 
 SHARES = ("mass", "coriolis", "gravity_force", "jacobian", "jacobian_rate")
+FIRST = (*SHARES, "status", "potential")
+"""Outputs whose bits do not depend on others."""
 
 
 def _named(share: Share) -> dict[str, Array]:
@@ -48,10 +51,13 @@ def _named(share: Share) -> dict[str, Array]:
 def limb_share_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
     """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`.
 
+    Where limbs may lose their hold on the platform also their `constraint_rows`, here and at the reference pose.
+
     With `moving_base`, `gravity` is a sample input, see `tasks.mechanics.recursion`: the share's gravity is then all
     that the motion of the base makes of it, for a `motion` without acceleration, and there is no potential.
     """
     structure = structure_of(family)
+    holding = functools.partial(constraints.limb_rows, structure)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array) -> dict[str, Any]:
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion)
@@ -60,16 +66,18 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
             share = equations.limb_share(mounted, solved, (pose, moving), speed, np.zeros(3))
             felt = limb.wrench(mounted, solved, array(gravity), limb.transmission(mounted, solved))
             share = replace(share, gravity=array(felt) - share.coriolis @ speed)
-            return _named(share) | {"status": [solved.status]}
+            return _named(share) | {"status": [solved.status]} | holding(mounted, solved, parameters)
         share = equations.limb_share(mounted, solved, (pose, moving), speed, array(gravity))
         share = equations.with_forces(share, mounted, solved)
         energy = equations.potential_energy(mounted, solved, array(gravity))
-        return _named(share) | {"status": [solved.status], "potential": [energy]}
+        rest = {"status": [solved.status], "potential": [energy]}
+        return _named(share) | rest | holding(mounted, solved, parameters)
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.equations"
     inputs = limb_inputs(structure, limb_index)
     case, sample = field_inputs(inputs, {"motion": (structure.motion_size,)}, moving_base)
-    return trace(name, one_sample, case=case, sample=sample)
+    first = FIRST[:-1] if moving_base else FIRST
+    return trace(name, one_sample, case=case, sample=sample, first=first)
 
 
 @functools.cache
@@ -96,12 +104,17 @@ def limb_state_program(family: Family, limb_index: int) -> Program:
             "rates": solved.rates,
             "correction": solved.tips.newton_step(),
             "open": [total(solved.tips.residuals())],
+            **constraints.limb_rows(structure, mounted, solved, parameters),
         }
 
     limb_ = structure.mechanism.limbs[limb_index]
     sample = {"motion": (structure.motion_size,), "angles": (len(limb_.links),)}
     return trace(
-        f"{family.name}.{limb_.name}.states", one_sample, case=limb_inputs(structure, limb_index), sample=sample
+        f"{family.name}.{limb_.name}.states",
+        one_sample,
+        case=limb_inputs(structure, limb_index),
+        sample=sample,
+        first=(*FIRST, "rates", "correction", "open"),
     )
 
 

@@ -5,6 +5,7 @@ Everything is computed when it is first asked for, so that a figure of one kind 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from applications.report.data.display import quantity
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from pipeline.errors import InputError, Problem
-from pipeline.execution.opening import joint_units
+from pipeline.execution.opening import files_of, joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.side_files import FileSource, stored_files
@@ -174,11 +175,28 @@ class Results:
         from applications.report.data.case import read_sweep
 
         try:
-            return read_sweep(self.dataset.attrs, self.stored or self.files), ""
+            sweep = read_sweep(self.dataset.attrs, self.stored or self.files)
         except InputError as error:
             if self.files is not None:
                 raise
             return None, str(error)
+        parts = [dim for dim, size in self._whole_sizes(sweep).items() if self.dataset.sizes.get(dim, size) != size]
+        return (None, f"a selection of {' and '.join(parts)}, not of designs alone") if parts else (sweep, "")
+
+    def _whole_sizes(self, sweep: Sweep) -> dict[str, int]:
+        """Lengths of the dims whose places are numbers of the sweep."""
+        sizes = {"friction": sweep.friction.size}
+        if sweep.simulation is not None:  # gains and states are designs of their own, see `by_design`
+            return {**sizes, "design": math.prod([sweep.design.size, *sweep.simulation.sizes.values()])}
+        return sizes
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.int64]:
+        """The numbers in the sweep of the designs of the dataset, which may be a selection of them."""
+        size = self.dataset.sizes.get("design", 1)
+        if "design" in self.dataset.coords and self.dataset["design"].dtype.kind in "iu":
+            return np.atleast_1d(self.dataset["design"].values).astype(np.int64)
+        return np.arange(size, dtype=np.int64)
 
     @property
     def sweep(self) -> Sweep | None:
@@ -204,10 +222,11 @@ class Results:
             for design in designs:
                 yield DesignCase(design, self._stored(ACTUATORS, design, thin), thin)
             return
-        for case in compute(self.sweep, designs, self.friction):
+        places = {int(self._numbers[design]): design for design in designs}
+        for case in compute(self.sweep, [*places], self.friction):
             # Where the store has a series too, it is that of the store which is shown.
-            stored = self._stored(case.results, case.design, case.stride)
-            yield replace(case, results=case.results.assign(stored.variables))
+            stored = self._stored(case.results, places[case.design], case.stride)
+            yield replace(case, design=places[case.design], results=case.results.assign(stored.variables))
 
     @cached_property
     def units(self) -> dict[str, str]:
@@ -265,7 +284,7 @@ def results_of(
 
     folder = None if files is None else Path(files)
     if isinstance(store, Dataset):
-        dataset, stored = by_design(store), None
+        dataset, stored = by_design(store), None if files is not None else files_of(store)
     else:
         dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
     asked = stored_question(dataset.attrs)

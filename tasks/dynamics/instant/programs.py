@@ -24,6 +24,7 @@ import numpy as np
 from robots.criteria.elasticity import Elasticity
 from robots.friction.groups import FrictionGroup
 from robots.model import Family
+from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inertia import is_tree
 from tasks.dynamics.instant.systems import (
@@ -71,6 +72,7 @@ from tasks.mechanics.structure import (
     structure_of,
     symbolic,
 )
+from tasks.stages import constraints
 
 
 @functools.cache
@@ -115,7 +117,7 @@ def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> 
         asked |= reactions.share_shapes(structure.held, driven, redundant)
         shapes |= {name: shape for name, shape in asked.items() if name not in RATES}
         shapes |= {slope(name): (*shapes[name], free) for name in SLOPES if name in shapes}
-    return shapes
+    return shapes | structure.constraint_shapes(limb_index)
 
 
 RATES = ("through", "passive_rate")
@@ -153,12 +155,15 @@ def limb_motion_program(
             "mass": own.mass, "bias": own.bias, "jacobian": own.jacobian, "through": passive,
             "driven_drift": own.drift(own.jacobian), "passive_drift": own.drift(passive), "status": [solved.status],
         }  # fmt: skip
-        return result | (_statics(own, wanted) if wanted.statics else {})
+        result |= _statics(own, wanted) if wanted.statics else {}
+        return result | constraints.limb_rows(structure, mounted, solved, parameters)
 
     case = limb_inputs(structure, limb_index) | _elastic_input(shared)
     case, sample = field_inputs(case, {"motion": (structure.motion_size,), **signal_inputs(family)}, moving_base)
-    program = trace(f"{family.name}.{limb_.name}.motion", one_sample, case=case, sample=sample)
-    require_shapes(program, limb_shapes(structure, limb_index, wanted))
+    shapes = limb_shapes(structure, limb_index, wanted)
+    first = tuple(name for name in shapes if name not in structure.constraint_shapes(limb_index))
+    program = trace(f"{family.name}.{limb_.name}.motion", one_sample, case=case, sample=sample, first=first)
+    require_shapes(program, shapes)
     return program
 
 
@@ -216,6 +221,9 @@ def platform_motion_program(
         status: Scalar = 0.0
         for values in reversed(list(limbs["status"].values())):  # the first limb's complaint
             status = where(values[0] > 0.5, values[0], status)
+        if structure.may_lose_constraints:
+            _, loose = constraints.hold(family, limbs["constraint_rows"], limbs["home_constraint_rows"])
+            status = where(status > 0.5, status, where(loose, float(Status.CONSTRAINT_SINGULAR), status))
         going = [*moving.v, *_turning(state[parts.at["q"]][3:], moving)]
         driven = [dot(array(load), array([*moving.omega, *moving.v]))]
         return outputs_of_motion(family, groups, pushed, limbs=status, going=going, driven=driven)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,11 @@ import xarray
 
 from applications.report import accessor, save_figure
 from applications.report.accessor import robot_html
+from applications.report.data.results import results_of
 from pipeline.errors import InputError
-from pipeline.execution.run import run
+from pipeline.execution import opening
+from pipeline.execution.preparation import lazy
+from pipeline.execution.run import compute, run
 from pipeline.monitor.status import status
 from pipeline.plan.plan import plan
 from pipeline.robot_files import importing as files
@@ -115,3 +119,57 @@ def test_robots_come_from_files_and_go_into_them(tmp_path: Path) -> None:
         files.read(file, no_such_parameter=1.0)
     (tmp_path / "arm.urdf").write_text(FOUR_BAR.replace('name="a"', 'name="crank_joint"'))
     assert len(files.load(tmp_path / "arm.urdf").mechanism.actuators) > 0
+
+
+MOTORS = """\
+limbsweep: 1
+robot: five_bar
+design: {file: designs.csv, labels: [motor]}
+friction: {law: viscous, joints: actuated, grid: {viscous: [0.0, 0.1]}}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+time: {stop: 1, step: 0.25}
+outputs: [actuator_force]
+metrics: [peak_force]
+"""
+DESIGNS = "motor,payload_mass,proximal_length\n" + "".join(
+    f"{motor},{mass},{length}\n" for length in (0.5, 0.53, 0.56) for motor, mass in (("A", 0.1), ("B", 0.2))
+)
+
+
+@pytest.fixture
+def tabled(tmp_path: Path) -> Sweep:
+    (tmp_path / "designs.csv").write_text(DESIGNS, encoding="utf-8")
+    sweep = Sweep.from_text(MOTORS, folder=tmp_path)
+    (tmp_path / "designs.csv").unlink()  # what a DataFrame has never had
+    return sweep
+
+
+@pytest.mark.parametrize("made", [compute, lazy, run], ids=["compute", "lazy", "run"])
+def test_a_table_of_designs_is_with_its_results(made: Callable[[Sweep], xarray.Dataset], tabled: Sweep) -> None:
+    results = made(tabled)
+    assert len(results.limbsweep.animation(design=1).svg) > 1000
+    assert len(results.isel(design=[4, 2]).limbsweep.animation(design=1).svg) > 1000
+    grid = results.limbsweep.grid()
+    assert (grid.sizes["motor"], grid.sizes["proximal_length"]) == (2, 3)
+    chosen = grid["peak_force"].sel(motor="B", proximal_length=0.53)
+    np.testing.assert_array_equal(chosen.values, results["peak_force"].isel(design=3).values)
+
+
+def test_a_store_has_the_table_of_its_designs(tabled: Sweep, tmp_path: Path) -> None:
+    run(tabled, tmp_path / "s.zarr")
+    opened = opening.open(tmp_path / "s.zarr")
+    assert len(opened.limbsweep.animation().svg) > 1000
+    opened.load().to_netcdf(tmp_path / "s.nc")
+    with pytest.raises(InputError, match="a sweep that can be read again"):
+        xarray.open_dataset(tmp_path / "s.nc").limbsweep.animation()
+
+
+def test_a_selection_shows_its_own_designs(tabled: Sweep) -> None:
+    results = compute(tabled)
+    for chosen in ([0, 1], [5, 2], [3]):
+        part = results.isel(design=chosen)
+        cases = results_of(part).cases(range(len(chosen)))
+        lengths = [case.robot.values["proximal_length"] for case in cases if case.robot is not None]
+        assert lengths == part["proximal_length"].values.tolist()
+    with pytest.raises(InputError, match="a selection of friction, not of designs alone"):
+        results.isel(friction=[1]).limbsweep.animation()

@@ -7,17 +7,23 @@ There neither a leg nor J_IK, the directions of the legs, is singular.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import limbsweep as ls
 from pipeline import Sweep, run
 from pipeline.errors import InputError
+from pipeline.execution.trial import trial
 from robots import catalog
+from robots.criteria.elasticity import Elasticity
 from robots.geometry import about, point, shifted
 from robots.model import PLATFORM, Closure, Family, Frame, Instance, Limb, Link, Mechanism, Platform, Robot
 from robots.status import Status
 from robots.types import BASE
-from tasks import inverse_dynamics
+from tasks import cartesian_stiffness, forward_dynamics, inverse_dynamics, joint_reactions
+from tasks.dynamics.records import Forces, State
 from tasks.mechanics import assembly, limb
 from tasks.mechanics.structure import mount_values, solved_limb, structure_of
 
@@ -93,6 +99,43 @@ def test_a_crossing_between_two_samples_shows_in_all_beyond(samples: int) -> Non
     np.testing.assert_array_equal(solved.force[~beyond], kept)
 
 
+def beside(places: np.ndarray) -> np.ndarray:
+    return np.stack([places, np.zeros_like(places), np.full_like(places, HEIGHT)], axis=-1)
+
+
+FRICTION = {
+    "law": "coulomb_viscous",
+    "joints": "passive",
+    "load": "reaction",
+    "coulomb": 0.01,
+    "viscous": 0.1,
+    "friction_arm": 0.01,
+}
+
+
+def test_reactions_and_friction_from_them_are_not_looked_for_where_legs_hold_nothing() -> None:
+    places = np.array([0.0, 1.9, 2.0, 2.0 + 1e-9, 2.1, 4.0]) * APART
+    lost = places >= 2.0 * APART
+    found = joint_reactions(ROBOT, position=beside(places)).wrench
+    np.testing.assert_array_equal(np.isnan(found).any(axis=(1, 2, 3)), lost)
+    twist = [0.0, 0.0, 0.0, 0.0, 0.0, 0.1]
+    with_friction = inverse_dynamics(ROBOT, position=beside(places), twist=twist, forces=Forces(friction=FRICTION))
+    np.testing.assert_array_equal(with_friction.status, np.where(lost, Status.CONSTRAINT_SINGULAR, Status.OK))
+    elastic = Elasticity.of(ROBOT.mechanism, actuators={"all": 1e5})
+    stiff = cartesian_stiffness(ROBOT, elastic, position=beside(places))
+    np.testing.assert_array_equal(stiff.status, np.where(lost, Status.CONSTRAINT_SINGULAR, Status.OK))
+
+
+@pytest.mark.parametrize("friction", [None, FRICTION, {"law": "viscous", "viscous": 0.1}])
+def test_forward_dynamics_and_a_simulation_end_there(friction: dict[str, Any] | None) -> None:
+    places = np.array([0.0, 1.9, 2.0, 2.1]) * APART
+    expected = np.where(places >= 2.0 * APART, Status.CONSTRAINT_SINGULAR, Status.OK)
+    moving = {} if friction is None else {"twist": [0.0, 0.0, 0.0, 0.0, 0.0, 0.1]}
+    state = State(position=beside(places), **moving)
+    found = forward_dynamics(ROBOT, state, forces=Forces(actuator=np.zeros(3), friction=friction))
+    np.testing.assert_array_equal(found.status, expected)
+
+
 @pytest.mark.parametrize("apart", [0.0, 1e-15, 1e-9, 1e-6])
 def test_a_reference_pose_that_is_singular_gives_no_forces(apart: float) -> None:
     """Legs of equal radii are parallel everywhere, at the reference pose too: rounding is no rank."""
@@ -143,6 +186,17 @@ metrics: [{metrics}]
 
 def sweep(robot: str, amplitude: list[float], metrics: str) -> Sweep:
     return Sweep.from_text(SWEEP.format(robot=robot, amplitude=amplitude, metrics=metrics))
+
+
+def test_check_looks_for_them_whatever_a_sweep_asks_for() -> None:
+    for amplitude, worst in ((0.15, set()), (0.25, {Status.CONSTRAINT_SINGULAR})):
+        made = ls.sweep(
+            robot=ROBOT,
+            trajectories={"side": {"kind": "line_sine", "amplitude": [amplitude, 0.0, 0.0], "period": 4.0}},
+            time={"stop": 1.0, "step": 0.1},
+            metrics=["peak_force"],
+        )
+        assert {Status[status.name] for status in trial(made).result.statuses} == worst
 
 
 def test_a_chain_has_no_such_metric() -> None:

@@ -192,6 +192,11 @@ def _identify_recordings(
     netcdf: Path | None,
     store: str | None,
 ) -> None:
+    from applications.identification.machines.description_keys import check_keys
+
+    described = columns if roles and columns is not None else Path(source)
+    if described.suffix.lower() in (".yaml", ".yml"):
+        check_keys(described)
     from applications.identification.machines import recorded, results
     from applications.identification.machines.description import read_description
     from applications.identification.machines.identify import identify_recordings
@@ -209,7 +214,6 @@ def _identify_recordings(
     if not roles and recorded.is_recorded(source):
         description = recorded.read_recordings(source, method, deviations)
     else:
-        described = columns if roles and columns is not None else Path(source)
         description = read_description(
             described,
             robot=source if roles else None,

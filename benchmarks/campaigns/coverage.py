@@ -23,11 +23,12 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import fit_machine
 from applications.identification.estimation.machines.judgement import judged, lacking, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
-from applications.identification.estimation.machines.preparation import Preparation, Prepared, Signals, prepare
+from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Robot
 from tasks import inverse_dynamics

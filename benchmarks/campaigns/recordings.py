@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from applications.identification.estimation.machines.preparation import Preparation
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.machines.description import read_description
 from applications.identification.machines.identify import identify_recordings
 from applications.identification.machines.page import save_page

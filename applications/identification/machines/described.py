@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.closed_loop import Controller
 from applications.identification.estimation.machines.machine import Payload, is_direct
 from applications.identification.estimation.machines.machine_model import MachineModel
-from applications.identification.estimation.machines.preparation import Preparation, Signals
+from applications.identification.estimation.machines.preparation import Signals
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
 from pipeline.documents.files import UNITS, refused
 from pipeline.documents.tables.selection import Request, Selected, select, unit_of

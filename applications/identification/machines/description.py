@@ -9,18 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.machines.checks.findings import KINDS
+from applications.identification.estimation.machines.choices import FADING, LARGEST, Preparation
 from applications.identification.estimation.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
 from applications.identification.estimation.machines.fitting import METHODS
 from applications.identification.estimation.machines.machine import Payload, payload_bodies
-from applications.identification.estimation.machines.machine_model import (
-    FADING,
-    MachineModel,
-    OwnColumn,
-    actuator_kinds,
-)
-from applications.identification.estimation.machines.preparation import Preparation
-from applications.identification.estimation.machines.residuals import COVARIANCES, LARGEST
+from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn, actuator_kinds
+from applications.identification.estimation.machines.residuals import COVARIANCES
 from applications.identification.machines.described import RecordingDescription, RecordingFiles
+from applications.identification.machines.description_keys import read_keys
 from applications.identification.machines.own_columns import ExpressionColumn, plain, symbols_of
 from applications.identification.machines.sections import (
     DescriptionFile,
@@ -31,10 +27,9 @@ from applications.identification.machines.sections import (
 )
 from pipeline.documents.files import UNITS, read_text
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.validation import validate_keys
-from pipeline.documents.yaml import MAX_BYTES, KeyPath, parse_yaml
+from pipeline.documents.yaml import MAX_BYTES, KeyPath
 from pipeline.robot_files.importing import import_robot
-from pipeline.robot_files.reader import find_family, require_format
+from pipeline.robot_files.reader import find_family
 from robots.expressions.expression import SMOOTH, ExpressionError, parse
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Inertia, Robot
@@ -75,11 +70,7 @@ def parse_description(
     deviations: str | None = None,
 ) -> RecordingDescription:
     """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
-    report = Report(parse_yaml(text, name))
-    require_format(report)
-    file, problems = validate_keys(DescriptionFile, report.document)
-    report.take(problems)
-    report.raise_if_any()
+    report, file = read_keys(text, name)
     asked = {key: value for key, value in (("method", method), ("deviations", deviations)) if value is not None}
     file = file.model_copy(update={"estimate": file.estimate.model_copy(update=asked)})
     reader = _DescriptionReader(report, file, name, Path(folder) if folder is not None else None)

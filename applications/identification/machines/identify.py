@@ -11,6 +11,7 @@ import numpy as np
 from applications.identification.estimation.machines.checks.findings import RecordingFinding
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.choices import FADING, LARGEST
 from applications.identification.estimation.machines.closed_loop import (
     CLOSED_LOOP,
     INSTRUMENTAL,
@@ -34,9 +35,7 @@ from applications.identification.estimation.machines.fitting import (
 )
 from applications.identification.estimation.machines.judgement import answers, judged, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
-from applications.identification.estimation.machines.machine_model import FADING
 from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
-from applications.identification.estimation.machines.residuals import LARGEST
 from applications.identification.machines.described import RecordingDescription
 from applications.identification.machines.description import CONSISTENT
 from pipeline.errors import InputError, Problem

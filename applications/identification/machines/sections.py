@@ -7,9 +7,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from applications.identification.estimation.machines.machine_model import USUAL, FrictionColumns
-from applications.identification.estimation.machines.preparation import Preparation
-from applications.identification.estimation.machines.residuals import LARGEST
+from applications.identification.estimation.machines.choices import LARGEST, USUAL, FrictionColumns, Preparation
 from pipeline.documents.validation import Count, Integer, Number, Section, Text
 
 DEFAULTS = Preparation()

@@ -27,9 +27,9 @@ from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters
 from applications.identification.estimation.consistent import SIZE, consistent, near_consistent
 from applications.identification.estimation.machines import residuals as statistics
+from applications.identification.estimation.machines.choices import FADING
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
 from applications.identification.estimation.machines.machine_model import (
-    FADING,
     FRICTION,
     OFFSET,
     STEPS,

@@ -18,12 +18,13 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from applications.identification.estimation.base import STATES, BaseParameters, from_matrix
+from applications.identification.estimation.machines.choices import USUAL, FrictionColumns
 from applications.identification.estimation.states import random_motion
 from robots.friction.laws import LAWS as LAW_DATA
 from robots.joint_kinds import JOINT_KINDS
@@ -266,10 +267,6 @@ class CoupledFriction:
 
 ActuatorMotion = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Position, velocity, acceleration of the actuators, each (samples, actuator)."""
-FrictionColumns = Literal["none", "viscous", "coulomb_viscous", "asymmetric", "stribeck"]
-LAWS: tuple[FrictionColumns, ...] = ("none", "viscous", "coulomb_viscous", "asymmetric", "stribeck")
-USUAL, FADING = LAWS[2], LAWS[4]
-"""What is taken where nothing is said, and what has a velocity of its own."""
 OFFSET = "offset"
 
 

@@ -16,6 +16,7 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import maximum_filter1d, median_filter, uniform_filter1d
 from scipy.signal import butter, periodogram, sosfiltfilt
 
+from applications.identification.estimation.machines.choices import Preparation
 from robots.parameters import ParameterError
 from tasks.kernels.expression import Array
 from tasks.mathematics.signals import rate
@@ -44,29 +45,6 @@ SHORTEST = 30
 """Samples that filters and differences need."""
 JITTER = 1e-3
 """Time counts as uniform where steps differ by less than this, relative to their median."""
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """What is done with recorded signals.
-
-    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated from the motion and the encoders; order: of that
-    filter; outliers: distance from the running median in robust standard deviations beyond which a sample is replaced,
-    0: none are; delay: by which forces are late [s], None: as recorded; start, stop: what of the time is used [s from
-    the first sample]; rate: samples a second that are kept, 0: as many as the filter leaves independent; gap: longest
-    time without samples that is bridged [s], 0: ten times the step; rest: speed below which an actuator is at rest,
-    relative to its largest, 0: never; at rest dry friction is any force up to a limit, which no model says.
-    """
-
-    cutoff: float | None = None
-    order: int = 4
-    outliers: float = 8.0
-    delay: float | None = None
-    start: float = 0.0
-    stop: float = np.inf
-    rate: float = 0.0
-    gap: float = 0.0
-    rest: float = 0.01
 
 
 @dataclass(frozen=True)

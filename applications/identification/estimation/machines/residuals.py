@@ -15,14 +15,13 @@ from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 from scipy.stats import chi2, f
 
+from applications.identification.estimation.machines.choices import LARGEST
 from tasks.kernels.expression import Array
 
 LAGS = 20
 """Lags of the whiteness test."""
 SIGNIFICANT = 1e-3
 """Chance below which a test speaks, of several for each actuator."""
-LARGEST = "largest"
-"""Deviations that are the largest of three estimates."""
 BOOTSTRAPS = 400
 DRAWN = 50
 """Draws of a bootstrap whose series are in memory together."""

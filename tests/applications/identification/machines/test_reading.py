@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +145,15 @@ def test_a_preparation_of_a_recording_goes_before_that_of_all(tmp_path: Path) ->
         described(tmp_path, text, run=lines())
     again = parse_description(own, str(tmp_path / "m.yaml"), files=[("run.csv", "train"), ("other.csv", "train")])
     assert [preparation.cutoff for preparation in again.preparations] == [5.0, 10.0]
+
+
+def test_keys_are_told_before_anything_that_computes_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "m.yaml").write_text(DESCRIPTION.replace("rest: 0", "rst: 0"))
+    program = (
+        "import sys\nfrom click.testing import CliRunner\nfrom applications.commands.cli import cli\n"
+        "done = CliRunner().invoke(cli, ['identify', 'm.yaml'])\n"
+        "assert done.exit_code == 2 and \"Did you mean 'rest'?\" in done.output, done.output\n"
+        "assert not {'scipy.signal', 'scipy.optimize', 'zarr', 'tasks.kernels', 'llvmlite'} & sys.modules.keys()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[4])}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)

@@ -31,10 +31,18 @@ def check(found: Mapping[str, np.ndarray], time: str = "t", q: str = "q") -> Non
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("form", ["4", "5"])
 def test_arrays_of_mat_files(tmp_path: Path, form: str, packed: bool) -> None:
-    arrays = {"t": T[:, None], "q": Q, "turned": Q.T, "gain": 3.0, "note": "text", "small": np.arange(50, dtype="i2")}
+    arrays: dict[str, object] = {
+        "t": T[:, None],
+        "q": Q,
+        "turned": Q.T,
+        "gain": 3.0,
+        "note": "text",
+        "small": np.arange(50, dtype="i2"),
+    }
     if form == "5":
-        arrays["cells"] = np.empty(3, dtype=object)
-        arrays["cells"][:] = [Q, T, "text"]
+        cells = np.empty(3, dtype=object)
+        cells[:] = [Q, T, "text"]
+        arrays["cells"] = cells
     savemat(tmp_path / "a.mat", arrays, format=form, do_compression=packed and form == "5")
     found = read(tmp_path / "a.mat")
     check(found)
@@ -99,9 +107,9 @@ def test_a_table_beside_a_sweep_in_every_container(ending: str) -> None:
     stream = io.BytesIO()
     columns = {"arm": T, "base": Q[:, 0]}
     if ending == "npz":
-        np.savez(stream, **columns)
+        np.savez(stream, allow_pickle=False, **columns)
     elif ending == "npy":
-        np.save(stream, np.rec.fromarrays(list(columns.values()), names=list(columns)))
+        np.save(stream, np.rec.fromarrays(list(columns.values()), names=",".join(columns)))
     elif ending == "mat":
         savemat(stream, columns)
     elif ending == "h5":

@@ -71,7 +71,9 @@ def test_units_of_a_row_and_of_a_header(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [64, 1000, 1 << 22])
-def test_torn_rows_keep_their_place_and_a_cut_row_goes(tmp_path: Path, piece: int, monkeypatch) -> None:
+def test_torn_rows_keep_their_place_and_a_cut_row_goes(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(text_module, "PIECE", piece)
     lines = text(header=("t,motor current,q_2",)).splitlines()
     lines[101] = lines[101][:14]

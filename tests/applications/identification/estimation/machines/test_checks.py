@@ -8,11 +8,12 @@ import pytest
 
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import fit_machine, standard_parameters_of
 from applications.identification.estimation.machines.judgement import warnings
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel
-from applications.identification.estimation.machines.preparation import Preparation, Signals, prepare
+from applications.identification.estimation.machines.preparation import Signals, prepare
 from robots import catalog
 from tests.applications.identification.estimation.machines.synthetic import chain
 

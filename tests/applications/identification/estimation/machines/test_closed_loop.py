@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.closed_loop import (
     Controller,
     fit_instrumental,
@@ -17,7 +18,7 @@ from applications.identification.estimation.machines.closed_loop import (
 )
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
-from applications.identification.estimation.machines.preparation import Preparation, Prepared, Signals, prepare
+from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError

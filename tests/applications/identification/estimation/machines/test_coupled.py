@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import (
     fit_machine,
     identified_robot,
@@ -21,7 +22,7 @@ from applications.identification.estimation.machines.machine_model import (
     nominal,
     with_inertia,
 )
-from applications.identification.estimation.machines.preparation import Preparation, Signals, prepare
+from applications.identification.estimation.machines.preparation import Signals, prepare
 from applications.identification.estimation.states import random_motion
 from robots import catalog
 from robots.model import Robot

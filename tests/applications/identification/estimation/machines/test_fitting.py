@@ -9,6 +9,7 @@ import pytest
 from applications.identification.estimation.consistent import is_consistent
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
 from applications.identification.estimation.machines.checks.series import check_signals
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import (
     MachineFit,
     cross_validated,
@@ -20,7 +21,7 @@ from applications.identification.estimation.machines.fitting import (
 from applications.identification.estimation.machines.judgement import judged, lacking, warnings, with_delay
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn, nominal
-from applications.identification.estimation.machines.preparation import Preparation, Signals, prepare
+from applications.identification.estimation.machines.preparation import Signals, prepare
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError

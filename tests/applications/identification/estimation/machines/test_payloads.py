@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.fitting import fit_machine, with_gains
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
-from applications.identification.estimation.machines.preparation import Preparation, Prepared, Signals, prepare
+from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Inertia
 from robots.parameters import ParameterError

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.preparation import (
-    Preparation,
     advanced,
     at_rest,
     clipped,

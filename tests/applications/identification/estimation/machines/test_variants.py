@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from applications.identification.estimation.machines.checks.hypotheses import check_machine
+from applications.identification.estimation.machines.choices import LAWS, Preparation
 from applications.identification.estimation.machines.fitting import (
     fit_machine,
     identified_robot,
@@ -17,8 +18,8 @@ from applications.identification.estimation.machines.fitting import (
 )
 from applications.identification.estimation.machines.judgement import judged, warnings
 from applications.identification.estimation.machines.machine import Payload, RecordedMachine, payload_bodies
-from applications.identification.estimation.machines.machine_model import LAWS, MachineModel, OwnColumn
-from applications.identification.estimation.machines.preparation import Preparation, Prepared, Signals, prepare
+from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn
+from applications.identification.estimation.machines.preparation import Prepared, Signals, prepare
 from robots import catalog
 from robots.model import Inertia
 from tasks.dynamics.regressor import body_parameters, regressor

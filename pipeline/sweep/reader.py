@@ -1,7 +1,7 @@
 """Read a sweep file section by section, and report all its problems together.
 
-The robot, its designs, times and trajectories are read first, then the sections of `pipeline.sweep.section_table`. Keys
-and types of the file are in `pipeline.sweep.sweep_file`. Neither Dask nor xarray is imported: checks are quick.
+The robot, its designs, times and trajectories are read first, then the sections of
+`pipeline.sweep.sweep_file`. Neither Dask nor xarray is imported: checks are quick.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
 from pipeline.sweep.reading import Reading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
-from pipeline.sweep.section_table import SECTIONS
 from pipeline.sweep.sections import CoreFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
 from pipeline.sweep.simulated.reader import SimulationContent
-from pipeline.sweep.sweep_file import model_of
+from pipeline.sweep.sweep_file import SECTIONS, model_of
 from pipeline.sweep.time import TimeGrid
 from pipeline.sweep.tolerances.reader import TolerancesContent
 from pipeline.sweep.trajectories import expansions

@@ -88,8 +88,8 @@ class SectionContent(Content[Value], Generic[Value, Said]):
 
     field: ClassVar[tuple[Any, Any] | None] = None
     """Annotation and pydantic field of the section's key; None for what other keys say."""
-    after: ClassVar[tuple[type[Content[Any]], ...]] = ()
-    """Sections that have to be read before it."""
+    after: ClassVar[tuple[str, ...]] = ()
+    """Keys of the sections that have to be read before it."""
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:

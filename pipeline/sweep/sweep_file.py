@@ -1,4 +1,7 @@
-"""The whole sweep file: its core, and the keys of all sections."""
+"""The whole sweep file: its core, and the table of the sections that read themselves, in order of dependence.
+
+A section comes after those that it needs (`after`). Sections that add parameters to the robot do so in this order, too.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,38 @@ from typing import Any
 from pydantic import Field, create_model
 
 from pipeline.documents.yaml import Document
-from pipeline.sweep.section_table import SECTIONS
+from pipeline.sweep.actuators.motors import MotorsContent
+from pipeline.sweep.actuators.sharing import SharingContent
+from pipeline.sweep.criteria.reader import CriteriaContent
+from pipeline.sweep.friction import FrictionContent
+from pipeline.sweep.limits import LimitsContent
+from pipeline.sweep.loads.reader import LoadsContent
+from pipeline.sweep.measurement import MeasurementContent, SplitContent
+from pipeline.sweep.outputs.selection import SelectionContent
+from pipeline.sweep.question.reader import QuestionContent
+from pipeline.sweep.reading import SectionContent
 from pipeline.sweep.sections import CoreFile
+from pipeline.sweep.simulated.reader import SimulationContent
+from pipeline.sweep.tolerances.reader import TolerancesContent
+from pipeline.sweep.tolerances.warming import WarmingContent
+from pipeline.sweep.trajectories.base import BaseContent
+
+SECTIONS: tuple[type[SectionContent[Any, Any]], ...] = (
+    SelectionContent,
+    FrictionContent,
+    LimitsContent,
+    SharingContent,
+    CriteriaContent,
+    BaseContent,
+    TolerancesContent,
+    MotorsContent,
+    WarmingContent,
+    LoadsContent,
+    SimulationContent,
+    QuestionContent,
+    MeasurementContent,
+    SplitContent,
+)
 
 _KEYS: dict[str, Any] = {section.key: section.field for section in SECTIONS if section.field is not None}
 

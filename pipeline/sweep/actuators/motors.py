@@ -45,7 +45,7 @@ class MotorsContent(SectionContent[None, MotorsSection | None]):
 
     key = KEY
     field = optional(MotorsSection, "temperature and supply of motors; default: as their data says, without limits")
-    after = (LimitsContent,)
+    after = ("limits",)
 
     @classmethod
     def extend(cls, reading: Reading) -> Description | None:

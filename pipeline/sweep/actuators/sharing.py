@@ -30,7 +30,7 @@ class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
 
     key = SHARING_KEY
     field = optional(SharingSection, "how more actuators than freedoms share forces; default: by least squares")
-    after = (FrictionContent,)
+    after = ("friction",)
 
     @classmethod
     def read(cls, reading: Reading) -> Self:

@@ -25,7 +25,6 @@ from pipeline.sweep.question.question import (
 )
 from pipeline.sweep.question.sections import StudySection
 from pipeline.sweep.reading import Reading, SectionContent, optional
-from pipeline.sweep.simulated.reader import SimulationContent
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
@@ -40,7 +39,7 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
 
     key = KEY
     field = optional(StudySection, "the question that reports and studies answer; default: none")
-    after = (FrictionContent, SimulationContent, TolerancesContent)
+    after = ("friction", "simulation", "tolerances")
 
     @classmethod
     def read(cls, reading: Reading) -> Self:

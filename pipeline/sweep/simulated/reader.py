@@ -50,7 +50,7 @@ class SimulationContent(SectionContent[SimulationAxes | None, None]):
     """Simulation of the cases, with the axes of gains and initial states; None where forces follow from motions."""
 
     key = "simulation"
-    after = (LimitsContent, MotorsContent, FrictionContent)
+    after = ("limits", "motors", "friction")
 
     @classmethod
     def read(cls, reading: Reading) -> Self | None:

@@ -13,8 +13,7 @@ from pipeline import Sweep
 from pipeline.errors import InputError
 from pipeline.sweep.content import Content, SectionValue
 from pipeline.sweep.doors import Sections, sweep
-from pipeline.sweep.section_table import SECTIONS
-from pipeline.sweep.sweep_file import SweepFile
+from pipeline.sweep.sweep_file import SECTIONS, SweepFile
 from tasks.blocks.block import Block
 
 TEXT = """\
@@ -30,7 +29,7 @@ CORE |= {"precision", "outputs", "metrics", "seed", "subsets", "subset"}
 
 def test_a_section_stands_after_those_that_it_needs() -> None:
     for place, section in enumerate(SECTIONS):
-        assert {*section.after} <= {*SECTIONS[:place]}, section
+        assert {*section.after} <= {before.key for before in SECTIONS[:place]}, section
 
 
 def test_keys_are_those_of_the_file_and_stand_once() -> None:

@@ -49,16 +49,20 @@ def parallel(results: Results) -> Figure:
     shown = table.shown(MOST_LINES, always=(results.place,))
     figure = new(1.5 + 1.35 * len(columns), 4.8)
     axes = figure.subplots()
-    heights = np.stack([_unit(column, shown) for column in columns], axis=1)
+    meets = table.meets[shown]
+    ranges = [_range(column, shown[meets] if meets.any() else shown) for column in columns]
+    heights = np.stack(
+        [_unit(column.values[shown], *ends) for column, ends in zip(columns, ranges, strict=True)], axis=1
+    )
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=-1)
     scale = results.objectives[0]
-    bundle = LineCollection(
-        list(lines), cmap=style.SCALE, array=scale.values[shown] * scale.shown_in.factor, linewidths=0.8, alpha=0.7
-    )
+    axes.add_collection(LineCollection(list(lines[~meets]), colors=style.LINE, linewidths=0.6, alpha=0.5))
+    numbers = scale.values[shown] * scale.shown_in.factor
+    bundle = LineCollection(list(lines[meets]), cmap=style.SCALE, array=numbers[meets], linewidths=0.8, alpha=0.7)
     axes.add_collection(bundle)
+    axes.plot(*lines[shown == results.place][0].T, color=style.PLATFORM, linewidth=2.5)
     figure.colorbar(bundle, label=scale.title)
-    for place, column in enumerate(columns):
-        low, high = column.values[shown].min(), column.values[shown].max()
+    for place, (column, (low, high)) in enumerate(zip(columns, ranges, strict=True)):
         axes.axvline(place, color=style.GREY, linewidth=0.8)
         axes.text(place, 1.02, column.shown_in.number(high), ha="center", va="bottom", fontsize=8)
         axes.text(place, -0.02, column.shown_in.number(low), ha="center", va="top", fontsize=8)
@@ -66,14 +70,23 @@ def parallel(results: Results) -> Figure:
     axes.set(xlim=(-0.3, len(columns) - 0.7), ylim=(-0.1, 1.1), yticks=[])
     axes.set_xticks(range(len(columns)), labels, fontsize=8)
     axes.spines[:].set_visible(False)
-    figure.suptitle(f"{len(shown):,} of {table.count:,} designs", fontsize=10)
+    title = f"{len(shown):,} of {table.count:,} designs; design {results.name_of(results.design)} in bold"
+    figure.suptitle(title + ("" if meets.all() else ", grey: breaks a condition"), fontsize=10)
     return figure
 
 
-def _unit(column: DesignColumn, shown: Indices) -> Array:
-    """Values of some designs, moved and scaled to the unit interval."""
-    values = column.values[shown]
-    return np.asarray((values - values.min()) / (np.ptp(values) or 1.0))
+BEYOND = 0.08
+"""How far beyond the ends of an axis designs that break a condition are drawn, in lengths of the axis."""
+
+
+def _range(column: DesignColumn, designs: Indices) -> tuple[float, float]:
+    """Ends of the axis of a column: of the designs that count."""
+    return float(column.values[designs].min()), float(column.values[designs].max())
+
+
+def _unit(values: Array, low: float, high: float) -> Array:
+    """Values scaled to the unit interval between the ends of an axis; what is beyond stays near them."""
+    return np.clip((values - low) / ((high - low) or 1.0), -BEYOND, 1.0 + BEYOND)
 
 
 def sensitivity(results: Results) -> Figure:

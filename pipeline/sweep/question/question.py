@@ -63,5 +63,18 @@ def split_objective(text: str) -> tuple[str, str, str]:
     over = OVER.fullmatch(text)
     body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
     first, _, after = body.partition(" ")
-    named = first in ("min", "max") and not after.lstrip().startswith(("+", "-", "*", "/", "("))
-    return (first, after.strip(), how) if named else ("", body, how)
+    after = after.strip()
+    named = first in ("min", "max") and not after.startswith(("+", "-", "*", "/")) and not _has_arguments(after)
+    return (first, after, how) if named else ("", body, how)
+
+
+def _has_arguments(text: str) -> bool:
+    """Return whether a text begins with parentheses around several arguments, as a call of min or max has."""
+    depth = 0
+    for letter in text if text.startswith("(") else "":
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 1:
+            return True
+        if not depth:
+            return False
+    return False

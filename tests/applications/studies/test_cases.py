@@ -116,6 +116,9 @@ def test_texts_of_objectives() -> None:
     assert split_objective("min peak_force, mean over cases") == ("min", "peak_force", "mean")
     assert split_objective("max(a, b), quantile  0.9 over cases") == ("", "max(a, b)", "quantile 0.9")
     assert split_objective("max dexterity") == ("max", "dexterity", "worst")
+    assert split_objective("min (100*(a-1)**2 + b) / c") == ("min", "(100*(a-1)**2 + b) / c", "worst")
+    assert split_objective("max (a, b) + c")[0] == split_objective("min (min(a, b), c)")[0] == ""
+    assert objective("min (max(a, b) - 1)").expression.names == ("a", "b")
     with pytest.raises(InputError, match="a quantile from 0 to 1"):
         objective("peak_force, quantile 9 over cases")
 

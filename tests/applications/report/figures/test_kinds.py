@@ -8,9 +8,12 @@ from click.testing import CliRunner
 
 from applications.commands.cli import cli
 from applications.report import accessor
-from applications.report.data.results import Results
-from applications.report.figures import case
+from applications.report.data.results import Results, results_of
+from applications.report.figures import case, designs
 from pipeline.errors import InputError
+from pipeline.execution.run import compute
+from pipeline.sweep.model import Sweep
+from pipeline.sweep.question.question import StudyQuestion
 from tests.applications.report.large import large
 
 
@@ -128,3 +131,28 @@ def test_figures_need_no_plotly() -> None:
     told = f"{blocked}; from applications.report.figures import case; print(len(case.KINDS))"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == (f"{len(case.KINDS)}\n", "")
+
+
+def test_parallel_axes_mark_the_best_that_meets_the_conditions() -> None:
+    text = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.48, 0.5, 0.52, 0.56], distal_length: [0.46, 0.5, 0.54]}}
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+time: {stop: 1, step: 0.1}
+metrics: [peak_force, energy]
+"""
+    dataset = compute(Sweep.from_text(text))
+    forces = dataset["peak_force"].max(["friction", "trajectory", "actuator"]).values
+    limit = float(np.median(forces))
+    question = StudyQuestion(objectives=("peak_force",), where=(f"peak_force > {limit!r}",))
+    axes = designs.parallel(results_of(dataset, question=question)).axes[0]
+    broken, met = axes.collections
+    assert len(broken.get_segments()) == len(met.get_segments()) == 6
+    np.testing.assert_allclose(np.sort(met.get_array()), np.sort(forces[forces > limit]))
+    (bold,) = (line for line in axes.lines if line.get_linewidth() > 2.0)
+    lengths = np.unique(dataset["proximal_length"].values[forces > limit])
+    best = int(np.argmin(np.where(forces > limit, forces, np.inf)))
+    height = (dataset["proximal_length"].values[best] - lengths[0]) / np.ptp(lengths)
+    assert bold.get_ydata()[0] == pytest.approx(height)
+    assert bold.get_ydata()[2] == 0.0  # the least force of those that meet the condition is the end of the axis

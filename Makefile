@@ -6,7 +6,7 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench bench-page docs pages wheel wheel-test clean
+.PHONY: help run test test-slow bench bench-page docs pages wheel wheel-test audit clean
 .DELETE_ON_ERROR:
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
 	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
-	@echo "make wheel   build wheel and source distribution into dist"
+	@echo "make wheel   build wheel and source distribution into dist, and the list of what the wheel needs (CycloneDX)"
+	@echo "make audit   ask the Python advisory database about the versions in constraints.txt; needs network"
 	@echo "make wheel-test  install the wheel into an empty environment, run the tests of what depends on how it is installed"
 	@echo "make clean   remove .venv, runs and caches"
 
@@ -48,9 +49,18 @@ pages: run
 	$(BIN)/python -m benchmarks.house --page
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
-wheel: .venv/test.stamp
-	rm -rf dist
+# The bill of materials is that of an environment that has the wheel and what it asks for, in the versions of constraints.
+wheel: .venv/test.stamp .venv/supply.stamp
+	rm -rf dist build/supply
 	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv --without-pip build/supply
+	$(BIN)/python -m pip --python build/supply/bin/python install --quiet --disable-pip-version-check \
+		--constraint constraints.txt dist/*.whl
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type library --output-reproducible \
+		--output-file "$$(ls dist/*.whl | sed 's/-py3.*//').cdx.json" build/supply/bin/python
+
+audit: .venv/supply.stamp
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 # A copy of the tests and of the examples that they read, and nothing else of the repository, beside an environment that has
 # the wheel. The copy imports what is tested by the names that it has there. All tests are collected, which imports all that
@@ -96,6 +106,7 @@ $(BIN)/python:
 .venv/test.stamp: EXTRAS := [test]
 .venv/peers.stamp: EXTRAS := [peers]
 .venv/docs.stamp: EXTRAS := [docs]
+.venv/supply.stamp: EXTRAS := [supply]
 .venv/%.stamp: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".$(EXTRAS)"
 	@touch $@

@@ -417,12 +417,12 @@ class _Composer:
         if len(path) >= MAX_DEPTH and isinstance(event, events.CollectionStartEvent):
             self.report(event, (), "a deeper value", f"at most {MAX_DEPTH} levels of nesting")
             raise _Stop
-        is_tagged = isinstance(event, events.ScalarEvent | events.CollectionStartEvent) and event.tag is not None
+        tag = event.tag if isinstance(event, events.ScalarEvent | events.CollectionStartEvent) else None
         if event.anchor is not None and not self.dialect.anchors:
             kind = "alias" if isinstance(event, events.AliasEvent) else "anchor"
             self.report(event, path, f"{kind} {show(event.anchor)}", "no anchors or aliases", "Write the value out.")
-        elif is_tagged and not (isinstance(event, events.ScalarEvent) and str(event.tag) in self.dialect.tags):
-            self.report(event, path, f"tag {show(str(event.tag))}", "no tags", "Write the value alone.")
+        elif tag is not None and not (isinstance(event, events.ScalarEvent) and str(tag) in self.dialect.tags):
+            self.report(event, path, f"tag {show(str(tag))}", "no tags", "Write the value alone.")
 
     def sequence(self, path: KeyPath, numbers: LongList | None) -> list[YamlValue]:
         result: list[YamlValue] = []

@@ -88,7 +88,7 @@ Found = tuple[str, FormatError]
 
 def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
     """Give the effects that elements of a file have, with the names of the elements around them."""
-    stack = [(root, (root.tag,), "")]
+    stack: list[tuple[Element, tuple[str, ...], str]] = [(root, (root.tag,), "")]
     while stack:
         element, path, place = stack.pop()
         if "name" in element.attributes or "reference" in element.attributes:

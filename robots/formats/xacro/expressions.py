@@ -258,8 +258,8 @@ class _Walk:
             return whole[self.value(node.slice, level)]
         if node.slice.step is not None:
             raise self.refusal("a slice with a step")
-        low, high = (at and self.value(at, level) for at in (node.slice.lower, node.slice.upper))
-        return self.made(whole[low:high])
+        ends: list[Value] = [at and self.value(at, level) for at in (node.slice.lower, node.slice.upper)]
+        return self.made(whole[slice(*ends)])
 
     def attribute(self, node: ast.Attribute, level: int) -> Value:
         whole = self.value(node.value, level)
@@ -275,8 +275,8 @@ class _Walk:
         function = self.method(node.func, level) or self.value(node.func, level)
         if not callable(function) or any(isinstance(entry, ast.Starred) for entry in node.args):
             raise self.refusal(f"a call in {self.text[:80]!a}")
-        named = {entry.arg: self.value(entry.value, level) for entry in node.keywords}
-        if named and (function is not dict or None in named):
+        named = {entry.arg or "": self.value(entry.value, level) for entry in node.keywords}
+        if named and (function is not dict or "" in named):
             raise self.refusal(f"arguments by name in {self.text[:80]!a}")
         given = [self.value(entry, level) for entry in node.args]
         for value in given:

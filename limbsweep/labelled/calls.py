@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -293,15 +293,21 @@ def labelled_results(
         dask_gufunc_kwargs={"output_sizes": sizes, "allow_rechunk": True},
     )
     computed = xr.Dataset(dict(zip(results, computed if len(kept) > 1 else [computed], strict=True)))
-    labels = _labels(plain.robot, sizes)
+    labels = labels_of(plain.robot, sizes)
     for field, dim in plain.row.labels.items():
-        texts = [" - ".join(part) if isinstance(part, tuple) else str(part) for part in plain.labels[field]]
+        texts = label_texts(plain.labels[field])
         if dim:
             labels[dim] = texts
         else:
             computed.attrs[field] = " ".join(texts)
     named: xr.Dataset = computed.assign_coords({d: labels[d] for d in computed.dims if d in labels})
     return named
+
+
+def label_texts(parts: Iterable[object]) -> list[str]:
+    """Texts of what a field names along a dim: names, or pairs of these."""
+    named = (getattr(part, "name", part) for part in parts)
+    return [" - ".join(part) if isinstance(part, tuple) else str(part) for part in named]
 
 
 def _selected(results: Sequence[Array], kept: Sequence[int]) -> Array | tuple[Array, ...]:
@@ -353,7 +359,7 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
 def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.DataArray:
     """An array in SI units whose vector is in the order of the robot, where it says by names in which order it is."""
     dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :] if wanted else ()
-    labels = _labels(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
+    labels = labels_of(robot, {own: value.sizes[dim] for own, dim in zip(wanted, dims, strict=False)})
     for own, dim in zip(wanted, dims, strict=False):
         if own in labels:
             value = in_order(name, value, dim, labels[own])
@@ -373,7 +379,7 @@ def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str
     return value.sel({dim: list(labels)})
 
 
-def _labels(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
+def labels_of(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
     """Names along the dims of results, where they fit."""
     mechanism = robot.mechanism
     freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import call
+from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import RESULTS
 from robots.model import Robot
 
@@ -29,7 +30,8 @@ Arguments = ParamSpec("Arguments")
 Value_co = TypeVar("Value_co", covariant=True)
 Parameters = Mapping[str, "ArrayLike | DataArray"]
 ALSO = """parameters: designs, numbers or arrays of parameters of the robot by name, broadcast with the batch. With
-    DataArrays among these or the arguments, fields of records included, the result is a Dataset with the same names."""
+    DataArrays among these or the arguments, fields of records included, the result is a Dataset with the same names;
+    of other results `to_dataset()` makes one, with dims, labels and units."""
 DESIGNS = "Mapping[str, ArrayLike | DataArray] | None"
 
 
@@ -56,7 +58,10 @@ def _on_data_arrays(name: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def labelled(robot: Robot, *places: object, parameters: Parameters | None = None, **arguments: object) -> Any:
-        return call(function, RESULTS[name], robot, *places, parameters=parameters, **arguments)
+        result = call(function, RESULTS[name], robot, *places, parameters=parameters, **arguments)
+        if isinstance(result, tuple):
+            return with_dataset(result, name, robot)
+        return described(result, name, robot, RESULTS[name])
 
     labelled.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n    {ALSO}\n    "
     signature = inspect.signature(function)

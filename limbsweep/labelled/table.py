@@ -26,6 +26,7 @@ ARGUMENTS: Mapping[str, Dims] = {
     "load": WRENCH,
     "memory": RUBBING,
     "actuator": ACTUATOR,
+    "force": ACTUATOR,
     "actuator_position": ACTUATOR,
     "base_rotation": MATRIX,
     "base_twist": WRENCH,
@@ -177,3 +178,27 @@ PLATFORM_MOTION: Mapping[str, Dims] = {
     **STATUS,
 }
 """What `simulate` gives at each of the kept times, the dims of one sample by name of result; of a case its status."""
+
+UNITS: Mapping[str, Mapping[str, str]] = {
+    "inverse_dynamics": {"force": "actuator", "velocity": "actuator_velocity"},
+    "joint_reactions": {"wrench": "load"},
+    "inverse_kinematics": {"position": "rad or m", "velocity": "rad/s or m/s", "acceleration": "rad/s^2 or m/s^2"},
+    "actuator_positions": {"position": "actuator_position"},
+    "forward_kinematics": {"position": "position", "rotation": "1"},
+    "forward_dynamics": {"acceleration": "change", "friction": "N m or N", "stuck": "1", "unique": "1"},
+    "equations_of_motion": {"kinetic_energy": "J", "potential_energy": "J"},
+    "inertia_matrix": {"matrix": "kg m^2, kg m or kg"},
+    "inertia_element": {"value": "kg m^2, kg m or kg"},
+    "bias_vector": {"force": "N m or N"},
+    "constraint_forces": {"moment_across": "N m", "force_across": "N", "along": "N or N m", "normal": "N m or N"},
+    "cartesian_stiffness": {"least": "N/m", "largest": "N/m"},
+    "natural_frequencies": {"frequencies": "Hz"},
+    "pose_error": {"position": "m", "direction": "1", "shares": "1"},
+    "clearance": {"distances": "m", "least": "m"},
+    "fastest_motion": {
+        "duration": "s", "progress": "1", "time": "s", "force": "actuator", "velocity": "actuator_velocity",
+        "power": "W",
+    },
+}  # fmt: skip
+"""Units of results where all components have one, or the name of an argument that has the same units. Matrices whose
+elements have many have none."""

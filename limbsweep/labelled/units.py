@@ -59,6 +59,8 @@ COMPONENTS: dict[str, Callable[[Mechanism], list[str]]] = {
     "qdd": lambda mechanism: _along(mechanism, "rad/s^2", "m/s^2"),
     "actuator": lambda mechanism: _of_actuators(mechanism, "N m", "N"),
     "actuator_position": lambda mechanism: _of_actuators(mechanism, "rad", "m"),
+    "change": lambda mechanism: COMPONENTS["qdd" if mechanism.is_chain else "acceleration"](mechanism),
+    "actuator_velocity": lambda mechanism: _of_actuators(mechanism, "rad/s", "m/s"),
     "time": lambda _: ["s"],
 }
 """SI unit of each component of an argument."""

@@ -21,17 +21,16 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robots.model import Family, Inertia, Robot
 from robots.parameters import nearest
 from robots.status import Status
 from robots.types import BASE
 from tasks.dynamics import inputs
-from tasks.dynamics.records import GRAVITY
+from tasks.dynamics.records import STANDING, Environment, MotionKeywords, State, long_form
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
@@ -321,14 +320,15 @@ class LagrangeCoefficients(NamedTuple):
 
 def lagrange_coefficients(
     robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
     *,
-    q: ArrayLike,
-    gravity: ArrayLike = GRAVITY,
     simplified: bool = False,
     bodies: Sequence[str] | None = None,
     grasped: Inertia | None = None,
+    **short: Unpack[MotionKeywords],
 ) -> LagrangeCoefficients:
-    """The coefficients of a chain at q (*batch, freedom); see `LagrangeCoefficients`.
+    """The coefficients of a chain at the positions q of a motion; see `LagrangeCoefficients`.
 
     Effects of spinning rotors are those that the drives of the robot couple; `simplified`, those of Eqs. (8) to (12)
     alone. With `bodies`, the share of these links alone, without drives: Eqs. (15) for cranks and rods. `grasped`, in
@@ -346,15 +346,18 @@ def lagrange_coefficients(
         )
     inputs.refuse_forces(robot, "a call of equations_of_motion")
     program = coefficients_program(robot.family, _indices(robot, bodies), simplified, grasped is not None)
-    batch, motion = inputs.moving_input(robot, {"q": q})
+    motion, environment = long_form(motion, environment, short)
+    if environment.base is not None:
+        raise ValueError("base: got a base that moves; expected one that stands")
+    batch, columns = inputs.moving_input(robot, motion.moving)
     given = {
         "parameters": inputs.parameters(robot),
         "mount": inputs.mounts(robot)[0],
-        "gravity": inputs.gravity_input(gravity),
-        "motion": motion,
+        "gravity": inputs.gravity_input(environment.gravity),
+        "motion": columns,
     }
     given |= {} if grasped is None else {"grasped": _numbers(grasped)}
-    found = kernel(program)(given, motion.shape[-1])
+    found = kernel(program)(given, columns.shape[-1])
     return _results(robot, found, batch)
 
 

@@ -1,7 +1,6 @@
 """Criteria of design of one robot for a batch: stiffness at the platform, natural frequencies, distances of links.
 
-Functions take keyword arguments with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world
-axes.
+Functions take a motion, of which the pose counts, as those of `tasks.dynamics.inverse`. SI units, world axes.
 
 What clearances of joints and backlash of drives do to the pose of a platform: bounded offsets, to first order.
 
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +27,7 @@ from robots.types import TWIST
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inputs import check_kind
 from tasks.dynamics.inverse import Dynamics
-from tasks.dynamics.records import Moving
+from tasks.dynamics.records import STANDING, MotionKeywords, Moving, State, long_form
 from tasks.features import capsules as capsule_terms
 from tasks.features import criteria
 from tasks.features.capsules import GROUND, PLATFORM, Owned, RobotCapsules, capsules_told
@@ -64,14 +63,13 @@ class Stiffness(NamedTuple):
 def cartesian_stiffness(
     robot: Robot,
     elasticity: Elasticity,
-    *,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
+    motion: State | None = None,
+    **short: Unpack[MotionKeywords],
 ) -> Stiffness:
     """Stiffness of a parallel robot at its platform, its actuators held in their positions.
 
     elasticity: what actuators, joints and links give way by; where actuators alone do, compliance counts along the
-    freedoms, otherwise along all that limbs hold, overconstrained directions included. Pose as in `inverse_dynamics`.
+    freedoms, otherwise along all that limbs hold, overconstrained directions included. Pose as of a `limbsweep.Motion`.
     Deflections are small, loads do not stiffen, bodies have no weight. NaN where the robot cannot be solved, and where
     it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
     samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.features.compliance`.
@@ -82,7 +80,7 @@ def cartesian_stiffness(
         True
     """
     check_kind("elasticity", elasticity, Elasticity)
-    pose = Moving(position=position, rotation=rotation)
+    pose = long_form(motion, STANDING, short)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
     shifts = [place for place in solved.places if place >= 3]
     softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
@@ -161,9 +159,8 @@ def pose_error(
     robot: Robot,
     errors: Errors,
     elasticity: Elasticity | None = None,
-    *,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
+    motion: State | None = None,
+    **short: Unpack[MotionKeywords],
 ) -> PoseError:
     """Error of a platform's pose by errors of actuators, joints and links, to first order exactly.
 
@@ -183,12 +180,8 @@ def pose_error(
     if elasticity is not None:
         check_kind("elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
-    solved = SolvedPose(
-        robot,
-        CriteriaParameters(elasticity, errors=errors),
-        "position_deviation",
-        Moving(position=position, rotation=rotation),
-    )
+    pose = long_form(motion, STANDING, short)[0].moving
+    solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=errors), "position_deviation", pose)
     soft, places = solved.compliance, np.array(solved.places)
 
     def covariance(limbs: Iterable[int]) -> np.ndarray:
@@ -270,9 +263,8 @@ class NaturalFrequencies(NamedTuple):
 def natural_frequencies(
     robot: Robot,
     elasticity: Elasticity,
-    *,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
+    motion: State | None = None,
+    **short: Unpack[MotionKeywords],
 ) -> NaturalFrequencies:
     """Natural frequencies and modes of a parallel robot at a pose, its actuators held in their positions.
 
@@ -285,8 +277,8 @@ def natural_frequencies(
         >>> ls.natural_frequencies(robot, drives, position=[0.0, 0.1, -0.9]).frequencies.shape  # (freedom,) [Hz]
         (3,)
     """
-    stiffness = cartesian_stiffness(robot, elasticity, position=position, rotation=rotation)
-    mass = equations_of_motion(robot, position=position, rotation=rotation).mass
+    motion, _ = long_form(motion, STANDING, short)
+    stiffness, mass = cartesian_stiffness(robot, elasticity, motion), equations_of_motion(robot, motion).mass
     places = [TWIST.index(name) for name in robot.mechanism.freedoms]
     softness = stiffness.compliance[..., np.array(places)[:, None], places]
     good = stiffness.status == Status.OK
@@ -315,15 +307,14 @@ class Clearance(NamedTuple):
 def clearance(
     robot: Robot,
     capsules: Capsules,
-    *,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
+    motion: State | None = None,
+    **short: Unpack[MotionKeywords],
 ) -> Clearance:
     """Distances between links of different limbs, and of links to platform and base, as capsules around their arms.
 
     A link's arms are the straight lines between its joints, see `tasks.mechanics.structure`. Not compared are links of
     one limb, arms of two limbs that end in one point at the reference pose, and arms that end in the limb's joint at
-    the platform, or at the base, with that. Pose as in `inverse_dynamics`. Samples whose limbs cannot be solved hold
+    the platform, or at the base, with that. Pose as of a `limbsweep.Motion`. Samples whose limbs cannot be solved hold
     NaN; the status is that of limbs alone.
     Raises ValueError for a chain, and where no two capsules are left to compare.
 
@@ -339,7 +330,8 @@ def clearance(
     asked = capsules_told(family.reference, capsules)
     if not (pairs := capsule_terms.pairs(family, asked)):
         raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
-    dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("clearance",), criteria=known)
+    pose = long_form(motion, STANDING, short)[0].moving
+    dynamics = Dynamics(robot, pose, ("clearance",), criteria=known)
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
     gaps = kernel(capsule_terms.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
@@ -407,11 +399,11 @@ def clearance_error(
     robot: Robot,
     clearances: Clearances,
     elasticity: Elasticity | None = None,
+    motion: State | None = None,
     *,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
     draws: int = 0,
     seed: int = 0,
+    **short: Unpack[MotionKeywords],
 ) -> ClearanceError:
     """Largest errors of a platform's pose by clearances of joints and backlash, and some drawn at random.
 
@@ -433,7 +425,7 @@ def clearance_error(
         check_kind("elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
-    pose = Moving(position=position, rotation=rotation)
+    pose = long_form(motion, STANDING, short)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=whole), "position_deviation", pose)
     sources, soft = list(_play_sources(robot, clearances)), solved.compliance
     stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}

@@ -11,7 +11,7 @@ them derivatives of tau are central differences of order six along the motion. S
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +21,10 @@ from robots.loads.family import LoadedDescription, rotor_name
 from robots.model import Robot
 from robots.springs import JointSpring
 from robots.status import Status
+from tasks.dynamics import inputs
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import GRAVITY
+from tasks.dynamics.records import STANDING, Environment, MotionKeywords, State, long_form
 from tasks.kernels.kernel import checked
 
 REACH = 0.1
@@ -53,9 +54,14 @@ class DriveDeflection(NamedTuple):
 
 
 def drive_deflection(
-    robot: Robot, *, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-    jerk: ArrayLike | None = None, snap: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-) -> DriveDeflection:  # fmt: skip
+    robot: Robot,
+    motion: State | None = None,
+    environment: Environment = STANDING,
+    *,
+    jerk: ArrayLike | None = None,
+    snap: ArrayLike | None = None,
+    **short: Unpack[MotionKeywords],
+) -> DriveDeflection:
     """What elastic drives of a robot do along a motion q, qd, qdd (*batch, freedom) of its links.
 
     The freedoms are those of the robot without its elastic drives. Stretch and what is carried are exact for
@@ -72,13 +78,19 @@ def drive_deflection(
         >>> hung.stretch.round(4)
         array([0.0153, 0.0044, 0.0006])
     """
-    drives = _Drives.of(robot, gravity)
+    motion, environment = long_form(motion, environment, short)
+    if environment.base is not None:
+        raise ValueError("base: got a base that moves; expected one that stands")
+    drives = _Drives.of(robot, environment.gravity)
+    inputs.check_names(drives.base, motion.moving)
     free = len(drives.base.mechanism.freedoms)
-    names = ("q", "qd", "qdd", "jerk", "snap")
-    parts = {name: x for name, x in zip(names, (q, qd, qdd, jerk, snap), strict=True) if x is not None}
+    parts: dict[str, ArrayLike] = {**inputs.present(motion.moving)}
+    parts |= {name: x for name, x in (("jerk", jerk), ("snap", snap)) if x is not None}
     arrays = {name: checked(name, x, (free,)) for name, x in parts.items()}
     batch = np.broadcast_shapes(*(values.shape[:-1] for values in arrays.values()))
-    way = np.stack([np.broadcast_to(arrays.get(name, 0.0), (*batch, free)) for name in names])
+    way = np.stack(
+        [np.broadcast_to(arrays.get(name, 0.0), (*batch, free)) for name in ("q", "qd", "qdd", "jerk", "snap")]
+    )
     if (jerk is None) != (snap is None):
         raise ValueError("jerk, snap: got one of them; expected both, or none for rotors of rigid transmissions")
     here = drives.along(*way[:3])

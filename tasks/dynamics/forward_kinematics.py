@@ -7,7 +7,7 @@ that are wanted, in steps that keep J_IK regular.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,9 @@ from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
+from tasks.dynamics.inputs import rotations
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
+from tasks.dynamics.records import STANDING, MotionKeywords, State, long_form
 from tasks.kernels.kernel import checked, common_batch
 from tasks.stages.metrics.poses import weights
 
@@ -37,13 +39,11 @@ class ForwardKinematics(NamedTuple):
 
 
 def forward_kinematics(
-    robot: Robot,
-    *,
-    actuator_position: ArrayLike,
-    position: ArrayLike | None = None,
-    rotation: ArrayLike | None = None,
+    robot: Robot, guess: State | None = None, *, actuator_position: ArrayLike, **short: Unpack[MotionKeywords]
 ) -> ForwardKinematics:
-    """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess (absent: reference pose).
+    """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from the pose of a guess.
+
+    guess, or position and rotation as keywords: absent, the reference pose.
 
     Angles of joints count modulo full turns, those of drives do not. Finds a pose on the assembly branch of the guess:
     one that the platform can come to from there without passing a singularity (where there are several, the one that
@@ -56,10 +56,11 @@ def forward_kinematics(
         >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
         array([ 0. ,  0.1, -0.9])
     """
-    home = robot.mechanism.platform.home
+    home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short)
     wanted = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
-    start = checked("position", home.position if position is None else position, (3,))
-    turned = checked("rotation", home.rotation if rotation is None else rotation, (3, 3))
+    start = checked("position", home.position if near.position is None else near.position, (3,))
+    turned = checked("rotation", home.rotation if near.rotation is None else near.rotation, (3, 3))
+    turned = rotations("rotation", turned)
     batch = common_batch(
         {"actuator_position": wanted.shape[:-1], "position": start.shape[:-1], "rotation": turned.shape[:-2]}
     )

@@ -29,6 +29,7 @@ from robots.types import BASE, TWIST, Vector
 from tasks.dynamics.inputs import (
     JOINTS,
     FieldInput,
+    check_names,
     field_input,
     gravity_input,
     load_input,
@@ -419,25 +420,22 @@ class RobotMotion(NamedTuple):
     joints: InverseKinematics
 
 
-def body_motion(
-    robot: Robot, *, position: ArrayLike | None = None, rotation: ArrayLike | None = None,
-    twist: ArrayLike | None = None, acceleration: ArrayLike | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, qdd: ArrayLike | None = None,
-) -> RobotMotion:  # fmt: skip
+def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> RobotMotion:
     """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
 
     Samples without a solution hold NaN; `joints.status` says why.
     """
-    moving = Moving(position=position, rotation=rotation, twist=twist, acceleration=acceleration, q=q, qd=qd, qdd=qdd)
-    joints = inverse_kinematics(robot, **moving)
+    motion, _ = long_form(motion, STANDING, short)
+    joints = inverse_kinematics(robot, motion)
     mechanism, batch = robot.mechanism, joints.status.shape
     limbs = tuple(
         limb_motion(mechanism.limbs[instance.limb], instance.base, *(part[..., k, :] for part in joints[:3]))
         for k, instance in enumerate(mechanism.instances)
     )
     home = mechanism.platform.home
-    pose = home.position if position is None else position, home.rotation if rotation is None else rotation
-    platform = platform_motion(batch, *pose, twist, acceleration)
+    position = home.position if motion.position is None else motion.position
+    rotation = home.rotation if motion.rotation is None else motion.rotation
+    platform = platform_motion(batch, position, rotation, motion.twist, motion.acceleration)
     return RobotMotion(limbs, platform, joints)
 
 
@@ -523,9 +521,7 @@ class ResolvedMotion(NamedTuple):
     status: np.ndarray
 
 
-def resolve_redundancy(
-    robot: Robot, *, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None
-) -> ResolvedMotion:
+def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ResolvedMotion:
     """The motion of all freedoms of a redundant robot with a posture or tasks, from what is given.
 
     q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
@@ -548,23 +544,24 @@ def resolve_redundancy(
             f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
             "platform, redundancy; give the motion of all freedoms to the other functions"
         )
-    named = {"q": q, "qd": qd, "qdd": qdd}
+    named = long_form(motion, STANDING, short)[0].moving
+    check_names(robot, named)
     try:
-        arrays = {name: checked(name, values, (size,)) for name, values in named.items() if values is not None}
+        arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}
     except ValueError as error:
         raise ValueError(f"{error}; those that are given: {', '.join(mechanism.given)}") from None
     batch = common_batch({name: values.shape[:-1] for name, values in arrays.items()})
     still = np.zeros((*batch, size))
-    motion = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
+    columns = np.concatenate([rows(arrays.get(name, still), batch) for name in JOINTS])[None]
     samples = int(np.prod(batch, dtype=int))
     stage = limb(request(robot.family, (), Redundancy(resolved=True)), 0)
     values = {
         "parameters": parameters(robot, timed=True),
         "gravity": gravity_input(np.zeros(3)),
-        "motion": motion,
+        "motion": columns,
         Indexed("mount", 0): mounts(robot)[0],
     }
-    values |= {"signals": np.zeros((1, len(robot.family.signals), motion.shape[-1]))} if robot.family.signals else {}
+    values |= {"signals": np.zeros((1, len(robot.family.signals), columns.shape[-1]))} if robot.family.signals else {}
     results = stage.run(kernel, values, samples)
     status = results[Indexed("status", 0)][0, 0, :samples]
     whole = results[Indexed("resolved_motion", 0)][0, :, :samples].T.copy()

@@ -135,7 +135,7 @@ def test_designs_without_labels_are_broadcast_as_arrays_are() -> None:
     forces = limbsweep.inverse_dynamics(ROBOT, position=POSITION[0], parameters={"upper_arm": arms[:, None]}).force
     assert forces.shape == (3, 5, 3)
     full = limbsweep.inverse_dynamics(ROBOT, position=HOME, parameters={"upper_arm": arms})
-    assert type(full) is tasks.inverse_dynamics(ROBOT, position=HOME).__class__
+    assert isinstance(full, type(tasks.inverse_dynamics(ROBOT, position=HOME)))
     for place, arm in enumerate(arms):
         robot = Robot.of(ROBOT.family, {"upper_arm": float(arm)})
         np.testing.assert_array_equal(forces[place], tasks.inverse_dynamics(robot, position=POSITION[0]).force)
@@ -207,7 +207,7 @@ def test_criteria_keep_dims_and_label_what_they_are_about(name: str) -> None:
     designs = getattr(limbsweep, name)(ROBOT, *places, position=HOME, parameters={"upper_arm": [0.2, 0.24]})
     robot = Robot.of(ROBOT.family, {"upper_arm": 0.24})
     alone = getattr(importlib.import_module(row.home), name)(robot, *places, position=HOME)
-    assert type(designs) is type(alone)
+    assert isinstance(designs, type(alone))
     for part, value in zip(designs, alone, strict=True):
         if isinstance(value, dict):
             assert [*part] == [*value]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -73,3 +75,28 @@ def test_records_take_data_arrays_of_a_base_and_of_forces() -> None:
     np.testing.assert_allclose(back.acceleration, 0.0, atol=1e-10)
     with pytest.raises(ValueError, match="q: got it beside a motion"):
         ls.inverse_dynamics(ARM, ls.Motion(q=array(Q)), q=Q)
+
+
+def test_results_become_datasets_with_units_and_labels() -> None:
+    made = ls.inverse_dynamics(ARM, q=Q, qd=QD).to_dataset()
+    assert made["force"].dims == ("batch_0", "actuator")
+    copied = pickle.loads(pickle.dumps(ls.inverse_dynamics(ARM, q=Q, qd=QD)))
+    xr.testing.assert_identical(copied.to_dataset(), made)
+    assert made["force"].attrs["units"] == "N m"
+    assert made["velocity"].attrs["units"] == "rad/s"
+    assert list(made["actuator"].values) == list(ARM.mechanism.actuators)
+    assert made["status"].attrs["flag_meanings"].split()[0] == "OK"
+    np.testing.assert_array_equal(made["force"], ls.inverse_dynamics(ARM, q=Q, qd=QD).force)
+    place = np.array([[0.0, 0.1, -0.9], [0.1, 0.0, -0.85]])
+    wrench = ls.joint_reactions(DELTA, position=place).to_dataset()["wrench"]
+    assert wrench.dims == ("batch_0", "limb", "joint", "component")
+    assert wrench.attrs["units"] == "N m, N m, N m, N, N, N"
+    again = ls.inverse_dynamics(ARM, q=array(Q), qd=array(QD))
+    assert again["force"].attrs["units"] == "N m"
+    back = ls.forward_dynamics(ARM, q=array(Q), qd=array(QD), forces=ls.Forces(actuator=again["force"]))
+    np.testing.assert_allclose(back["acceleration"], 0.0, atol=1e-10)
+    one = ls.regressor(ARM, q=Q, qd=QD).to_dataset()
+    assert list(one["parameter"].values) == list(ls.standard_parameters(ARM))
+    moved = ls.forward_kinematics(DELTA, actuator_position=ls.actuator_positions(DELTA, position=place).position)
+    assert moved.to_dataset()["position"].attrs["units"] == "m"
+    assert ls.inertia_matrix(ARM, q=Q).to_dataset()["matrix"].dims == ("batch_0", "freedom", "freedom_column")

@@ -17,7 +17,7 @@ from robots.status import Status
 from tasks.dynamics.forward_kinematics import forward_kinematics
 from tasks.dynamics.inputs import present
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import Moving
+from tasks.dynamics.records import Motion, Moving
 from tasks.mathematics.signals import rate
 
 STEPS = 20
@@ -74,7 +74,7 @@ def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.
     if robot.mechanism.is_chain:
         joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
         return {"q": joints if np.isfinite(joints).all() else near["q"]}
-    pose = forward_kinematics(robot, actuator_position=actuator_position, **near)
+    pose = forward_kinematics(robot, Motion(**near), actuator_position=actuator_position)
     if pose.status != Status.OK:
         return near
     return {name: value for name, value in (("position", pose.position), ("rotation", pose.rotation)) if name in near}

@@ -6,7 +6,7 @@ STORE := runs/delta.zarr
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench bench-page docs pages wheel wheel-test audit clean
+.PHONY: help run test test-slow bench bench-page docs pages wheel bill wheel-test audit clean
 .DELETE_ON_ERROR:
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
 	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
-	@echo "make wheel   build wheel and source distribution into dist, and the list of what the wheel needs (CycloneDX)"
+	@echo "make wheel   build wheel and source distribution into dist; needs the package build alone"
+	@echo "make bill    the wheel, and beside it a CycloneDX bill of materials"
 	@echo "make audit   ask the Python advisory database about the versions in constraints.txt; needs network"
 	@echo "make wheel-test  install the wheel into an empty environment, run the tests of what depends on how it is installed"
 	@echo "make clean   remove .venv, runs and caches"
@@ -49,10 +50,14 @@ pages: run
 	$(BIN)/python -m benchmarks.house --page
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
-# The bill of materials is that of an environment that has the wheel and what it asks for, in the versions of constraints.
-wheel: .venv/test.stamp .venv/supply.stamp
-	rm -rf dist build/supply
+wheel: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt build
+	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+
+# The bill of materials is that of an environment that has the wheel and what it asks for, in the versions of constraints.
+bill: wheel .venv/supply.stamp
+	rm -rf build/supply
 	$(PYTHON) -m venv --without-pip build/supply
 	$(BIN)/python -m pip --python build/supply/bin/python install --quiet --disable-pip-version-check \
 		--constraint constraints.txt dist/*.whl

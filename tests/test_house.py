@@ -182,6 +182,19 @@ def test_modules_names_types_and_lines_are_counted(bad: Path) -> None:
     assert (figures["code lines of robots"], figures["all lines of robots"]) == (6, 11)
 
 
+def test_unclear_docstrings_functions_and_inner_imports_are_counted(tmp_path: Path) -> None:
+    text = (
+        '"""What there is."""\n\n\ndef f(a, b, *, given):\n    """Whether it is."""\n    from robots import types\n'
+        '\n    known = types\n    return known\n\n\ndef g():\n    """Return nothing; how is not said."""\n'
+    )
+    source = sources.Source("robots.x", Path("robots/x.py"), text)
+    assert sources.unclear_docstrings([source]) == pytest.approx(2 / 3)
+    assert sources.placeholders([source], sources.VAGUE, parameters=True) == 2 / 4
+    assert sources.parameter_counts([source]) == [3, 0]
+    assert sources.function_lines([source]) == [6, 2]
+    assert (source.inner_imports(("robots",)), source.inner_imports(("tasks",))) == (1, 0)
+
+
 def test_files_to_touch_are_those_of_the_page_or_those_that_spell_a_name(bad: Path) -> None:
     touched = files_to_touch(bad, sources.read(bad))
     assert (touched["robot"], touched["trajectory"], touched["joint"]) == (2, 1, 0)

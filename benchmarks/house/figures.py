@@ -18,6 +18,8 @@ RATCHET = {
     "parameters typed Any, %": 1.0,
     "placeholder names, %": 1.0,
     "placeholder names of the longer list, parameters too, %": 1.0,
+    "vague names, parameters too, %": 1.0,
+    "docstrings that begin with What, How, Whether, Those or Where, %": 1.0,
     "class names used twice or more": 1.0,
     "floors of the whole": 1.0,
     **{f"floors of {package}": 1.0 for package in PACKAGES},
@@ -103,6 +105,8 @@ def _names(modules: Sequence[Source]) -> Figures:
         "placeholder names of the longer list, parameters too, %": sources.placeholders(
             modules, sources.MORE_PLACEHOLDERS, parameters=True
         ),
+        "vague names, parameters too, %": sources.placeholders(modules, sources.VAGUE, parameters=True),
+        "docstrings that begin with What, How, Whether, Those or Where, %": sources.unclear_docstrings(modules),
     }
     return {name: round(100 * share, 2) for name, share in shares.items()}
 

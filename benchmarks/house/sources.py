@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,15 @@ from benchmarks.house.imports import files, module_name
 
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
+
+UNCLEAR_BEGINNINGS = frozenset({"What", "How", "Whether", "Those", "Where"})
+"""First words of docstrings that name neither a thing nor an action; CONTRIBUTING.md has what to write instead."""
+
+VAGUE = frozenset({
+    "asked", "chosen", "given", "known", "left", "meant", "needed", "other", "others", "own", "rest", "said", "there",
+    "thing", "things", "told", "wanted",
+})  # fmt: skip
+"""Names of variables and parameters that say nothing: a participle or pronoun alone."""
 
 _LAYOUT = {
     tokenize.NL, tokenize.NEWLINE, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
@@ -87,6 +97,15 @@ class Source:
 def _first_name(node: ast.ImportFrom | ast.Import) -> str:
     name = node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name
     return name.partition(".")[0]
+
+
+def unclear_docstrings(sources: Iterable[Source]) -> float:
+    """Compute the share of docstrings of modules, classes and functions that begin with one of UNCLEAR_BEGINNINGS."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    nodes = (node for source in sources for node in ast.walk(source.tree) if isinstance(node, documented))
+    texts = [text for node in nodes if (text := ast.get_docstring(node))]
+    unclear = sum(re.split(r"\W", text, maxsplit=1)[0] in UNCLEAR_BEGINNINGS for text in texts)
+    return unclear / max(len(texts), 1)
 
 
 def _span(first: int, last: int | None) -> range:

@@ -21,9 +21,9 @@ from pipeline.cluster.arguments import cores
 from pipeline.documents.files import size
 from pipeline.errors import InputError, Problem, RunCancelledError
 from pipeline.execution.contents import contents, require_same_versions, versions
+from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executors import together, whole_blocks
 from pipeline.execution.graph import block_of, canary_graph, lazy_arrays
-from pipeline.execution.opening import with_conventions
 from pipeline.execution.policy import BASE_MEMORY, FULL, Worker, workers_of
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.model import Plan

@@ -33,11 +33,11 @@ from pipeline.cluster.connection import connect, scalers
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
+from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.opening import with_conventions
 from pipeline.execution.policy import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, lazy, preflight, require_space
 from pipeline.execution.processes.process import orderly_end

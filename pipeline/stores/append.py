@@ -18,9 +18,9 @@ from pipeline.cluster.arguments import ClusterLike
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
 from pipeline.execution.contents import contents, plan_at
+from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import Granularity
-from pipeline.execution.opening import with_conventions
 from pipeline.execution.run import run_into
 from pipeline.monitor.log import Listener
 from pipeline.plan.model import Plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from applications.report.data.display import unit_of
-from pipeline.execution.opening import structure
+from pipeline.execution.conventions import structure
 from robots.catalog import FAMILIES
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from applications.report.data.display import quantity
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
 from pipeline.errors import InputError, Problem
-from pipeline.execution.opening import files_of, joint_units
+from pipeline.execution.conventions import files_of, joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.side_files import FileSource, stored_files

@@ -1,13 +1,15 @@
 """How a platform turns along a trajectory: the section `turn`, kinds as in `robots.trajectories.kinds.TURNS`.
 
-Angles of a file are columns t, roll, pitch, yaw.
+Angles of a file are columns t, roll, pitch, yaw. An orientation is a quaternion, a matrix, or Euler angles with their
+order.
 
 `{kind: circle, ..., turn: {kind: harmonic, amplitude: [0.1, 0, 0.2], orientation: {euler: [0, 0, 0.3], order: xyz}}}`
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,13 @@ from numpy.typing import NDArray
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
+from pipeline.sweep.axes.reader import check_bounds
 from pipeline.sweep.trajectories.loads import Points
-from pipeline.sweep.trajectories.orientation import read_orientation
-from pipeline.sweep.trajectories.values import read_values
-from robots.parameters import nearest
+from pipeline.sweep.trajectories.values import read_values, vector
+from robots.geometry import about, cross, dot, product, unit
+from robots.parameters import Parameter, nearest
 from robots.trajectories.kinds import TURNS, Turn, Value
-from robots.types import IDENTITY, ROTATION, TRANSLATION, Matrix
+from robots.types import IDENTITY, ROTATION, TRANSLATION, Matrix, Vector
 
 KEY, ORIENTATION = "turn", "orientation"
 TIMES = 1e-9
@@ -29,6 +32,16 @@ TIMES = 1e-9
 
 COLUMNS = {"t": "s", "roll": "rad", "pitch": "rad", "yaw": "rad"}
 """Columns of a file of angles, and what each measures."""
+
+NEAR = 1e-6
+"""How far a matrix may be from a rotation, and a quaternion from length one: what is written with six digits."""
+
+ORDERS = tuple(a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b != c)
+"""Orders of Euler angles about fixed axes; in capitals about the axes that turn with the body."""
+
+_QUATERNION = Parameter("quaternion", "w, x, y, z", (1.0, 0.0, 0.0, 0.0), text="w, x, y, z")
+_ROW = Parameter("row", "a row of a matrix", (0.0, 0.0, 0.0))
+_EULER = Parameter("euler", "rad", (0.0, 0.0, 0.0), -2 * math.pi, 2 * math.pi)
 
 
 def read_turn(
@@ -104,3 +117,89 @@ def _check_free(report: Report, name: str, value: Value, path: KeyPath, mobility
             rule = f"0 there: the platform does not turn about {'xyz'[index]}"
             report((*path, name), list(value), rule, "Give all angles where defaults are not zero.")
             return
+
+
+def read_orientation(report: Report, section: Any, path: KeyPath) -> Matrix:
+    """The rotation of a section with one of `quaternion`, `matrix`, and `euler` with `order`; else the identity."""
+    if not isinstance(section, Mapping):
+        report(path, section, "a mapping with quaternion, matrix, or euler and order")
+        return IDENTITY
+    for key in section:
+        if key not in (*READERS, "order"):
+            report.unknown((*path, key), (*READERS, "order"))
+    forms = [key for key in READERS if key in section]
+    if len(forms) != 1:
+        report(path, Got(" and ".join(forms) or "no orientation"), "one of quaternion, matrix and euler")
+        return IDENTITY
+    return READERS[forms[0]](report, section, path)
+
+
+def _quaternion(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
+    path = (*path, "quaternion")
+    w, x, y, z = _numbers(report, _QUATERNION, section["quaternion"], path)
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    if abs(size - 1.0) > NEAR:
+        report(path, Got(f"a quaternion of length {size:.6g}"), f"length 1 within {NEAR:g}, scalar first: w, x, y, z")
+        return IDENTITY
+    w, x, y, z = (component / size for component in (w, x, y, z))
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def _matrix(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
+    rows, path = section["matrix"], (*path, "matrix")
+    if not isinstance(rows, list) or len(rows) != 3:
+        report(path, rows, "a list of 3 rows of 3 numbers")
+        return IDENTITY
+    before = len(report.problems)
+    x, y, z = (_triple(_numbers(report, _ROW, row, (*path, k))) for k, row in enumerate(rows))
+    if len(report.problems) > before:
+        return IDENTITY
+    sizes = (dot(x, x) - 1.0, dot(y, y) - 1.0, dot(z, z) - 1.0, dot(x, y), dot(y, z), dot(z, x))
+    if max(map(abs, sizes)) > NEAR:
+        off = max(map(abs, sizes))
+        report(path, Got(f"rows that are {off:.3g} off orthogonal unit vectors"), f"a rotation within {NEAR:g}")
+        return IDENTITY
+    if dot(cross(x, y), z) < 0.0:
+        report(path, Got("a matrix with determinant -1"), "a rotation, determinant +1", "A reflection is no rotation.")
+        return IDENTITY
+    first = unit(x)
+    along = dot(first, y)
+    second = unit((y[0] - along * first[0], y[1] - along * first[1], y[2] - along * first[2]))
+    return (first, second, cross(first, second))
+
+
+def _euler(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
+    angles = _numbers(report, _EULER, section["euler"], (*path, "euler"))
+    for index, angle in enumerate(angles):
+        check_bounds(report, _EULER, angle, (*path, "euler", index))
+    order = section.get("order")
+    if not isinstance(order, str) or order.lower() not in ORDERS or order not in (order.lower(), order.upper()):
+        got = Got("no order") if order is None else order
+        rule = f"order, one of {', '.join(ORDERS)} about fixed axes, or in capitals about turned ones"
+        report(path if order is None else (*path, "order"), got, rule)
+        return IDENTITY
+    turns = [about(axis, math.cos(angle), math.sin(angle)) for axis, angle in zip(order.lower(), angles, strict=True)]
+    a, b, c = turns if order.isupper() else reversed(turns)
+    return product(a, product(b, c))
+
+
+READERS: Mapping[str, Callable[[Report, Mapping[str, Any], KeyPath], Matrix]] = {
+    "quaternion": _quaternion,
+    "matrix": _matrix,
+    "euler": _euler,
+}
+
+
+def _numbers(report: Report, parameter: Parameter, value: Any, path: KeyPath) -> tuple[float, ...]:
+    numbers = vector(report, parameter, value, path, parameter.shape[0])
+    assert isinstance(numbers, tuple), "parameters with a shape have values of that shape"
+    return numbers
+
+
+def _triple(values: tuple[float, ...]) -> Vector:
+    x, y, z = values
+    return (x, y, z)

@@ -12,7 +12,8 @@ import pytest
 import xarray
 
 from applications.export.tables import export
-from pipeline.execution.opening import open, structure
+from pipeline.execution.conventions import structure
+from pipeline.execution.opening import open
 from pipeline.execution.preparation import lazy
 from pipeline.execution.run import compute, run
 from pipeline.sweep.model import Sweep

@@ -11,8 +11,8 @@ import xarray
 
 from pipeline.cluster.arguments import as_cluster
 from pipeline.cluster.connection import ClusterConfig, connect
+from pipeline.execution.conventions import structure
 from pipeline.execution.graph import Granularity
-from pipeline.execution.opening import structure
 from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, Event, Finished, Started
 from pipeline.sweep.model import Sweep

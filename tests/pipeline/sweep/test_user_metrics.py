@@ -13,7 +13,7 @@ from applications.studies import column
 from pipeline import UserMetric, append, run, verify
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError
-from pipeline.execution.opening import structure
+from pipeline.execution.conventions import structure
 from pipeline.monitor.log import Event, MetricFailed
 from pipeline.monitor.status import status
 from pipeline.sweep.function_hash import of_function

@@ -14,8 +14,7 @@ from pipeline.documents.report import Report
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
-from pipeline.sweep.trajectories.orientation import ORDERS, read_orientation
-from pipeline.sweep.trajectories.turns import read_turn
+from pipeline.sweep.trajectories.turns import ORDERS, read_orientation, read_turn
 from robots import catalog
 from robots.trajectories.trajectory import LOOKED_AT
 from tasks import inverse_dynamics

@@ -1,0 +1,154 @@
+"""Conventions of datasets: units and attributes that other tools take as they are, netCDF and Zarr, pint, CF readers.
+
+Stores hold structures as attributes, and a unit for all drives of a kind. A dataset has structures as JSON text, which
+netCDF keeps as Zarr does; units of the drives that the robot has, spelled for UDUNITS and pint; numbers of designs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.sweep.side_files import FileSource, MemoryFiles
+from robots.joint_kinds import JOINT_KINDS
+from robots.limits import MOTOR
+from robots.parameters import EITHER
+from robots.quantities import QUANTITIES
+from robots.types import JointKind
+
+if TYPE_CHECKING:
+    from xarray import DataArray, Dataset
+
+    from pipeline.sweep.model import Sweep
+    from robots.friction.groups import FrictionGroup
+    from robots.model import Mechanism
+
+_SLIDING = {"N m": "N", "rad": "m", "rad/s": "m/s", "rad/s^2": "m/s^2", "m/rad": "1"}
+_CELLS = {"max": "time: maximum", "min": "time: minimum"}
+
+FILES = "limbsweep_files"
+"""Key of the encoding of a dataset with the files that its sweep names."""
+
+_LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", "filters", "serializer"}
+"""Encodings of variables that say how the bytes of a store lie, which those of another store need not do."""
+
+
+def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | None = None) -> Dataset:
+    """A dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
+
+    files: those that the sweep names, such as the table of a DataFrame, which the dataset keeps beside its encoding:
+    designs can be computed again as long as it is the same dataset or a selection of it.
+
+    Without a sweep, a unit that depends on the kind of a joint is left out and stays in `component_units`. How the
+    store is cut into chunks is left out too: who cuts the dataset in another way and writes it would be refused.
+    """
+    import pandas
+
+    units = dict(joint_units(dataset, sweep))
+    if "design" in dataset.dims:
+        dataset = dataset.assign_coords(design=pandas.RangeIndex(dataset.sizes["design"]))  # which takes no memory
+    for name, variable in dataset.variables.items():
+        variable.attrs = _described(str(name), variable.attrs, units.get(str(name), variable.attrs.get("units")))
+        variable.encoding = {key: value for key, value in variable.encoding.items() if key not in _LAYOUT}
+    if "design" in dataset.coords:
+        dataset["design"].attrs = {"long_name": "number of the design, from 0"}
+    result = dataset.assign_attrs({name: _portable(value) for name, value in dataset.attrs.items()})
+    if files is None and sweep is not None and sweep.sources:
+        files = MemoryFiles(sweep.sources)
+    result.encoding = {**dataset.encoding, **({FILES: files} if files is not None else {})}
+    return result
+
+
+def files_of(dataset: Dataset) -> FileSource | None:
+    """The files that the sweep of a dataset names, where it has kept them."""
+    files: FileSource | None = dataset.encoding.get(FILES)
+    return files
+
+
+def structure(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An attribute that is a mapping: as a store holds it, or as JSON text; empty where there is none."""
+    value = attributes.get(name, {})
+    return dict(json.loads(value) if isinstance(value, str) else value)
+
+
+def _portable(value: Any) -> Any:
+    """A value of an attribute as netCDF can hold it: text, a number, or a list of numbers; other things as JSON."""
+    if isinstance(value, bool):
+        return int(value)
+    numbers = isinstance(value, list) and all(isinstance(entry, int | float) for entry in value)
+    return json.dumps(value) if isinstance(value, dict | list) and not numbers else value
+
+
+def _described(name: str, attributes: Mapping[str, Any], unit: str | None) -> dict[str, Any]:
+    described = {key: value for key, value in attributes.items() if key != "units"}
+    if "flag_values" in described:
+        described["flag_values"] = np.asarray(described["flag_values"], np.int8)
+    if unit and (EITHER in unit or "," in unit):
+        described = {"component_units": unit, **described}
+    elif unit:
+        described = {"units": unit, **described}
+    if name == "time":
+        described |= {"standard_name": "time", "axis": "T"}
+    row = QUANTITIES.get(name)
+    return described | ({"cell_methods": _CELLS[row.reduction]} if row and row.reduction in _CELLS else {})
+
+
+def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
+    """Units of what depends on the kinds of joints."""
+    if sweep is None:
+        return
+    mechanism = sweep.family.reference
+    for name, coordinate in dataset.coords.items():
+        if EITHER in (unit := str(coordinate.attrs.get("units", ""))):
+            kinds = {kind for group in _groups(sweep, str(name)) for kind in _kinds(mechanism, group)}
+            units = {_of_kind(unit, kind) for kind in kinds}
+            yield str(name), units.pop() if len(units) == 1 else unit
+    for name, variable in dataset.data_vars.items():
+        row = QUANTITIES.get(str(name))
+        if row is not None and row.units in _SLIDING and (along := _kinds_along(mechanism, variable)):
+            yield str(name), _along([{_of_drive(row.units, kind) for kind in kinds} for kinds in along])
+
+
+def _groups(sweep: Sweep, name: str) -> Iterator[FrictionGroup]:
+    """The friction groups that have a parameter of this name in the axes."""
+    for group in sweep.friction.groups:
+        prefix = f"{group.name}_" if group.name else ""
+        if name in {f"{prefix}{parameter}" for parameter in group.parameters}:
+            yield group
+
+
+def _kinds(mechanism: Mechanism, group: FrictionGroup) -> Iterator[JointKind]:
+    """Kinds of the joints and drives of a friction group."""
+    for place in group.places:
+        limb = mechanism.limbs[mechanism.instances[place.limb].limb]
+        if place.joint == MOTOR:
+            yield mechanism.actuator_kinds[place.actuator]
+        else:
+            yield limb.joint_kinds[place.joint].name
+
+
+def _kinds_along(mechanism: Mechanism, variable: DataArray) -> list[set[JointKind]]:
+    """Kinds along the dim of actuators or joints, of joints those of all limbs; nothing without such a dim."""
+    if "actuator" in variable.dims:
+        return [{kind} for kind in mechanism.actuator_kinds]
+    if "joint" not in variable.dims:
+        return []
+    limbs = [mechanism.limbs[instance.limb].joint_kinds for instance in mechanism.instances]
+    return [{kinds[k].name for kinds in limbs if k < len(kinds)} for k in range(variable.sizes["joint"])]
+
+
+def _of_drive(unit: str, kind: JointKind) -> str:
+    return unit if JOINT_KINDS[kind].turns else _SLIDING[unit]
+
+
+def _of_kind(unit: str, kind: JointKind) -> str:
+    return unit.split(EITHER)[0 if JOINT_KINDS[kind].turns else 1]
+
+
+def _along(units: list[set[str]]) -> str:
+    """One unit where all are the same; else one for each component, or both where limbs differ."""
+    distinct = set().union(*units)
+    return distinct.pop() if len(distinct) == 1 else ", ".join(EITHER.join(sorted(unit)) for unit in units)

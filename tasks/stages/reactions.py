@@ -128,22 +128,13 @@ def reaction_program(
     """
     made = structure_of(family)
 
-    def one_sample(
-        parameters: Array,
-        mount: Array,
-        gravity: Array,
-        motion: Array,
-        force: Array,
-        redundant: Array,
-        passive_friction: Array = ABSENT,
-        signals: Array = ABSENT,
-        joint_state: Array = ABSENT,
-    ) -> dict[str, Any]:
-        mounted, solved, _, _ = solved_limb(made, limb_index, parameters, mount, motion, signals, joint_state)
-        force, redundant = array(force), array(redundant)
+    def one_sample(**inputs: Array) -> dict[str, Any]:
+        names = ("parameters", "mount", "motion", "signals", "joint_state")
+        mounted, solved, _, _ = solved_limb(made, limb_index, *(inputs.get(name, ABSENT) for name in names))
+        gravity, force, redundant = (array(inputs[name]) for name in ("gravity", "force", "redundant"))
         statics = reactions.LimbStatics(mounted, solved)
-        friction = dict(zip(passive, passive_friction, strict=True))
-        wrenches = reactions.joint_reactions(statics, array(gravity), force, redundant, friction)
+        friction = dict(zip(passive, inputs.get("passive_friction", ABSENT), strict=True))
+        wrenches = reactions.joint_reactions(statics, gravity, force, redundant, friction)
         available: dict[str, Any] = {
             "joint_reaction": wrenches,
             "peak_reaction": [sqrt(array(w[3:]) @ array(w[3:])) for w in wrenches],

@@ -180,75 +180,109 @@ class Resolution:
         ]
 
     def positions(self, stated: Array, wanted: Sequence[Scalar]) -> tuple[list[JointState], Array, Mask]:
-        """States of all joints where what decides them holds, the resolved joints there, and whether that was reached.
+        """Return states of all joints where what decides them holds, the resolved joints, and whether that was reached.
 
         From the reference configuration: what is given, and values of tasks, move in a straight line, in steps that
         leave the posture near its least distance and tasks near what is wanted.
         """
         limb, links = self.chain.limb, self.chain.limb.links
-        dependent = [joint for cluster in self.chain.choice.clusters for joint in cluster.dependent]
         start = self.chain.tips([HOME] * len(links))
         enough = CONVERGED * chain.loop_size(start)
-        place = {joint: k for k, joint in enumerate(self.chain.choice.independent)}
         targets = [
             value if limb.winds else chain.within_turn(links[joint], value)
             for joint, value in zip(self.given, stated, strict=True)
         ]
         starts, ends = self._ways(wanted)
-
-        def taken(flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar], list[Scalar], list[Scalar]]:
-            values, states = iter(flat), [HOME] * len(links)
-            for joint in dependent:
-                states[joint] = unpacked(links[joint], values)
-            reached, s = [next(values) for _ in self.given], [next(values) for _ in self.resolved]
-            for joint, value in zip((*self.given, *self.resolved), (*reached, *s), strict=True):
-                states[joint] = state_at(links[joint], value)
-            return states, reached, s, [next(values) for _ in ends]
-
-        def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-            states, reached, s, aims = taken(flat)
-            near = self.free_joints(states, self.joined(array(reached), array(s)), aims)
-            closing = near.embedding.correction()
-            calm = near.longest(near.step(closing, np.zeros(len(ends)))) <= CALM
-            left = [target - value for target, value in zip(targets, reached, strict=True)]
-            moves = np.array(np.zeros(len(place)), dtype=object)
-            for joint, value in zip(self.given, left, strict=True):
-                moves[place[joint]] = value
-            whole = near.embedding.matrix @ array(moves)
-            ahead = [end - aim for end, aim in zip(ends, aims, strict=True)]
-            longest = largest(whole)
-            if ends:  # joints that are free may move further for tasks than those that are given
-                carried = near.moved(near.rates(array(moves), array(ahead)))
-                longest = largest([*(whole + carried), *ahead]) * TURNING
-            close = opposite(longest > STEP_LIMIT)
-            share = where(calm, where(close, 1.0, STEP_LIMIT / where(close, STEP_LIMIT, longest)), 0.0)
-            caused = whole * share + closing
-            change = near.step(caused, array([rest * share for rest in ahead]))
-            length = near.longest(change)
-            short = opposite(length > STEP_LIMIT)
-            change = change * where(short, 1.0, STEP_LIMIT / where(short, STEP_LIMIT, length))
-            steps = caused + near.moved(change)
-            moved = {joint: states[joint].moved(links[joint], steps[joint]) for joint in dependent}
-            following = [x for joint in dependent for x in moved[joint].packed(links[joint])]
-            arrived = every([calm, close])
-            following += [
-                where(arrived, target, value + rest * share)
-                for target, value, rest in zip(targets, reached, left, strict=True)
-            ]
-            following += [value + part for value, part in zip(s, change, strict=True)]
-            following += [
-                where(arrived, end, aim + rest * share) for end, aim, rest in zip(ends, aims, ahead, strict=True)
-            ]
-            open_by = total([*near.embedding.residuals(), *left, *ahead])
-            # NaN counts as done: it will not get better
-            return [*following, open_by, length], every([opposite(open_by > enough), opposite(length > SETTLED)])
-
-        first = [x for joint in dependent for x in HOME.packed(links[joint])]
+        search = _Search(self, targets, ends, enough)
+        first = [x for joint in search.dependent for x in HOME.packed(links[joint])]
         first += [*([0.0] * (len(self.given) + len(self.resolved))), *starts]
         with np.errstate(invalid="ignore", divide="ignore"):  # of what is known while this is traced
-            begun = step([*first, np.inf, np.inf])[0]
-        *flat, open_by, length = iterate(step, begun, ITERATIONS)
-        states, _, s, _ = taken(flat)
+            begun = search.step([*first, np.inf, np.inf])[0]
+        *flat, open_by, length = iterate(search.step, begun, ITERATIONS)
+        states, _, s, _ = search.unpacked(flat)
         for joint, value in zip(self.given, stated, strict=True):
             states[joint] = state_at(links[joint], value)
         return states, array(s), every([open_by <= enough, length <= SETTLED])
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search from the reference configuration: `targets` of what is given, `ends` of tasks, loops closed to `enough`.
+
+    Its state in numbers: dependent joints, what is given and resolved so far, tasks so far.
+    """
+
+    problem: Resolution
+    targets: Sequence[Scalar]
+    ends: Sequence[Scalar]
+    enough: Scalar
+
+    @cached_property
+    def dependent(self) -> list[int]:
+        """Joints that follow from the independent ones."""
+        return [joint for cluster in self.problem.chain.choice.clusters for joint in cluster.dependent]
+
+    def unpacked(self, flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar], list[Scalar], list[Scalar]]:
+        """Return states of all joints, what is given and resolved, and values of tasks from the numbers of a state."""
+        problem, links = self.problem, self.problem.chain.limb.links
+        values, states = iter(flat), [HOME] * len(links)
+        for joint in self.dependent:
+            states[joint] = unpacked(links[joint], values)
+        reached, s = [next(values) for _ in problem.given], [next(values) for _ in problem.resolved]
+        for joint, value in zip((*problem.given, *problem.resolved), (*reached, *s), strict=True):
+            states[joint] = state_at(links[joint], value)
+        return states, reached, s, [next(values) for _ in self.ends]
+
+    def step(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+        """Return the state after a step, with what is open and the length of the change, and whether it is the last."""
+        states, reached, s, aims = self.unpacked(flat)
+        near = self.problem.free_joints(states, self.problem.joined(array(reached), array(s)), aims)
+        closing = near.embedding.correction()
+        calm = near.longest(near.step(closing, np.zeros(len(self.ends)))) <= CALM
+        left = [target - value for target, value in zip(self.targets, reached, strict=True)]
+        whole, ahead, longest = self._ahead(near, left, aims)
+        close = opposite(longest > STEP_LIMIT)
+        share = where(calm, where(close, 1.0, STEP_LIMIT / where(close, STEP_LIMIT, longest)), 0.0)
+        caused = whole * share + closing
+        change = near.step(caused, array([rest * share for rest in ahead]))
+        length = near.longest(change)
+        short = opposite(length > STEP_LIMIT)
+        change = change * where(short, 1.0, STEP_LIMIT / where(short, STEP_LIMIT, length))
+        following = self._moved(states, caused + near.moved(change))
+        arrived = every([calm, close])
+        following += _towards(arrived, share, self.targets, reached, left)
+        following += [value + part for value, part in zip(s, change, strict=True)]
+        following += _towards(arrived, share, self.ends, aims, ahead)
+        open_by = total([*near.embedding.residuals(), *left, *ahead])
+        # NaN counts as done: it will not get better
+        return [*following, open_by, length], every([opposite(open_by > self.enough), opposite(length > SETTLED)])
+
+    def _ahead(
+        self, near: FreeJoints, left: Sequence[Scalar], aims: Sequence[Scalar]
+    ) -> tuple[Array, list[Scalar], Scalar]:
+        """Return the way of all joints that is left, that of tasks, and the longest of these."""
+        place = {joint: k for k, joint in enumerate(self.problem.chain.choice.independent)}
+        moves = np.array(np.zeros(len(place)), dtype=object)
+        for joint, value in zip(self.problem.given, left, strict=True):
+            moves[place[joint]] = value
+        whole = near.embedding.matrix @ array(moves)
+        ahead = [end - aim for end, aim in zip(self.ends, aims, strict=True)]
+        longest = largest(whole)
+        if self.ends:  # joints that are free may move further for tasks than those that are given
+            carried = near.moved(near.rates(array(moves), array(ahead)))
+            longest = largest([*(whole + carried), *ahead]) * TURNING
+        return whole, ahead, longest
+
+    def _moved(self, states: Sequence[JointState], steps: Array) -> list[Scalar]:
+        """Return the numbers of the dependent joints after a step of all joints."""
+        links = self.problem.chain.limb.links
+        moved = {joint: states[joint].moved(links[joint], steps[joint]) for joint in self.dependent}
+        return [x for joint in self.dependent for x in moved[joint].packed(links[joint])]
+
+
+def _towards(
+    arrived: Mask, share: Scalar, ends: Sequence[Scalar], values: Sequence[Scalar], ways: Sequence[Scalar]
+) -> list[Scalar]:
+    """Return values that are moved by a share of their ways, those that arrive at their ends."""
+    moved = zip(ends, values, ways, strict=True)
+    return [where(arrived, end, value + way * share) for end, value, way in moved]

@@ -49,10 +49,14 @@ class KeyNumber:
             limit = f"{self.column.shown_in.text(bound)} at {'least' if self.least else 'most'}"
             return f"{limit}: {rounded(100 * abs(spare), 2)} % {'to spare' if spare >= 0 else 'beyond it'}"
         values, sign = self.column.values, self.column.sign
-        among = results.designs.meets
+        meets = results.designs.meets
+        among = meets if meets.any() else np.isfinite(values)
         mine = sign * values[design]
+        if not np.isfinite(mine):
+            return "no number: a sample failed"
         better = int((sign * values[among] < mine - ROUNDING * abs(mine)).sum())
-        return f"{_ordinal(better + 1)} of {int(among.sum()):,}"
+        which = "" if meets.any() else ", none of which meets all conditions"
+        return f"{_ordinal(better + 1)} of {int(among.sum()):,}{which}"
 
 
 def _ordinal(place: int) -> str:

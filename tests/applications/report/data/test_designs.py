@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray
 
-from applications.report.data.answer import question_words
+from applications.report.data.answer import key_numbers, question_words
 from applications.report.data.designs import MOST_SHOWN, DesignColumn, Designs, designs
 from applications.report.data.results import Results, results_of
 from applications.report.page.decides import decides
@@ -159,3 +159,12 @@ def test_friction_parameters_are_factors_of_what_decides() -> None:
     assert [column.name for column in asked.designs.parameters] == ["distal_length", "proximal_length"]
     cased = results_of(results.dataset, question=StudyQuestion(cases=("friction",)))
     assert cased.runs.count == 3
+
+
+def test_no_design_is_the_best_of_none() -> None:
+    dataset = compute(Sweep.from_text(FRICTION))
+    question = StudyQuestion(objectives=("peak_force",), where=("peak_force < 0",))
+    results = results_of(dataset, question=question)
+    energy = next(number for number in key_numbers(results) if number.column.name == "energy")
+    assert energy.note(results, 0).endswith("of 3, none of which meets all conditions")
+    assert "of 3" in energy.note(results_of(dataset), 0)

@@ -35,7 +35,6 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
 
     def read(used: Sequence[str]) -> Found:
         bounds.check_values(file, ((name, (rows,), 8) for name in used))
-        _check_packed(opened.metadata, used, file, bounds)
         columns: dict[str, list[np.ndarray]] = {name: [] for name in used}
         try:
             for batch in opened.iter_batches(columns=list(used), use_threads=False):
@@ -47,18 +46,6 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
         return Found({name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in columns.items()})
 
     return Columns(file, tuple(names), read, others=others)
-
-
-def _check_packed(metadata: object, used: Sequence[str], file: str, bounds: Bounds) -> None:
-    """Check the bytes that the columns which are used say that they have unpacked. Raises InputError."""
-    sizes = []
-    for group in range(metadata.num_row_groups):  # type: ignore[attr-defined]
-        part = metadata.row_group(group)  # type: ignore[attr-defined]
-        for k in range(part.num_columns):
-            chunk = part.column(k)
-            if chunk.path_in_schema in used:
-                sizes.append((chunk.path_in_schema, (chunk.total_uncompressed_size,), 1))
-    bounds.check_values(file, sizes)
 
 
 def _broken(file: str, error: Exception) -> Exception:

@@ -13,6 +13,7 @@ import numpy as np
 from pipeline.documents.files import refused
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
+from pipeline.errors import InputError
 from robots.extras import require_extra
 
 FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset", 32000: "lzf"}
@@ -27,7 +28,9 @@ def hdf5_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variabl
     try:
         with h5py.File(stream, "r") as opened:
             return list(_datasets(opened, stream, file, bounds))
-    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+    except InputError:
+        raise
+    except Exception as error:  # whatever a broken file leads to
         raise _broken(file, error) from None
 
 

@@ -45,7 +45,7 @@ def npz_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
     """Return the arrays of an archive by their names. Raises InputError."""
     try:
         archive = zipfile.ZipFile(stream)
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         raise _broken(file, error, "arrays by name, as numpy.savez writes") from None
     bounds.check_members(file, len(entries), "arrays")

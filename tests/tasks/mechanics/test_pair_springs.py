@@ -35,7 +35,7 @@ def test_forces_and_reactions_are_those_of_the_newton_euler_system(name: str) ->
     random = np.random.default_rng(8)
     state: dict[str, Any] = {"q": random.uniform(-3.0, 3.0, (40, 1)), "qd": random.normal(size=(40, 1))}
     state |= {"qdd": random.normal(size=(40, 1))}
-    found, bare = (inverse_dynamics(each, **state, full=True) for each in (robot, plain))
+    found, bare = (inverse_dynamics(each, **state) for each in (robot, plain))
     assert (found.status == Status.OK).all()
     acting = np.abs(found.force - bare.force)[:, 0] > 1e-9
     assert acting.sum() > 5
@@ -43,7 +43,7 @@ def test_forces_and_reactions_are_those_of_the_newton_euler_system(name: str) ->
     reference = joint_reactions_reference(robot, **state, method="least_norm")
     scale = np.abs(reference.wrench).max()
     np.testing.assert_allclose(found.force, reference.actuator_force, rtol=0, atol=1e-10 * scale)
-    np.testing.assert_allclose(joint_reactions(robot, **state), reference.wrench, rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(joint_reactions(robot, **state).wrench, reference.wrench, rtol=0, atol=1e-9 * scale)
 
 
 # --- a governor: a shaft with two arms and a slider, which springs join ---------------------------------------------
@@ -137,7 +137,9 @@ def test_a_sweep_has_them_with_their_numbers_as_parameters() -> None:
     crank = {key: results[name].isel(design=0, trajectory=0, limb=0, joint=0) for key, name in names.items()}
     columns = {key: values.values[:, None] for key, values in crank.items()}
     for k, robot in enumerate((catalog.build("six_bar"), with_loads(catalog.build("six_bar"), {"rope": rope}))):
-        np.testing.assert_allclose(force.isel(design=k), inverse_dynamics(robot, **columns)[:, 0], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            force.isel(design=k), inverse_dynamics(robot, **columns).force[:, 0], rtol=0, atol=1e-9
+        )
 
 
 def test_what_cannot_be_joined_is_refused() -> None:

@@ -14,6 +14,7 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics.simulate import simulate_adaptive
+from tasks.features.limits import LimbMargins
 from tasks.kernels.kernel import kernel
 from tasks.mechanics.limb import OPPOSITE
 from tasks.stages.limb import LimbRequest, limb_program
@@ -143,5 +144,7 @@ def test_a_limit_sees_all_turns_of_a_joint() -> None:
     _, motion = inputs.moving_input(robot, {"q": q, "qd": 0.0 * q, "qdd": 0.0 * q})
     given = {"parameters": inputs.parameters(robot), "gravity": inputs.gravity_input(STILL), "mount": np.zeros((1, 0))}
     given |= {"motion": motion, "limits": np.array([[-4.0, 4.0]])}
-    margin = kernel(limb_program(robot.family, 0, LimbRequest(limits=limits)))(given, 3)[limits.margins[0]]
+    margin = kernel(limb_program(robot.family, 0, LimbRequest(parts=(LimbMargins(limits),))))(given, 3)[
+        limits.margins[0]
+    ]
     assert margin[0, 0, 0] > 0.0 > margin[0, 0, 1:3].max()

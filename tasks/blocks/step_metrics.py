@@ -65,8 +65,8 @@ class StepMetrics:
         self._used = frozenset[Key]() if self._actuation is None else used_samples(self._actuation.program)
         self.takes_motion = bool(self._of_limbs) or not self._used <= {"force", "status", "weight"}
         """Whether anything follows from motions; else forces are all that is looked at."""
-        self.takes_rates = bool(self._of_limbs) or not self._used <= {"force", "status", "weight", "velocity"}
-        """Whether accelerations and friction matter, or states alone."""
+        self.takes_rates = bool(request.reactions) or not self._used <= {"force", "status", "weight", "velocity"}
+        """Whether accelerations and friction matter, or states alone, from which metrics of poses follow."""
 
     def take(self, values: Values) -> None:
         """Take one instant: values (component, case) by key, those of GIVEN and BEFORE among them."""

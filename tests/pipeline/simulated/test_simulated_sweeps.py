@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -181,3 +182,53 @@ def test_metrics_of_a_users_own_see_one_case_each(whole: Path, tmp_path: Path) -
     assert np.array_equal(results["joint_position"].values, stored["joint_position"].values)
     with pytest.raises(InputError, match=r"metrics late\(kp\): got no such series"):
         run(Sweep.from_text(TEXT), tmp_path / "t.zarr", SYNCHRONOUS, metrics={"late": lambda kp: kp})
+
+
+FURTHER = TEXT.replace("[tracking_error, joint_position]", "[joint_reaction, mass_matrix]").replace(
+    "[rms_tracking_error, integration_error, lost_steps]", "[rms_power, peak_reaction, manipulability, actuator_margin]"
+)
+FURTHER += "limits: {actuators: {all: {force: 50.0}}}\n"
+
+
+def largest(joint_acceleration, joint_reaction):  # type: ignore[no-untyped-def]
+    return float(np.nanmax(np.abs(joint_acceleration))) + float(np.nanmax(np.abs(joint_reaction)))
+
+
+def test_quantities_of_given_motions_are_stored_resumed_and_recomputed(tmp_path: Path) -> None:
+    """A run that is interrupted goes on; `peak_reaction` has limbs and joints, a user's metric sees accelerations."""
+
+    def stop(event: Event) -> None:
+        if isinstance(event, BlockDone):
+            raise KeyboardInterrupt
+
+    sweep, path, metrics = Sweep.from_text(FURTHER), tmp_path / "s.zarr", {"largest": largest}
+    with pytest.raises(KeyboardInterrupt):
+        run(sweep, path, SYNCHRONOUS, [stop], metrics=metrics)
+    stored = run(sweep, path, SYNCHRONOUS, metrics=metrics)
+    case = ("design", "friction", "trajectory", "gains", "state")
+    assert stored["peak_reaction"].dims == (*case, "limb", "joint")
+    assert stored["joint_reaction"].dims == (*case, "time", "limb", "joint", "wrench")
+    assert stored["rms_power"].attrs["long_name"].endswith("over all steps")
+    assert not verify(path).findings
+    whole = compute(sweep, metrics=metrics)
+    for name in stored.data_vars:
+        assert np.array_equal(stored[name].values, whole[name].values, equal_nan=True), name
+    force = np.sqrt((stored["joint_reaction"].values[..., 3:] ** 2).sum(axis=-1)).max(axis=-3)
+    assert np.allclose(stored["peak_reaction"].values, force, rtol=1e-12)  # every step is stored
+    assert float(stored["actuator_margin"].min()) < 1.0
+    assert np.isfinite(stored["largest"].values).all()
+
+
+def test_the_plan_counts_the_stages_of_a_simulation() -> None:
+    """What the task of a block holds at most, without what is compiled in it."""
+    text = FURTHER.replace("step: 0.002}", "step: 0.00005}").replace(
+        "outputs: [joint_reaction, mass_matrix]", "outputs: []"
+    )
+    made = plan(Sweep.from_text(text))
+    block = block_of(made, 0)
+    computed(block)
+    tracemalloc.start()
+    computed(block)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < made.block_memory

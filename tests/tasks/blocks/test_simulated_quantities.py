@@ -14,7 +14,6 @@ from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import FULL, MotionSource, availability, lacking_of
-from robots.drives import Motor
 from robots.limits import Capacity
 from robots.model import Mechanism
 from robots.quantities import QUANTITIES, Quantity
@@ -243,8 +242,6 @@ def _capacity(simulated: Simulated) -> list[Capacity]:
 
 def test_metrics_of_actuators_are_integrals_over_the_steps(simulated: Simulated) -> None:
     """By the rows of given motions on the series at the begins of steps; forces are held, or lines in time."""
-    if "joint_friction" in simulated.arrays and simulated.block.groups and simulated.block.groups[0].load == "reaction":
-        pytest.skip("friction at the end of a step is that under the force of the step, which no series has")
     force, rate = (simulated.of_case(name) for name in ("actuator_force", "actuator_velocity"))
     held = bool(simulated.sweep.simulation and simulated.sweep.simulation.simulation.controller)
     step, mechanism = float(simulated.block.times[1]), simulated.mechanism
@@ -252,21 +249,17 @@ def test_metrics_of_actuators_are_integrals_over_the_steps(simulated: Simulated)
     forces = [begin, (begin + end) / 2, end]
     rates = [rate[:-1], (rate[:-1] + rate[1:]) / 2, rate[1:]]
     motors = mechanism.motors or [UNKNOWN] * len(mechanism.actuators)
-    voltage = isinstance(motors[0], Motor) and bool(mechanism.motors)
     for name in METRICS:
-        if name not in simulated.arrays or "friction" in name or name in ("work", "actuator_margin", "supply_margin"):
-            continue
-        if voltage and name == "supply_margin":
-            continue
+        if name not in simulated.arrays or "friction" in name or name == "work":
+            continue  # these are states of the integration, or of friction at the end of a step, which no series has
         row = QUANTITIES[name]
         for k, capacity in enumerate(_capacity(simulated)):
             found = [
-                METRICS[name].of(
-                    Sample(u[:, k], v[:, k], u[:, k] * v[:, k], w * step, 0.0, motors[k], capacity)  # type: ignore[arg-type]
-                )
+                METRICS[name].of(Sample(*numbers, w * step, 0.0, motors[k], capacity))
                 for u, v, w in zip(forces, rates, (1 / 6, 4 / 6, 1 / 6), strict=True)
+                for numbers in zip(u[:, k], v[:, k], u[:, k] * v[:, k], strict=True)
             ]
-            reduced = _reduced(row, np.stack(found))
+            reduced = _reduced(row, np.array(found))
             expected = METRICS[name].finished(np.array([reduced]), step * len(begin))
             np.testing.assert_allclose(simulated.of_case(name)[k], expected[0], rtol=1e-9, err_msg=name)
 

@@ -38,7 +38,7 @@ ROWS = (
     loaded("C115 no number", "{kind: wrench, body: arm, force: [0, 0, true]}", "expected a number, or the text of an expression"),
     loaded("C116 an expression", "{kind: wrench, body: arm, force: [0, 0, 2 *]}", "loads.a.force[2]: got the end; expected a number"),
     loaded("C117 an unknown name", "{kind: wrench, body: arm, force: [0, 0, 2 * s]}", "loads.a.force[2]: got the name 's'; expected the time t, pi, and parameters"),
-    loaded("C118 a key of another kind", "{kind: spring, body: arm, stiffness: 1, force: [0, 0, 1]}", "loads.a.force: got force of a spring; expected a key of this kind: kind, body, at, to, stiffness"),
+    loaded("C118 a key of another kind", "{kind: spring, body: arm, stiffness: 1, force: [0, 0, 1]}", "loads.a.force: got force of a spring; expected a key of this kind: kind, body, at, to, other"),
     loaded("C119 a spring without force", "{kind: spring, body: arm}", "loads.a: got a spring without force; expected stiffness, preload or damping"),
     loaded("C120 stiffness below zero", "{kind: spring, body: arm, stiffness: -1}", "loads.a.stiffness: got -1.0; expected a number or an expression [N/m], not below 0"),
     loaded("C120 stiffness below zero in words", "{kind: spring, body: arm, stiffness: -2 * pi}", "loads.a.stiffness: got '-2 * pi'; expected a number or an expression [N/m], not below 0"),

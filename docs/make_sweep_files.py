@@ -97,7 +97,8 @@ design:
 ```
 
 **Files** are in the folder of the sweep or below: CSV with a header, `.npy` with a structured array, `.npz` with an
-array for each name, or Parquet (`limbsweep[parquet]`). Columns have the names of parameters, in any order, and a unit
+array for each name, MAT, NetCDF, HDF5 (`limbsweep[hdf5]`) or Parquet (`limbsweep[parquet]`), 384 MiB at most; every
+cell is a finite number. Columns have the names of parameters, in any order, and a unit
 in brackets where it is not SI: `upper_arm [mm]`. `columns` chooses some of them. Of several files, `file: [a.csv,
 b.csv]`, all combinations of their rows are taken, the last one fastest. A store keeps the files, so that it can be read
 again without them. Points of trajectories (`kind: waypoints`) may be in such files too, with columns `t, x, y, z` or

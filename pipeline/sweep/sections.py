@@ -85,7 +85,7 @@ class AxesSection(Section):
     )
     file: Annotated[tuple[Text, ...], Field(min_length=1, max_length=16), OneOrMore] | None = Field(
         default=None,
-        description="tables beside the sweep, CSV, .npy, .npz or .parquet, a set in each row; several multiply",
+        description="tables beside it (CSV, NPY, NPZ, Parquet, MAT, HDF5, NetCDF), a set a row; several multiply",
     )
     columns: Annotated[tuple[Text, ...], Field(min_length=1)] | None = Field(
         default=None, description="which columns of the file, or files; default: all"

@@ -29,8 +29,8 @@ def by_design(ds: xr.Dataset, *, friction: bool = False) -> xr.Dataset:
     for name, dim in along.items():
         whole[name].attrs[ALONG] = str(dim)
     size, sets = whole.sizes["design"], ds.sizes[FRICTION] if FRICTION in inner else 0
-    numbers = {FRICTION_SET: ("design", np.arange(size) % sets)} if sets else {}
-    return whole.assign_coords(design=np.arange(size), **numbers)
+    whole = whole.assign_coords(design=np.arange(size))
+    return whole.assign_coords({FRICTION_SET: ("design", np.arange(size) % sets)}) if sets else whole
 
 
 def unstacked(ds: xr.Dataset) -> xr.Dataset:

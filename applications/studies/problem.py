@@ -276,7 +276,8 @@ class DesignProblem:
 
     def admissible(self, designs: Array) -> Mask:
         """Which designs (design,) meet the conditions of the sweep on designs in every case."""
-        return self.space.admissible(self.table(designs)).reshape(-1, self.case_count).all(axis=1)
+        each = self.space.admissible(self.table(designs)).reshape(-1, self.case_count)
+        return np.asarray(each.all(axis=1), dtype=bool)
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
         """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails.

@@ -91,7 +91,7 @@ class DesignSpace(PointSpace):
     cases: Mapping[str, Array] = field(default_factory=dict)
     rules: tuple[tuple[str, Expression], ...] = ()
     conditions: tuple[Expression, ...] = ()
-    constants: Mapping[str, float] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
     """Values of parameters, and of labels that are numbers, which the varied factors and cases do not set."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """Parameters with their bounds, which derived ones have to meet."""
@@ -112,7 +112,8 @@ class DesignSpace(PointSpace):
         named = tuple(name for name in (sweep.question.cases if cases is None else cases) if not is_dim(sweep, name))
         base, rules, conditions = _unwrapped(sweep.design)
         _require_swept(named, [name for part in _parts(base) for name in part.names])
-        factors, combined = [], []
+        factors: list[Factor] = []
+        combined: list[dict[str, Array]] = []
         for part in _parts(base):
             factors += _factors("design", part, named)
             combined += _cases(part, named)
@@ -349,7 +350,7 @@ UNKNOWN = DeclaredAxis({}, 1)
 def _declared(text: str) -> Mapping[str, DeclaredAxis] | None:
     """Return what each section of the text of a sweep says of its axis; None where it cannot be read."""
     try:
-        data = dict(parse_yaml(text, "the sweep in the store").data)
+        data: dict[str, Any] = dict(parse_yaml(text, "the sweep in the store").data)
         only_chosen(data)
         simulation = data.get("simulation") or {}
         axes = {FRICTION: data.get(FRICTION), GAINS: simulation.get(GAINS), STATE: simulation.get(STATE)}
@@ -447,8 +448,8 @@ def _factors(section: str, part: Axis, cases: Sequence[str]) -> Iterator[Factor]
         for name in part.names:
             yield Factor(name, "tolerance" if isinstance(part, Deviations) else "case", section, (name,))
     elif isinstance(part, Listed):
-        values = part.values()
-        domain = Choice(part.names, np.stack([values[name] for name in part.names], axis=1), ordered=False)
+        rows = part.values()
+        domain = Choice(part.names, np.stack([rows[name] for name in part.names], axis=1), ordered=False)
         yield replace(table_factor(part.names, part.texts, section), domain=domain)
 
 

@@ -303,7 +303,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         asked.append(wanted.name)
     space = DesignSpace.of_dataset(dataset)
     factors = tuple(factor for factor in space.varied() if _is_shown(factor, parameters, labels))
-    texts = [*(objective(text).expression for text in question.objectives), *map(condition, question.where)]
+    asked_of = [*(objective(text).expression for text in question.objectives), *map(condition, question.where)]
     return Designs(
         (*parameters, *objectives),
         good,
@@ -317,7 +317,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
             for factor, values in zip(space.varied(), space.columns_of(dataset).values(), strict=True)
             if factor in factors
         },
-        frozenset(name for expression in texts for name in expression.names),
+        frozenset(name for expression in asked_of for name in expression.names),
     )
 
 

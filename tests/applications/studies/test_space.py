@@ -133,7 +133,7 @@ def test_optimised_designs_are_what_they_say(derived: Path, tmp_path: Path) -> N
         assert row["conditions"] == "hold"
         assert proximal + distal >= 1.0 - 1e-6
     problem = DesignProblem.of(Sweep.from_text(DERIVED))
-    (best, *_) = optimise(problem, "peak_force", [[0.53, 0.5]])
+    (best, *_) = optimise(problem, "peak_force", np.array([[0.53, 0.5]]))
     assert best.feasible
     assert best.design["proximal_length"] + best.design["distal_length"] > 1.0
     grid = np.stack(np.meshgrid(*(np.linspace(*problem.bounds[name], 9) for name in problem.names)), axis=-1)
@@ -153,7 +153,7 @@ def test_an_expression_is_optimised_as_a_grid_says(derived: Path) -> None:
     ):
         wanted = objective(text)
         for where in ((), ("peak_force < 60 and distal_length <= 0.53",)):
-            found = optimise(problem, wanted, [[0.53, 0.5]], where)[0]
+            found = optimise(problem, wanted, np.array([[0.53, 0.5]]), where)[0]
             here = np.array([list(found.design.values())])
             assert problem.objective(here, wanted).item() == pytest.approx(found.value, rel=1e-9)
             values = wanted.sign * problem.objective(points, wanted)
@@ -187,7 +187,7 @@ def test_a_derived_parameter_stays_within_its_bounds() -> None:
     problem = DesignProblem.of(Sweep.from_text(text), {"proximal_length": (0.46, 0.56)})
     assert problem.admissible(np.array([[0.49], [0.5]])).tolist() == [False, True]
     assert np.isnan(problem.objective(np.array([[0.49], [0.5]]), objective("peak_force"))).tolist() == [True, False]
-    best = optimise(problem, "energy_sum", [[0.55]])[0]
+    best = optimise(problem, "energy_sum", np.array([[0.55]]))[0]
     assert best.feasible
     assert problem.table(np.array([list(best.design.values())]))["proximal_mass"][0] >= 1e-6
 
@@ -214,7 +214,7 @@ def test_a_row_of_a_table_is_one_factor(catalogue: Path, tmp_path: Path) -> None
         pair = float(row["payload_mass"]), float(row["platform_mass"])
         assert pair in zip(*MOTORS.values(), strict=True)
     with pytest.raises(InputError, match="rows of a table, which have no derivatives"):
-        optimise(problem, "peak_force", [[0.53, 0.5, 1.0]])
+        optimise(problem, "peak_force", np.array([[0.53, 0.5, 1.0]]))
     following = refine(ds, [0, 1, 2], tmp_path / "next.yaml", count=4)
     values = following.designs(0, following.design.size)
     pairs = set(zip(values["payload_mass"].tolist(), values["platform_mass"].tolist(), strict=True))
@@ -297,7 +297,7 @@ def test_friction_varies_in_problems_as_designs_do(tmp_path: Path) -> None:
     rising = alone.objective(np.linspace(0.0, 1.0, 4)[:, None], objective("energy_sum"))
     assert (np.diff(rising) > 0.0).all()
     with pytest.raises(InputError, match="friction, which is not differentiated"):
-        optimise(alone, "energy_sum", [[0.5]])
+        optimise(alone, "energy_sum", np.array([[0.5]]))
     for command, more in (("sobol", ("--count", 4)), ("morris", ("--count", 2)), ("one-at-a-time", ("--parts", 3))):
         text = said(command, tmp_path / "s.zarr", "--of", "energy", *more)
         assert {"proximal_length", "viscous", "coulomb"} <= {line.split()[0] for line in text.splitlines()[1:]}

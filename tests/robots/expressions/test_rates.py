@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robots.expressions.expression import EXACT, GEOMETRIC, Functions, Kind, parse
+from robots.expressions.expression import EXACT, GEOMETRIC, Kind, parse
+from robots.expressions.parser import Functions
 from robots.expressions.rates import NumberWithRates, with_rates
 
 STEP = 1e-6

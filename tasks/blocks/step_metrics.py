@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from tasks.stages.stages import Stage
 CHUNK = 2 * LANES
 """Instants of a chunk: of so many cases as a strip of a simulation has, what stages hand on stays in the cache."""
 
-BEFORE: Mapping[Key, Key] = {"given_force": "force_before", "given_friction": "friction_before"}
+BEFORE: Mapping[Any, Key] = {"given_force": "force_before", "given_friction": "friction_before"}
 """Values at the end of a step, where they differ from those at the begin of the next."""
 
 OF_FORCES = ("given_force", "force_before", "given_status")

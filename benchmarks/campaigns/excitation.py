@@ -36,7 +36,7 @@ def searches(name: str, criterion: str, steps: int, seed: int) -> Iterator[tuple
         robot = catalog.build(name)
     limits = CHAIN if robot.mechanism.is_chain else PLATFORM
     base = base_parameters(robot, shared=True)
-    problem = Excitation(robot, base, limits, PERIOD, samples=SAMPLES, criterion=criterion, options={"shared": True})
+    problem = Excitation(robot, base, limits, PERIOD, samples=SAMPLES, criterion=criterion, shared=True)
     random = np.array([problem.random(seed, number) for number in range(STARTS)])
     costs = problem.costs(random)
     start = random[int(np.argmin(costs))]

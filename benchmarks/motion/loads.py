@@ -24,7 +24,7 @@ from robots.limits import JointPlace, places
 from robots.status import Status
 from tasks import forward_dynamics
 from tasks.dynamics.inverse import inverse_kinematics
-from tasks.dynamics.records import Forces
+from tasks.dynamics.records import Forces, Motion
 from tests.reference.free_bodies import FreeBodies, Response
 from tests.reference.loaded_friction import Bearing, LoadedFriction
 
@@ -87,7 +87,7 @@ def states_of(name: str, count: int, seed: int = 5) -> States:
     mechanism = robot.mechanism
     joints = [other for other, (place, simple) in places(mechanism).items() if simple and place.joint >= 0]
     numbers = rest.setting(robot, joints, count, seed)
-    force, kinematics = rest.forces(numbers, 3.0), inverse_kinematics(robot, **numbers.state)
+    force, kinematics = rest.forces(numbers, 3.0), inverse_kinematics(robot, Motion(**numbers.state))
     arms = cast(Any, {parameter.name: parameter.default for parameter in LOADS["reaction"]})
     slides = np.array([kind_of(mechanism, other) == "prismatic" for other in joints])
     bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
@@ -141,7 +141,7 @@ def _without(frictions: Sequence[LoadedFriction | None]) -> Array:
 def without_friction(numbers: rest.Setting, force: Array) -> Array:
     """Accelerations of free bodies, of a platform (sample, 6), of a chain (sample, freedom)."""
     mechanism = numbers.robot.mechanism
-    kinematics, first = inverse_kinematics(numbers.robot, **numbers.state), mechanism.limbs[0].links
+    kinematics, first = inverse_kinematics(numbers.robot, Motion(**numbers.state)), mechanism.limbs[0].links
     names = [link.joint for link in first] if mechanism.is_chain else []
     result = []
     for k, push in enumerate(force):

@@ -28,7 +28,7 @@ from robots.types import TWIST
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inverse import inverse_kinematics
-from tasks.dynamics.records import Forces
+from tasks.dynamics.records import Forces, Motion
 from tests.reference import rest_friction
 
 Array = np.ndarray
@@ -169,7 +169,7 @@ def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: 
     columns = [inverse_dynamics(robot, **(still | {change: unit})).force for unit in units]
     mass = np.stack([np.einsum("saf,sa->sf", jacobian, u) for u in columns], axis=-1)
     bias = np.einsum("saf,sa->sf", jacobian, inverse_dynamics(robot, **moving, gravity=GRAVITY).force)
-    rates = np.stack([inverse_kinematics(robot, **where, **{rate: unit}).velocity for unit in units], axis=-1)
+    rates = np.stack([inverse_kinematics(robot, Motion(**where, **{rate: unit})).velocity for unit in units], axis=-1)
     drift = inverse_kinematics(robot, **moving).acceleration
     motors = np.einsum("saf,sf->sa", equations_of_motion(robot, **moving).jacobian_rate, speed)
     rows, drifts = [], []

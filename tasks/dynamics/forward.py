@@ -258,15 +258,18 @@ def forward_dynamics(
     """
     motion, environment = long_form(state, environment, short)
     check_record("forces", forces, Forces)
+    signals = inputs.signals_at(robot, motion.time)
     plain = forces.friction is None and motion.memory is None and forces.elasticity is None
-    if plain and not robot.family.signals:
+    if plain and signals is None:
         change, status = free_acceleration(robot, motion, environment, forces)
         none = np.zeros((*status.shape, 0))
         return ForwardDynamics(change, none, none.astype(bool), status, np.ones(status.shape, dtype=bool))
-    return _with_friction(robot, motion, environment, forces)
+    return _with_friction(robot, motion, environment, forces, signals)
 
 
-def _with_friction(robot: Robot, motion: Motion, environment: Environment, forces: Forces) -> ForwardDynamics:
+def _with_friction(
+    robot: Robot, motion: Motion, environment: Environment, forces: Forces, signals: np.ndarray | None
+) -> ForwardDynamics:
     """The same with joint friction, or under loads that change with time."""
     base = BaseMotion(**environment.base_parts)
     system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base.moves, elasticity=forces.elasticity)
@@ -274,7 +277,7 @@ def _with_friction(robot: Robot, motion: Motion, environment: Environment, force
         robot, system, inputs.without_change(motion.moving), memory=motion.memory,
         force=inputs.actuator_forces(robot, forces),
         load=inputs.load_input(robot, forces, motion.rotation), base=base, gravity=environment.gravity,
-        signals=inputs.signals_at(robot, motion.time),
+        signals=signals,
     )  # fmt: skip
     return accelerations(system, cases)
 

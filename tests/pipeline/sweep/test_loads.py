@@ -149,7 +149,7 @@ def test_what_changes_with_time_wants_a_time() -> None:
     with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):
         inverse_dynamics(robot, q=q)
     with pytest.raises(ValueError, match="loads of planar_3r change with time"):
-        ls.forward_dynamics(robot, q=q, forces=ls.Forces(actuator=q))
+        ls.linearisation(robot, q=q, forces=ls.Forces(actuator=q))
     with pytest.raises(ValueError, match="time: no load of planar_3r changes with time; leave it out"):
         inverse_dynamics(catalog.build("planar_3r"), q=q, time=0.0)
     with pytest.raises(ValueError, match="time: got none, and loads of planar_3r change with it"):

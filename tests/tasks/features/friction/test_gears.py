@@ -11,7 +11,8 @@ from robots import catalog
 from robots.parameters import ParameterError
 from robots.status import Status
 from tasks import forward_dynamics, inverse_dynamics, regressor, simulate
-from tasks.dynamics.records import Forces
+from tasks.dynamics.records import Forces, Motion, State
+from tests.arguments import in_records
 from tests.tasks.bits import bits
 from tests.tasks.sliders import DOWN, arm, block
 
@@ -62,10 +63,10 @@ def test_the_same_of_a_parallel_robot() -> None:
     position = np.array(robot.mechanism.platform.home.position)
     twist, wanted = np.zeros((2, 6, 6))
     twist[:, [3, 5]], wanted[:, [3, 5]] = random.normal(size=(2, 6, 2))
-    at: dict[str, Any] = {"position": position, "twist": twist, "friction": GEAR}
-    found = forward_dynamics(
-        robot, forces=Forces(actuator=inverse_dynamics(robot, **at, acceleration=wanted).force), **at
+    made = inverse_dynamics(
+        robot, Motion(position=position, twist=twist, acceleration=wanted), forces=Forces(friction=GEAR)
     )
+    found = forward_dynamics(robot, State(position=position, twist=twist), Forces(actuator=made.force, friction=GEAR))
     assert (found.status == Status.OK).all()
     np.testing.assert_allclose(found.acceleration, wanted, rtol=0, atol=1e-10)
 
@@ -88,8 +89,8 @@ def test_stiction_behind_a_gear_is_dry_friction_where_all_its_magnitudes_are_one
     stiction, at, random = {"law": "stiction", **alike}, moving(), np.random.default_rng(3)
     state = {"q": at["q"], "qd": at["qd"] * random.choice([0.0, 1.0], (40, 3)), "force": random.normal(size=(40, 3))}
     remembered = random.integers(0, 2, (40, 3)).astype(float)
-    plain = forward_dynamics(arm(), forces=Forces(friction=GEAR), **state)
-    found = forward_dynamics(arm(), memory=remembered, forces=Forces(friction=stiction), **state)
+    plain = forward_dynamics(arm(), **in_records(friction=GEAR, **state))
+    found = forward_dynamics(arm(), **in_records(memory=remembered, friction=stiction, **state))
     assert plain.stuck.any()
     for one, other in zip(plain, found, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)

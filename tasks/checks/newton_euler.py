@@ -429,7 +429,8 @@ class Assembly:
             inertia = self.mechanism.platform.inertia if link == PLATFORM else self.limbs[limb].links[link].inertia
             wrench = inertial_wrench(inertia, body, gravity)
             if forces := self._forces(limb, link):
-                wrench = wrench - applied_wrench(forces, body, {} if link == PLATFORM else self.motion.limbs[limb])
+                links = {} if link == PLATFORM else dict(enumerate(self.motion.limbs[limb]))
+                wrench = wrench - applied_wrench(forces, body, links)
             if link == PLATFORM and load is not None:
                 wrench = wrench - load
             parts.append(_applied(shift(body.position - self._about(body)), wrench))

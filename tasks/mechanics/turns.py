@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
@@ -126,7 +127,7 @@ class Turns:
         """Full turns of the joints that are moved; none where a screw counts them: no turn leads back then."""
         limb = self.start.limb
         periodic = [joint for joint in self.targets if limb.links[joint].joint_kind.periodic and not limb.winds]
-        ratios = {joint: self.targets[joint] * (1.0 / FULL_TURN) for joint in periodic}
+        ratios: dict[int, Any] = {joint: self.targets[joint] * (1.0 / FULL_TURN) for joint in periodic}
         return {joint: np.rint(ratio) for joint, ratio in ratios.items()}
 
     def _followed(
@@ -194,13 +195,14 @@ class Turns:
 
 def _whole(turns: Scalar, known: Mask) -> tuple[Scalar, Mask]:
     """The nearest whole number of turns, and whether it is known and all that there is."""
-    nearest = np.rint(turns)
+    nearest = np.rint(cast(Any, turns))  # calls the method of a symbol
     return nearest, every([known, abs(turns - nearest) < WHOLE])
 
 
 def _nearest(angle: Scalar, before: Scalar) -> Scalar:
     """The angle with the turns that bring it nearest to one before it."""
-    return angle + np.rint((before - angle) * (1.0 / FULL_TURN)) * FULL_TURN
+    turns: Any = (before - angle) * (1.0 / FULL_TURN)  # `np.rint` calls the method of a symbol
+    return angle + np.rint(turns) * FULL_TURN
 
 
 def _at_least(value: Scalar, bound: Scalar) -> Scalar:

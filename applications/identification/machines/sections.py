@@ -17,8 +17,8 @@ Named = TypeVar("Named", tuple[Column, ...], dict[str, Column])
 
 def _distinct(columns: Named) -> Named:
     """Refuse a column that stands for two sensors."""
-    listed = list(columns.values()) if isinstance(columns, dict) else list(columns)
-    if len({*listed}) < len(listed):
+    named: list[Column] = list(columns.values()) if isinstance(columns, dict) else list(columns)
+    if len({*named}) < len(named):
         raise PydanticCustomError("repeated_column", "a column of its own for each")
     return columns
 

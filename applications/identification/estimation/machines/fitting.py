@@ -26,6 +26,7 @@ from scipy.optimize import least_squares, minimize_scalar
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import BaseParameters
 from applications.identification.estimation.consistent import SIZE, consistent, near_consistent
+from applications.identification.estimation.machines import choices
 from applications.identification.estimation.machines import residuals as statistics
 from applications.identification.estimation.machines.choices import FADING
 from applications.identification.estimation.machines.machine import TRAIN, RecordedMachine, Run, robot_motion, thinned
@@ -404,7 +405,7 @@ def with_gains(
     method: str = "weighted",
     *,
     eliminate: bool = False,
-    deviations: str = statistics.LARGEST,
+    deviations: str = choices.LARGEST,
 ) -> Gains:
     """Estimate factors of the recorded forces with the parameters of the machine: forces times factors are explained.
 

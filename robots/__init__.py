@@ -1,4 +1,4 @@
-"""What a machine is: parameters, bodies, joints, limbs, laws of friction and of motion, as plain data.
+"""Data model of a machine: parameters, bodies, joints, limbs, laws of friction and of motion, as plain data.
 
 No algorithm, no Dask, no Zarr. Imports nothing of `tasks`, `storage` or `pipeline`.
 """

@@ -19,7 +19,7 @@ Space = Literal["actuator", "joint", "task"]
 """Coordinates of a controller: positions of actuators, independent joints of a chain, freedoms of a platform."""
 
 ALONG = dict(zip(TWIST, ("rx", "ry", "rz", "x", "y", "z"), strict=True))
-"""What a controller calls the freedoms of a platform: it moves along, or turns about, an axis of the world."""
+"""Controller names of the platform freedoms: translations along, and rotations about, axes of the world."""
 
 _PER_POSITION, _PER_RATE, _PER_SUM = "N m/rad or N/m", "N m s/rad or N s/m", "N m/(rad s) or N/(m s)"
 
@@ -77,7 +77,7 @@ DRIVE = (
     Parameter("rate_limit", "N m/s or N/s", LARGEST, 1e-9, LARGEST, "largest change of the force of an actuator"),
     Parameter("resolution", "rad or m", 0.0, 0.0, 1e3, "step of the encoders; rates are differences of what they read"),
 )
-"""What a drive and its encoders can do; without these, all."""
+"""Limits of a drive and of its encoders. The default values limit nothing."""
 
 TIMES = (
     Parameter("sample_time", "s", 0.0, 0.0, 1e3, "time between two samples; 0: every step of the simulation"),
@@ -101,7 +101,7 @@ class Controller:
 
 
 def coordinate_turns(mechanism: Mechanism, space: Space) -> dict[str, bool]:
-    """Whether each coordinate of a space is an angle, by name."""
+    """Return for each coordinate of a space, by name, whether it is an angle."""
     if space == "actuator":
         kinds = zip(mechanism.actuators, mechanism.actuator_kinds, strict=True)
         return {name: JOINT_KINDS[kind].turns for name, kind in kinds}

@@ -45,7 +45,7 @@ COORDINATES: Mapping[str, tuple[JointKind, Vector]] = {
 """Coordinates of a platform, from the base outwards: kinds and axes of the joints that stand for them."""
 
 NAME = "platform"
-"""What their names begin with."""
+"""Prefix of the names of these joints and of their bodies."""
 
 BODY = "plate"
 """Name of the body of a platform, as `platform` means that of a limb's tips."""
@@ -243,7 +243,7 @@ def _mounted(link: Link, instance: Instance, start: int, ground: int) -> Link:
 
 
 DIRECT = "drive"
-"""How drives of joints end that have none of their own, beside others that have."""
+"""Suffix of the names of direct drives: of joints without a drive of their own, where other joints have one."""
 
 
 def direct(joint: str) -> Drive:

@@ -71,7 +71,7 @@ class Drive:
 
     @property
     def constant(self) -> bool:
-        """Whether the ratios are all that there is."""
+        """Return whether the ratios alone define the coordinate of the drive (no `position` function)."""
         return self.position is None
 
 

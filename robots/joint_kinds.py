@@ -60,7 +60,7 @@ class Kind:
 
     @property
     def one_variable(self) -> bool:
-        """Whether it has a position, a rate and friction, and can be in a tree."""
+        """Return whether the joint has a position, a rate and friction, and can be in a tree."""
         return len(self.freedoms) == 1
 
     @property
@@ -75,22 +75,26 @@ class Kind:
 
     @property
     def turns(self) -> bool:
-        """Whether it turns, so that the variable of a kind with one is an angle."""
+        """Return whether the joint turns. The variable of a turning kind with one variable is an angle."""
         return bool(self.turning)
 
     @property
     def slides(self) -> bool:
-        """Whether it slides."""
+        """Return whether the joint slides."""
         return bool(self.sliding)
 
     @property
     def coupled(self) -> bool:
-        """Whether it slides as it turns: it has a pitch, the way per angle [m/rad], where that changes the one at 0."""
+        """Return whether the joint slides as it turns.
+
+        The joint then has a pitch, the displacement per angle [m/rad]. Where the pitch changes with the angle, it
+        is the pitch at angle 0.
+        """
         return any(each.turns and each.slides for each in self.freedoms)
 
     @property
     def periodic(self) -> bool:
-        """Whether a full turn leads back to where it was."""
+        """Return whether a full turn of the joint leads back to the same configuration."""
         return self.one_variable and not self.slides
 
     @property
@@ -129,14 +133,14 @@ JOINT_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS}
 """All kinds, which cut joints may have."""
 
 TREE_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS if row.one_variable}
-"""Those that joints of a tree may have."""
+"""Kinds that joints of a tree may have."""
 
 URDF_KINDS: Mapping[str, JointKind] = {name: row.name for row in _ROWS for name in row.urdf}
 """Kinds by their names in URDF files."""
 
 
 def problems(kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) -> Iterator[tuple[str, str]]:
-    """What does not fit about the kind and the pitch of a joint: what was got, and what was expected."""
+    """Yield the errors in kind and pitch of a joint, each as a pair: the value got, and the value expected."""
     if kind not in known:
         yield f"kind {kind!r}", f"one of {', '.join(known)}"
     elif JOINT_KINDS[kind].coupled and pitch is None:

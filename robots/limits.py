@@ -1,4 +1,4 @@
-"""How far the joints of a robot may go, and what its actuators can give: plain data, the same for all designs.
+"""Limits of the joints of a robot and of its actuators: plain data, the same for all designs.
 
 Positions of joints are those of the results: zero at the reference pose. The mathematics is in
 `tasks.stages.metrics.margins`.
@@ -81,16 +81,16 @@ class JointLimit:
 
     @property
     def ends(self) -> bool:
-        """Whether the position has a range."""
+        """Return whether the position has a range."""
         return math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """What an actuator can give: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
+    """Capacity of an actuator: sizes of force [N m or N], velocity and power [W]; infinite where unlimited.
 
-    current [A] and voltage [V] are those of its motor and amplifier, rated_current [A] that which it may draw all the
-    time; acceleration and jerk are those of the fastest motions along a path.
+    current [A] and voltage [V] are those of its motor and amplifier, rated_current [A] is the current that it may
+    draw all the time; acceleration and jerk are those of the fastest motions along a path.
     """
 
     force: float = math.inf
@@ -183,7 +183,10 @@ RULES = (LEAST_SQUARES, LEAST_MAXIMUM)
 
 
 class SharingForm(NamedTuple):
-    """What programs depend on: the rule, whether there is a preload, and whether actuators are off for a time."""
+    """Structure of a force sharing: its rule, whether it has a preload, whether actuators are off for a time.
+
+    Programs depend on this structure, and not on the numbers.
+    """
 
     rule: str = LEAST_SQUARES
     preload: bool = False
@@ -200,12 +203,12 @@ class OffTime(NamedTuple):
 
 @dataclass(frozen=True)
 class ActuatorSharing:
-    """How actuators of a robot with more of them than freedoms share what its motion takes; forces are not unique.
+    """Distribution of forces over the actuators of a robot with more actuators than freedoms.
 
-    Rules: the least sum of weight times the square of what a force differs from its preload, or the least maximum of
-    weight times the size of a force, without preload. weights (actuator,): above zero, empty for one each; preload
-    (actuator,) [N m or N]: empty for none. Actuators that are off give no force, nor preload, and the rule is for the
-    others.
+    The motion does not determine these forces uniquely. Rules: the least sum of weight times the square of the
+    difference of a force from its preload, or the least maximum of weight times the size of a force, without
+    preload. weights (actuator,): above zero, empty for one each; preload (actuator,) [N m or N]: empty for none.
+    Actuators that are off give no force, nor preload, and the rule is for the others.
     """
 
     rule: str = LEAST_SQUARES
@@ -215,11 +218,11 @@ class ActuatorSharing:
 
     @property
     def form(self) -> SharingForm:
-        """What programs depend on."""
+        """Structure of the sharing, on which programs depend."""
         return SharingForm(self.rule, bool(self.preload), bool(self.off))
 
     def most_off(self) -> int:
-        """How many actuators are off at once, at most."""
+        """Return the largest number of actuators that are off at the same time."""
         return max((len(self.off_at(time.start)) for time in self.off), default=0)
 
     def off_at(self, time: float) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What a robot's sensors and amplifiers make of its motion and forces: parameters with units. Plain data.
+"""Parameters of a measurement: effects of sensors and amplifiers on motion and forces, with units. Plain data.
 
 The mathematics is in `tasks.mathematics.signals`. Units of an actuator are those of its joint: rad and N m, or m
 and N.
@@ -60,7 +60,7 @@ SHORTEST = 64
 
 @dataclass(frozen=True)
 class Sensors:
-    """What sensors do: all parameters of MEASUREMENT, and the seed of the noise."""
+    """Properties of sensors: all parameters of MEASUREMENT, and the seed of the noise."""
 
     values: Mapping[str, Channels]
     seed: int

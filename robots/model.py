@@ -191,13 +191,13 @@ class Limb:
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:
-        """Whether each of them turns or slides."""
+        """Joint kind of each actuator, so whether it turns or slides."""
         kinds = {link.joint: link.kind for link in self.links}
         return tuple(drive.kind for drive in self.drives) or tuple(kinds[joint] for joint in self.actuated)
 
     @property
     def one_variable(self) -> tuple[bool, ...]:
-        """Whether each of `joints` has one variable, so that it has a position, a rate and friction."""
+        """Return for each of `joints` whether it has one variable, and so a position, a rate and friction."""
         return tuple(kind.one_variable for kind in self.joint_kinds)
 
     @property
@@ -207,7 +207,10 @@ class Limb:
 
     @property
     def winds(self) -> bool:
-        """Whether a joint counts full turns: then a full turn of another one does not lead back."""
+        """Return whether a joint counts full turns.
+
+        A full turn of another joint then does not lead back to the same configuration.
+        """
         return any(kind.coupled for kind in self.joint_kinds)
 
     @property
@@ -249,7 +252,7 @@ class Platform:
 
 
 NO_PLATFORM = Platform(Inertia(0.0, ZERO, (ZERO, ZERO, ZERO)), (), Frame())
-"""What a chain carries."""
+"""Platform of a chain: none, without mass and mobility."""
 
 
 @dataclass(frozen=True)
@@ -282,17 +285,17 @@ class Mechanism:
 
     @property
     def has_forces(self) -> bool:
-        """Whether anything acts on its bodies from outside, or along its joints."""
+        """Return whether external forces act on the bodies, or forces act along the joints."""
         return bool(self.platform.forces) or any(limb.forces or limb.springs for limb in self.limbs)
 
     @property
     def underactuated(self) -> bool:
-        """Whether it has fewer actuators than freedoms."""
+        """Return whether the robot has fewer actuators than freedoms."""
         return len(self.actuators) < len(self.freedoms)
 
     @property
     def is_chain(self) -> bool:
-        """Whether there is no platform, so that the motion is that of the independent joints."""
+        """Return whether there is no platform, so that the motion is that of the independent joints."""
         return not self.platform.mobility
 
     @property
@@ -329,7 +332,7 @@ class Mechanism:
 
     @property
     def actuator_kinds(self) -> tuple[JointKind, ...]:
-        """Whether each actuator turns or slides."""
+        """Joint kind of each actuator, so whether it turns or slides."""
         return tuple(kind for each in self.instances for kind in self.limbs[each.limb].actuator_kinds)
 
 

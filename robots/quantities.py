@@ -74,22 +74,29 @@ class Quantity:
     stage: Stage
     frame: str = "none"
     reduction: Reduction | None = None
-    """How a metric is reduced over the samples of a case, before it is finished; None for time series."""
+    """Reduction of a metric over the samples of a case, before it is finished; None for time series."""
     needs: tuple[Need, ...] = ()
-    """What it needs beyond the motion of joints and platform: of the robot, of the sweep, or of other stages."""
+    """Needs of the quantity beyond the motion of joints and platform: parts of the robot, the sweep, other stages."""
     dtype: Literal["float64", "int32", "int8"] = "float64"
     stored: Literal["on request", "always", "with series", "where friction settles"] = "on request"
-    """Where friction settles: where friction of passive joints depends on their reactions, found by iteration."""
+    """Condition under which the quantity is stored.
+
+    The value `where friction settles` means that friction of passive joints depends on their reactions and is found
+    by iteration.
+    """
     varies: Literal["with friction", "with passive friction", "where friction settles"] = "with friction"
     """When the dim `friction`, if it has one, is more than one and the same number."""
     finite: bool = False
-    """Whether it is a number wherever the status is OK; others may be NaN where a robot lacks what they tell."""
+    """True if the quantity is a number at every sample with status OK.
+
+    Other quantities may be NaN where a robot lacks the described part.
+    """
     good: Literal["small", "large"] = "small"
     """Of a metric the end of its range that is better: the worst value over cases and parts is the other."""
 
     @property
     def kind(self) -> Kind:
-        """What sort of variable it is."""
+        """Sort of the variable: motion, status, series or metric."""
         if self.stage == "trajectory":
             return "motion"
         if self.dtype == "int8":
@@ -441,7 +448,7 @@ def needing(need: Need) -> tuple[str, ...]:
 
 
 def reduction(name: str) -> Reduction:
-    """How a metric is reduced over the samples of a case. Raises KeyError for what is no metric."""
+    """Return the reduction of a metric over the samples of a case. Raises KeyError for a name that is no metric."""
     how = QUANTITIES[name].reduction
     if how is None:
         raise KeyError(f"{name} is not reduced over time; expected a metric")
@@ -449,7 +456,7 @@ def reduction(name: str) -> Reduction:
 
 
 def needs(name: str) -> tuple[Need, ...]:
-    """What a variable needs; nothing, if it is no quantity."""
+    """Return the needs of a variable; empty for a name that is no quantity."""
     return QUANTITIES[name].needs if name in QUANTITIES else ()
 
 
@@ -468,13 +475,13 @@ def large_is_good(name: str) -> bool:
 
 
 def any_needs(wanted: Iterable[object], need: Need) -> bool:
-    """Whether any of some variables needs something."""
+    """Return whether any of the variables `wanted` has this need."""
     return any(need in needs(name) for name in wanted if isinstance(name, str))
 
 
 TIME, PARAMETERS, FRICTION_PARAMETERS = "time", "parameters", "friction"
 VALUES = (TIME, PARAMETERS, FRICTION_PARAMETERS)
-"""What a function may ask for that is no series."""
+"""Names of inputs that a metric function may request and that are no series."""
 
 OF_SIMULATION = (GAINS, STATE)
 """The same of simulations: numbers of the controller and of the initial state by name."""

@@ -50,10 +50,11 @@ Task = LinearTask | ArmAngle
 
 @dataclass(frozen=True)
 class RestPosture:
-    """What decides the independent joints `resolved` of a redundant chain.
+    """Rest posture that determines the independent joints `resolved` of a redundant chain.
 
-    They are where the sum of weight times squared distance of `joints` from `positions` [rad or m] is least; or where
-    as many `tasks` hold; or, with fewer of these, where it is least of all places where they hold.
+    The resolved joints are where the sum of weight times squared distance of `joints` from `positions` [rad or m]
+    is least. With as many `tasks` as resolved joints, they are where the tasks hold. With fewer tasks, they are
+    where this sum is least among all places where the tasks hold.
     """
 
     resolved: tuple[str, ...]

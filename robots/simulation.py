@@ -1,4 +1,4 @@
-"""What a simulation of a sweep is, as plain data: what drives the robot, where it starts, how it is integrated."""
+"""Simulation settings of a sweep, as plain data: drive inputs, initial states, method of integration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Method = Literal["rk4", "euler", "semi_implicit", "rosenbrock"]
 METHODS: tuple[str, ...] = get_args(Method)
 
 Between = Literal["linear", "steps"]
-"""How a force profile goes on between its points."""
+"""Interpolation of a force profile between its points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,12 @@ class ForceProfile:
 
 @dataclass(frozen=True, eq=False)
 class SimulationSettings:
-    """How every case of a sweep is simulated.
+    """Settings for the simulation of every case of a sweep.
 
-    step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one for
-    each of them; with neither a robot is released. `every`: steps from one stored sample to the next. `tolerance` [m or
-    rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation` motors give no more
-    than the limits of their currents, voltages and forces let them.
+    step [s] and method of the integration; the `controller` that follows the trajectories, or force `profiles`, one
+    for each of them; with neither a robot is released. `every`: steps from one stored sample to the next.
+    `tolerance` [m or rad] of the error of position, for which steps are cut in halves; 0: none. With `saturation`
+    the limits of currents, voltages and forces bound the forces of the motors.
     """
 
     step: float
@@ -57,7 +57,7 @@ class SimulationSettings:
 
     @property
     def fed(self) -> bool:
-        """Whether what motors give depends on their speed."""
+        """Return whether the motor forces depend on the motor speeds."""
         return self.saturation or any(profile.voltage for profile in self.profiles)
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with one sample, as data: a code, what it means, and what to do about it."""
+"""Status of one sample, as data: code, meaning, and advice."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ ADVICE: dict[Status, str] = {
     Status.TURNS_UNKNOWN: "a spring or a limit is at a joint whose full turns are not known, as a singularity lies on "
     "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
 }
-"""What a user can do about each status."""
+"""Advice for the user about each status."""
 
 
 OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
-"""What only friction gives that depends on reactions of passive joints, and simulations."""
+"""Status codes that occur only in simulations and with friction that depends on reactions of passive joints."""
 
 
 def flags(*, simulated: bool = False, settling: bool = False, counted: bool = False) -> dict[str, int]:

@@ -147,7 +147,10 @@ def read_checked(
 
 
 def _is_of_another_time(location: Location, key: str, data: bytes) -> bool:
-    """Whether a file is that of a store made larger since, or just now: it holds the same values and more."""
+    """Return whether a file belongs to a later, larger state of the store.
+
+    The store was made larger since, or is being made larger now. Such a file holds the same values and more.
+    """
     manifests = [Manifest.load(location)]
     if is_growing(location):
         manifests.append(Manifest.load(Growing(location)))

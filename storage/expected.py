@@ -1,6 +1,7 @@
-"""What receipts say that a store holds: looked up lazily, by whatever reads results.
+"""Content of a store according to its receipts, which every reader of results looks up lazily.
 
-The receipts are read once per process, when the first number is read, and held against the checksum in the manifest.
+The receipts are read once per process, when the first number is read, and compared with the checksum in the
+manifest.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Expected:
         return _table(self)
 
     def is_sound(self, index: int, name: str, region: NDArray[Any]) -> bool:
-        """Whether a region of a block is the one of its receipt."""
+        """Return whether a region of a block has the checksum in its receipt."""
         return str(content(region, self.hashing)).encode() == self.table().checksums[name][index]
 
 
@@ -106,7 +107,7 @@ def _table(expected: Expected) -> ReceiptTable:
 
 
 def whose(data: bytes, layout: Layout, table: ReceiptTable, hashing: Hashing) -> str:
-    """What the bytes of a shard hold that is not the one expected, in words, by the receipts of the store."""
+    """Describe the unexpected content of a shard by the receipts of the store: the block that its bytes belong to."""
     forms = {(layout.shard(name), layout.chunk(name), layout.variable(name).dtype) for name in layout.variables}
     for shard, chunk, dtype in sorted(forms):
         try:

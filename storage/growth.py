@@ -39,15 +39,15 @@ class Growing(Location):
         return hash((FOLDER, self.base))
 
     def exists(self) -> bool:
-        """Whether there is a store."""
+        """Return whether there is a store."""
         return self.base.exists()
 
     def is_folder(self) -> bool:
-        """Whether there is a location for keys."""
+        """Return whether there is a location for keys."""
         return self.base.is_folder()
 
     def read(self, key: str) -> bytes:
-        """What is, or will be, under a key."""
+        """Return the bytes under a key; of manifest and metadata those of the larger store."""
         return self.base.read(_shadow(key))
 
     def size(self, key: str) -> int:
@@ -95,7 +95,7 @@ class Growing(Location):
         return self.base.tidy()
 
     def room(self) -> Room | None:
-        """What is free at the location."""
+        """Return the free space at the location."""
         return self.base.room()
 
     def guard(self, key: str) -> None:
@@ -118,7 +118,7 @@ def settled(store: LocationLike) -> Location:
 
 
 def is_growing(store: LocationLike) -> bool:
-    """Whether a store is being made larger, or was when that was interrupted."""
+    """Return whether a store is being made larger, or an earlier enlargement was interrupted."""
     location = locate(store)
     with refusals(location):
         return location.has(_shadow(MANIFEST))

@@ -93,7 +93,7 @@ def check_files(store: LocationLike) -> Iterator[Finding]:
 
 
 def foreign_files(store: LocationLike) -> Iterator[str]:
-    """What is in a store and none of its own: files and folders beside the arrays, each folder once."""
+    """Yield descriptions of foreign files and folders in a store, beside its arrays, each folder once."""
     location = locate(store)
     manifest = manifest_in_force(location)
     arrays = {*manifest.layout.variables, *_folders(manifest)}
@@ -173,7 +173,7 @@ def check_ledger(store: LocationLike) -> Iterator[Finding]:
 
 
 def _place(block: int) -> slice:
-    """Where the digest of a receipt is among those of all."""
+    """Return the slice of the digest of a block's receipt among the digests of all blocks."""
     return slice(DIGEST * block, DIGEST * (block + 1))
 
 
@@ -207,7 +207,7 @@ class _BlockChecker:
         self._reader, self._manifest = BlockReader(location, manifest.layout), manifest
 
     def check(self, receipt: Receipt) -> Iterator[Finding]:
-        """What is wrong with a block."""
+        """Yield the findings about a block."""
         reader, index = self._reader, receipt.block
         for name in reader.layout.owned(index):
             file = reader.location.at(reader.layout.key(index, name))
@@ -231,7 +231,7 @@ class _BlockChecker:
                 yield Finding("damaged", file, f"NaN where the status is OK (block {index})", index, name)
 
     def _whose(self, data: bytes) -> str:
-        """What the bytes of a shard are."""
+        """Describe the block that the bytes of a shard belong to."""
         return whose(data, self._reader.layout, self._table, self._manifest.hashing)
 
     @cached_property
@@ -241,7 +241,10 @@ class _BlockChecker:
 
 
 def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArray[Any]) -> bool:
-    """Whether a region holds NaN where the status of the same samples is OK; False where no status can be read."""
+    """Return whether a region holds NaN where the status of the same samples is OK.
+
+    False where no status can be read.
+    """
     layout, dims = reader.layout, reader.layout.variable(name).dims
     status = "status" if "time" in dims else "worst_status"
     nan = np.isnan(values)

@@ -1,9 +1,9 @@
-"""How a result set is cut into blocks, shards and chunks: arithmetic on plain integers, no files.
+"""Layout of a result set in blocks, shards and chunks: arithmetic on plain integers, no files.
 
-A block is a range of designs, friction sets and trajectories with all their times; of simulations also one of sets of
-gains and of initial states, where these are cut. Each variable has one shard, that is
-one file, for each of its block regions, so that blocks never share a file and may be written in any order, by any
-process. A variable without one of the split dims has the same region in several blocks; the first of these owns it.
+A block is a range of designs, friction sets and trajectories with all their times. In a simulation it is also a
+range of sets of gains and of initial states, where these are cut. Each variable has one shard, that is one file,
+for each of its block regions, so that blocks never share a file and may be written in any order, by any process. A
+variable without one of the split dims has the same region in several blocks; the first of these owns it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from storage.errors import StoreError
 from storage.schema import NAME, SPLIT, WHERE_VARIED, lookup
 
 ROW = ("name", "dims", "units", "long_name", "frame", "kind", "dtype")
-"""What a manifest says of a metric of a user's own, in this order."""
+"""Fields of a user's own metric in a manifest, in this order."""
 
 CHUNK_MIN = 1 << 20
 CHUNK_MAX = 4 << 20
@@ -120,7 +120,10 @@ class Layout:
         return {dim: slice(start, min(start + self.block[dim], self.sizes[dim])) for dim, start in starts}
 
     def place(self, index: int, within: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Where a case of a block, counted within it along design, friction and trajectory, is in the whole."""
+        """Convert the indices of a case within a block to its indices in the whole result set.
+
+        Indices count along design, friction and trajectory.
+        """
         bounds = self.bounds(index)
         design, friction, trajectory = (bounds[dim].start + at for dim, at in zip(SPLIT, within, strict=True))
         return design, friction, trajectory
@@ -149,7 +152,10 @@ class Layout:
         return index
 
     def owns(self, index: int, variable: str) -> bool:
-        """Whether this block is the one that writes its region of the variable: the first of those that share it."""
+        """Return whether this block writes its region of the variable.
+
+        The writer is the first of the blocks that share the region.
+        """
         dims = self.variable(variable).dims
         return all(place == 0 for dim, place in zip(self.split, self.unravel(index), strict=True) if dim not in dims)
 
@@ -264,7 +270,7 @@ def _count(what: str, value: SupportsIndex) -> int:
 
 
 def _ceil(value: int, part: int) -> int:
-    """How many parts cover the value."""
+    """Return the number of parts that cover the value."""
     return -(-value // part)
 
 

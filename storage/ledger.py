@@ -36,7 +36,7 @@ _CHECK = b',"check":"'
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a block has written: a checksum of the numbers of each of its regions, and how many bytes in all."""
+    """Receipt of a written block: a checksum of the numbers of each of its regions, and the number of bytes in all."""
 
     block: int
     checksums: Mapping[str, Checksum]
@@ -98,7 +98,7 @@ class Ledger:
         self._enter(receipt.block, body)
 
     def is_done(self, block: int) -> bool:
-        """Whether a block has its receipt."""
+        """Return whether a block has its receipt."""
         return bool(self._done[block])
 
     def remaining(self) -> Iterator[int]:
@@ -141,7 +141,10 @@ class Ledger:
         self.close()
 
     def _is_new(self, block: int, body: bytes) -> bool:
-        """Whether this is the first receipt of its block. Raises StoreError for a block or a result that cannot be."""
+        """Return whether this is the first receipt of its block.
+
+        Raises StoreError for an impossible block number, and for a result that differs from the recorded one.
+        """
         if not 0 <= block < self.blocks:
             raise StoreError(f"{self.journal.name}: receipt of block {block}; expected 0 to {self.blocks - 1}")
         stored = self._digests[DIGEST * block : DIGEST * (block + 1)]

@@ -27,7 +27,7 @@ from storage.writer import BlockReader, DamagedError
 
 Index = int | slice | NDArray[np.integer]
 Indices = tuple[Index, ...]
-"""What is read along each dim."""
+"""Indices to read along each dim."""
 
 REMEMBERED = 1 << 14
 """Shards of which a process remembers that they were sound."""
@@ -172,7 +172,7 @@ class _Remembered:
         self._known: OrderedDict[Hashable, None] = OrderedDict()
 
     def has(self, shard: Hashable) -> bool:
-        """Whether a shard was."""
+        """Return whether a shard is remembered as sound."""
         return shard in self._known
 
     def add(self, shard: Hashable) -> None:

@@ -1,4 +1,4 @@
-"""What a result store may hold: quantities, coordinates along their dims, attributes; checked, as pure data.
+"""Schema of a result store: its quantities, coordinates along their dims, attributes; checked, as pure data.
 
 The table of quantities is `robots.quantities`, all that is known of robots here. Shapes and chunks follow from it in
 `storage.layout`; files are made from it in `storage.store`.

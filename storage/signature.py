@@ -55,7 +55,7 @@ def signature_problem(store: LocationLike, key: str | Path) -> str:
 
 
 def _signed(manifest: Manifest) -> bytes:
-    """What is signed: the content of the manifest, whatever its spelling."""
+    """Return the bytes that are signed: the content of the manifest, whatever its spelling."""
     data = json.loads(manifest.dump())
     del data["check"]
     return _PURPOSE + json.dumps(data, sort_keys=True, separators=(",", ":")).encode()

@@ -38,7 +38,7 @@ def files(sources: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def read(location: Location, attributes: Mapping[str, Any], name: str) -> tuple[str, str, bytes | None]:
-    """What messages call a file of a store, its hash, and its content: None where that is missing or damaged.
+    """Return the name of a stored file in messages, its hash, and its content; None if it is missing or damaged.
 
     Raises KeyError for a name that the store does not have.
     """

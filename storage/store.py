@@ -238,7 +238,7 @@ def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]
 
 
 def same_values(files: Mapping[str, bytes], location: Location, key: str) -> bool:
-    """Whether a chunk of a coordinate at a location has the values of that among `files`.
+    """Return whether a chunk of a coordinate at a location has the same values as the one among `files`.
 
     Another version may have compressed the same values to other bytes. The chunk is whole, by its own checksum.
     """
@@ -422,7 +422,7 @@ def create_arrays(
 
 
 def has_arrays(store: LocationLike) -> bool:
-    """Whether there is a store that `create_arrays` made."""
+    """Return whether there is a store that `create_arrays` made."""
     try:
         return bool(locate(store).read_within(ARRAYS, MAX_BYTES))
     except (OSError, StoreError):

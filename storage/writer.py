@@ -125,7 +125,10 @@ class Comparer:
         self.layout, self._hashing = layout, hashing
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
-        """What the receipt of the block would be. Raises StoreError for arrays that are not those of the block."""
+        """Return the receipt for these arrays of a block, without writing them.
+
+        Raises StoreError for arrays that are not those of the block.
+        """
         return receipt_of(self.layout, index, arrays, self._hashing)
 
 
@@ -171,7 +174,10 @@ def require_form(location: Location, layout: Layout) -> None:
 
 
 def _attributes_problem(attributes: Mapping[str, Any]) -> str:
-    """What is wrong with the attributes of a variable; "" where nothing is: texts, and codes with their names."""
+    """Describe the error in the attributes of a variable; "" where there is none.
+
+    Allowed are texts, and codes with their names.
+    """
     if strange := attributes.keys() - {*_TEXTS, *_FLAGS}:
         return f"an attribute {min(strange)[:80]!r}"
     if wrong := [key for key in _TEXTS if not isinstance(attributes.get(key, ""), str)]:
@@ -199,7 +205,7 @@ def _metadata(location: Location) -> bytes:
 
 
 def _form(array: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What decides how the bytes of an array are read."""
+    """Return the properties of an array that determine the reading of its bytes."""
     inner = array["codecs"][0]["configuration"]
     shard = array["chunk_grid"]["configuration"]["chunk_shape"]
     codecs = tuple(codec["name"] for codec in inner["codecs"])

@@ -185,7 +185,7 @@ def _memory(limit: str) -> str | float:
 
 
 ANSWER_SECONDS = 10.0
-"""How long an event loop may take to answer before it counts as blocked."""
+"""Time in which an event loop has to answer before it counts as blocked [s]."""
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss|inproc)://\S+|[\w.-]+:\d{1,5}")
 
@@ -198,16 +198,16 @@ class UserCluster:
 
     owner: Client | DaskCluster | None
     source: str
-    """What messages call it."""
+    """Name of the cluster in messages."""
     runs_already: bool = True
 
     @property
     def asynchronous(self) -> bool:
-        """Whether its event loop is the one that runs in this thread, so that waiting here would stop it."""
+        """Return whether the cluster's event loop runs in this thread, so that waiting here would stop the loop."""
         return self.owner is not None and _loop_of(self.owner) is _running_loop()
 
     def problem(self, got: str, expected: str, hint: str = "") -> InputError:
-        """What makes it unusable, as an error of one line."""
+        """Return an error of one line that says why the cluster is unusable."""
         return InputError([Problem(self.source, 0, 0, "", got, expected, hint)])
 
     def require_usable(self) -> None:
@@ -246,18 +246,18 @@ def _running_loop() -> object:
 
 
 Connectable = ClusterConfig | UserCluster
-"""What `pipeline.cluster.connection.connect` makes a client of."""
+"""Inputs of `pipeline.cluster.connection.connect`, which makes a client of them."""
 
 ClusterLike = Union[str, os.PathLike[str], ClusterConfig, UserCluster, "Client", "DaskCluster", None]
-"""What names a cluster: its file or what that says, an address, a client, a cluster object, or nothing."""
+"""Argument that names a cluster: its file or the content of that, an address, a client, a cluster object, or None."""
 
 
 def as_cluster(cluster: ClusterLike = None) -> Connectable:
-    """What a cluster is to be connected by, however it is named.
+    """Return the configuration or the cluster to connect to, however the cluster is named.
 
-    Without a name: in a task of Dask the cluster that runs it, else that of the default client, else one of our own on
-    this machine; threads in a process that may start none. Raises InputError with all problems of a cluster file, and
-    for what names no cluster.
+    Without a name: in a task of Dask the cluster that runs it, else that of the default client, else one of our own
+    on this machine; threads in a process that may start none. Raises InputError with all problems of a cluster
+    file, and for an argument that names no cluster.
     """
     if cluster is None:
         return _here()
@@ -284,7 +284,7 @@ def one_of(cluster: ClusterLike, client: ClusterLike) -> ClusterLike:
 
 
 def _is_client(candidate: object) -> bool:
-    """Whether an object is a client; there can be none before its module is loaded."""
+    """Return whether an object is a Dask client. There can be none before its module is loaded."""
     module = sys.modules.get("distributed.client")
     return module is not None and isinstance(candidate, module.Client)
 
@@ -306,7 +306,7 @@ def _here() -> Connectable:
 
 
 def in_task() -> bool:
-    """Whether this thread runs a task on a worker of Dask."""
+    """Return whether this thread runs a task on a Dask worker."""
     if "distributed.worker" not in sys.modules:
         return False
     from distributed import get_worker

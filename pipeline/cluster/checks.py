@@ -64,7 +64,7 @@ TIMES = ("timeout", "ttl", "duration", "interval", "delay")
 
 
 def value_rule(path: KeyPath, value: object, default: object) -> str:
-    """What a setting should be and is not; empty where it is, or nobody knows."""
+    """Return the rule that the value of a setting breaks; empty if it breaks none, or if no rule is known."""
     name = str(path[-1]).replace("_", "-")
     if value is None:
         return "" if default is None or name in NOTHING else "a value, or no such key"
@@ -116,7 +116,7 @@ def seconds(text: object) -> float:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a finite number."""
+    """Return whether a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -191,7 +191,7 @@ class SshOptions(Section):
 
 
 class ClusterSection(Section):
-    """What the `cluster` section may say. Defaults: one local worker process with a thread for every core."""
+    """Content of the section `cluster`. Defaults: one local worker process with a thread for every core."""
 
     kind: ClusterKindName = "local"
     n_workers: Workers | None = Field(default=None, alias="n-workers")
@@ -310,7 +310,7 @@ def _memory_here() -> float:
 
 
 def is_memory(text: object) -> bool:
-    """Whether a text is a size of at least 64 MiB, a share, or auto."""
+    """Return whether a text is a size of at least 64 MiB, a share, or auto."""
     match = _MEMORY.fullmatch(text) if isinstance(text, str) else None
     return bool(match) and (match[1] is None or float(match[1]) * _UNITS[match[3]] >= _SMALLEST)  # type: ignore[index]
 

@@ -121,7 +121,7 @@ def connect(config: Connectable | None = None) -> Iterator[Client | None]:
 
 
 def preview(config: ClusterConfig) -> str:
-    """What would be started, without starting it: the script of a job, the resource of Kubernetes, or the arguments.
+    """Preview a cluster without starting it: the script of a job, the resource of Kubernetes, or the arguments.
 
     Settings that run code, or set variables of workers, come first, as comments. Raises InputError where a package is
     missing.

@@ -52,12 +52,12 @@ class ClusterConfig:
 
     @property
     def runs_already(self) -> bool:
-        """Whether it is there before a run and outlives it, so that no run starts it again."""
+        """Return whether the cluster exists before a run and outlives it, so that no run starts it again."""
         return self.kind.family == "running"
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What is allowed and hardly meant."""
+        """Warnings about settings that are allowed but probably not intended."""
         if self.kind.family in ("process", "running", "local") or os.geteuid() != 0:
             return ()
         got, rule = "root as the user who runs it", "a user without rights over the machine"
@@ -82,7 +82,7 @@ class ClusterConfig:
         return parse_cluster(parse_yaml(text, "the given cluster"))
 
     def problem(self, key: str, got: str, expected: str, hint: str = "") -> InputError:
-        """What became known only when the cluster was to be used, as an error about this file."""
+        """Return an error about this file for a problem that is found only when the cluster is to be used."""
         return InputError([Problem(self.source, 0, 0, f"limbsweep.cluster.{key}", got, expected, hint)])
 
 

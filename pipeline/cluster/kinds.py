@@ -42,7 +42,7 @@ class ClusterKind:
     command: str = ""
     """Program that must be on this machine."""
     section: tuple[str, ...] = ()
-    """Where its options stand among Dask's settings."""
+    """Path of its options in Dask's settings."""
     required: tuple[str, ...] = ()
     """Options in that section without which it cannot start."""
     walltime: tuple[str, str] = ("", "")
@@ -131,20 +131,20 @@ CONNECT_OPTIONS = (
     "connect_timeout", "login_timeout", "keepalive_interval", "keepalive_count_max", "compression_algs",
     "server_host_key_algs", "kex_algs", "encryption_algs", "preferred_auth", "gss_host", "host_key_alias",
 )  # fmt: skip
-"""What `connect_options` of kind ssh may say: keywords of asyncssh that a file can hold."""
+"""Allowed keys of `connect_options` of kind ssh: keywords of asyncssh that a file can hold."""
 
 WORKER_OPTIONS = (
     "nthreads", "n_workers", "memory_limit", "local_directory", "name", "interface", "host", "port", "worker_port",
     "protocol", "death_timeout", "resources", "dashboard_address", "contact_address", "lifetime", "lifetime_stagger",
     "lifetime_restart",
 )  # fmt: skip
-"""What `worker_options` of kind ssh may say: keywords of Dask's nanny and worker."""
+"""Allowed keys of `worker_options` of kind ssh: keywords of Dask's nanny and worker."""
 
 SCHEDULER_OPTIONS = (
     "port", "host", "interface", "protocol", "dashboard_address", "contact_address", "idle_timeout", "allowed_failures",
     "transition_counter_max",
 )  # fmt: skip
-"""What `scheduler_options` of kind ssh may say: keywords of Dask's scheduler."""
+"""Allowed keys of `scheduler_options` of kind ssh: keywords of Dask's scheduler."""
 
 
 SECTION = ("distributed", "comm", "tls")
@@ -160,7 +160,7 @@ class TlsFiles:
 
 
 def named(config: Mapping[str, Any]) -> bool:
-    """Whether Dask's settings name TLS files at all."""
+    """Return whether Dask's settings name TLS files at all."""
     return _get(config, "ca-file") is not None
 
 
@@ -177,7 +177,7 @@ def _get(config: Mapping[str, Any], key: str) -> str | None:
 
 
 def file_rule(path: str, *, secret: bool) -> str:
-    """What a file should be and is not; empty where it is."""
+    """Return the requirement that a file does not meet; empty if it meets all."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):

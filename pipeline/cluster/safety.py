@@ -128,7 +128,7 @@ def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, 
 
 
 def _stays_here(cluster: ClusterSection) -> bool:
-    """Whether all of an SSH cluster listens on this machine only."""
+    """Return whether all parts of an SSH cluster listen on this machine only."""
     if (options := cluster.options) is None:
         return False
     listens = any({"host", "interface"} & role.keys() for role in (options.scheduler_options, options.worker_options))
@@ -155,7 +155,7 @@ def _check_address(report: Report, cluster: ClusterSection, address: str, settin
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address can only be this machine; names other than localhost are not resolved."""
+    """Return whether a host name or address can only be this machine; names other than localhost are not resolved."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

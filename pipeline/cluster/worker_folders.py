@@ -67,7 +67,7 @@ def check_worker_folders(report: Report, cluster: ClusterSection, settings: Mapp
 
 
 def folder_rule(folder: object) -> str:
-    """What a folder of this machine should be and is not; empty where it is."""
+    """Return the requirement that a folder of this machine does not meet; empty if it meets all."""
     if not isinstance(folder, str) or not os.path.isdir(folder):
         return "an existing folder"
     if others := _others(folder):

@@ -69,7 +69,7 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
 
 
 def name_rule(path: Path) -> str:
-    """What the name of a file should be and is not; empty where it is."""
+    """Return the requirement that the name of a file does not meet; empty if it meets all."""
     text = os.fspath(path)
     if not path.name or path.name == "..":
         return "the name of a file"

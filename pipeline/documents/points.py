@@ -78,7 +78,7 @@ def _read_row(line: str, number: int, name: str, columns: Sequence[str]) -> tupl
 
 
 def time_problems(times: NDArray[np.float64], name: str, first_row: int = 2) -> Iterator[Problem]:
-    """What is wrong with times that should increase; the first of them stands in `first_row` of the file."""
+    """Yield the problems of times that should increase; the first time stands in row `first_row` of the file."""
     if len(times) < 2:
         yield Problem(name, 0, 0, "", f"{len(times)} points", "at least 2 points")
     for row in np.flatnonzero(np.diff(times) < SHORTEST)[:LIMIT]:

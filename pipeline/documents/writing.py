@@ -68,7 +68,7 @@ def _scalar(value: object) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text may stand without quotes."""
+    """Return whether a text may stand without quotes."""
     try:
         return bool(_PLAIN.fullmatch(text)) and parse_scalar(text) == text and text.lower() not in _OTHERWISE
     except ScalarError:

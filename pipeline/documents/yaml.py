@@ -147,7 +147,7 @@ class Blanked:
 
     @property
     def size(self) -> int:
-        """How many numbers the lists have together."""
+        """Total count of numbers in all lists."""
         return sum(len(row.numbers) for row in self.lists.values())
 
 
@@ -220,9 +220,9 @@ _HALF_NUMBER = re.compile(r":\s+([-+]?[0-9]+),$")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a document may have beside our own YAML: tags of scalars, anchors, and keys again, of which the last counts.
+    """Additions to our own YAML that a document may have: tags of scalars, anchors, repeated keys (the last counts).
 
-    A tag gives what it makes of the text, or raises ScalarError.
+    A tag is a function that converts the text to a scalar, or raises ScalarError.
     """
 
     tags: Mapping[str, Callable[[str], Scalar]] = field(default_factory=dict)
@@ -336,7 +336,7 @@ class _Composer:
 
     @property
     def is_full(self) -> bool:
-        """Whether it has stopped because there are too many values."""
+        """Return whether the composer has stopped because there are too many values."""
         return self.nodes > MAX_NODES
 
     def report(self, event: events.Event, path: KeyPath, got: str, expected: str, hint: str = "") -> None:

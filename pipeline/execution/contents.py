@@ -192,7 +192,7 @@ def plan_at(sweep: Sweep, place: Location) -> Plan:
 
 
 def is_finished(plan: Plan, place: Location) -> bool:
-    """Whether nothing is left to do in a store.
+    """Return whether a store has no work left.
 
     Raises StoreError where it is not a store of this sweep, and where its ledger is damaged or lacks receipts.
     """
@@ -215,7 +215,7 @@ def create_store(plan: Plan, place: Location) -> None:
 
 
 def contents(plan: Plan) -> dict[str, Any]:
-    """What a store of a plan says of itself: coordinates, attributes, units, codes of the status."""
+    """Return the description of a store of a plan: coordinates, attributes, units, codes of the status, sources."""
     spellings = variable_units(plan.mechanism)
     return {
         "coordinates": [*(Coordinate(*row) for row in coordinates(plan)), *true_parameters(plan.sweep)],

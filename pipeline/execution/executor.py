@@ -36,7 +36,7 @@ LOST = {
 
 @dataclass(frozen=True)
 class Result:
-    """What came back for a key: a value or an exception, and the seconds since it was submitted."""
+    """Outcome of a submitted task: value or exception, and seconds since submission."""
 
     key: Key
     value: Any
@@ -48,7 +48,7 @@ class Executor(Protocol):
 
     @property
     def room(self) -> int:
-        """How many more can be submitted now."""
+        """Number of further graphs that can be submitted now."""
 
     @property
     def keys(self) -> Iterable[Key]:
@@ -70,7 +70,7 @@ class Executor(Protocol):
         """Forget these keys and free the workers that work on them."""
 
     def describe(self) -> str:
-        """What is going on, in words."""
+        """Describe the current activity in words."""
 
     def memory_restarts(self) -> list[MemoryRestart]:
         """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
@@ -80,7 +80,7 @@ class Executor(Protocol):
 
 
 def failure(error: BaseException) -> Failure:
-    """What an exception says of its block. Raises ClusterLostError where it is about the cluster."""
+    """Convert an exception to the failure of its block. Raises ClusterLostError if it concerns the cluster."""
     name = type(error).__name__
     if name in LOST:
         raise ClusterLostError(LOST[name])
@@ -144,7 +144,7 @@ class InProcessExecutor:
         self._waiting = deque(keyed for keyed in self._waiting if keyed[1] not in abandoned)
 
     def describe(self) -> str:
-        """Where blocks are computed."""
+        """Describe the place of the computation: this process."""
         return "computing in this process"
 
     def memory_restarts(self) -> list[MemoryRestart]:

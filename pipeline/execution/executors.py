@@ -52,7 +52,7 @@ TRIED = 3
 """Values of a key that are looked at to see whether limbs depend on it: where it is wrong, work is done twice."""
 
 SECONDS = 60.0
-"""What the blocks of a task are expected to take at most, on one core and each by itself: they have the time of one."""
+"""Largest expected time of the blocks of a task [s], one by one on one core. Their time limit is that of one block."""
 
 WORTH = 0.2
 """Limbs that differ within a block, as a share of its designs, below which there is nothing to gain by other blocks."""
@@ -60,7 +60,7 @@ WORTH = 0.2
 
 @dataclass(frozen=True)
 class SharedBlocks:
-    """How many blocks a task computes, and after how many designs limbs come again (0: never)."""
+    """Number of blocks that a task computes, and number of designs after which limbs repeat (0: never)."""
 
     plan: Plan
     count: int = 1
@@ -121,7 +121,7 @@ def _lengths(axis: Axis) -> Iterator[int]:
 
 
 def _same_limbs(plan: Plan, designs: list[int]) -> bool:
-    """Whether limbs are the same for some designs."""
+    """Return whether limbs are the same for all given designs."""
     parameters = np.concatenate([plan.designs(slice(k, k + 1)) for k in designs])
     swept = [gravity for k in designs if (gravity := plan.sweep.gravities(k, k + 1)) is not None]
     gravities = np.concatenate(swept) if swept else None
@@ -173,7 +173,10 @@ def _sharing(batch: BlockBatch) -> Iterator[tuple[Callable[..., object], tuple[o
 
 
 def _computed_together(blocks: Sequence[Block], count: int) -> list[Arrays] | None:
-    """What blocks compute that differ in designs alone; None where others are among them, or where that fails."""
+    """Compute blocks together that differ in designs alone.
+
+    Return None where others are among them, or where that fails.
+    """
     if not 1 < len(blocks) == count or any(not _alike(blocks[0], block) for block in blocks):
         return None
     try:
@@ -191,7 +194,7 @@ def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
 
 
 def _alike(one: Block, other: Block) -> bool:
-    """Whether two blocks of a plan differ in nothing but their designs."""
+    """Return whether two blocks of a plan differ in nothing but their designs."""
     wanted = [(block.series, block.metrics, [t.name for t in block.trajectories]) for block in (one, other)]
     return wanted[0] == wanted[1] and np.array_equal(one.friction, other.friction)
 
@@ -235,7 +238,7 @@ class ClusterExecutor:
 
     @property
     def room(self) -> int:
-        """How many fewer are in flight than the window has room for."""
+        """Number of blocks that can be submitted now: free places of the window, times blocks of a batch."""
         with _translated_losses():
             return max(0, self.window() - len(self._tasks)) * self.batch()
 
@@ -299,7 +302,7 @@ class ClusterExecutor:
         return self._ready.popleft() if self._ready else None
 
     def _wait(self, deadline: float) -> bool:
-        """Whether a result lies ready before the deadline [s, perf_counter]."""
+        """Wait for a result and return whether one is ready before the deadline [s, perf_counter]."""
         while not self._pending.has_ready():
             if self.client.status not in ("running", "connecting"):
                 raise ClusterLostError(LOST["CancelledError"])
@@ -415,7 +418,7 @@ def threads_of(client: Client) -> int:
 
 
 def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:
-    """Whether some task belongs to the block of some key; (name-run, block) is the form of both."""
+    """Return whether any task belongs to the block of any key. Both have the form (name-run, block)."""
     wanted = {(str(key[0]).rpartition("-")[2], key[1]) for key in keys}
     return any((str(task[0]).rpartition("-")[2], task[1]) in wanted for task in tasks if isinstance(task, tuple))
 

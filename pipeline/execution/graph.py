@@ -268,7 +268,7 @@ def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
 
 
 MORE_TO_DO: ContextVar[bool] = ContextVar("MORE_TO_DO", default=False)
-"""Whether this thread goes on with another block of its task."""
+"""True if this thread goes on with another block of its task."""
 
 
 def _make_room() -> None:

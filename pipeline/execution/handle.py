@@ -22,7 +22,7 @@ HandleState = Literal["starting", "running", "finished", "failed", "cancelled"]
 
 @dataclass(frozen=True)
 class HandleStatus:
-    """How far a run is: its blocks, those done, those given up, cases that hold NaN, seconds since it began."""
+    """Progress of a run: state, counts of blocks (all, done, given up) and of cases with NaN, seconds since start."""
 
     state: HandleState = "starting"
     blocks: int = 0
@@ -88,11 +88,11 @@ class RunHandle:
             place.replace(self._repr_html_())
 
     def status(self) -> HandleStatus:
-        """How far it is, at once."""
+        """Return the progress of the run at once."""
         return replace(self._status, seconds=min(time.monotonic(), self._end) - self._start)
 
     def done(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Return whether the run has ended, in whatever way."""
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> Dataset:

@@ -51,7 +51,7 @@ class RunLoop:
     granularity: Granularity = "limb"
     timeouts: Timeouts = DEFAULTS
     stop: Callable[[], bool] = lambda: False
-    """Whether somebody in this process has asked the run to end."""
+    """Function that returns True if somebody in this process has asked the run to end."""
     blocks: Iterable[int] | None = None
     """Blocks without a receipt in the order in which they are computed; absent: that of their numbers."""
     samples: int = 0

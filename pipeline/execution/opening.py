@@ -38,7 +38,7 @@ def open(store: LocationLike, *, unfinished: bool = False) -> Dataset:
 
 
 def _asks_for_drives(dataset: Dataset) -> bool:
-    """Whether a unit depends on which joints turn and which slide."""
+    """Return whether a unit depends on the types of joints: which of them turn, and which slide."""
     return any(EITHER in variable.attrs.get("units", "") for variable in dataset.variables.values()) or any(
         {"actuator", "joint"} & {str(dim) for dim in variable.dims} for variable in dataset.data_vars.values()
     )

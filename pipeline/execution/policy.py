@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 AttemptStep = Literal["compute", "isolate"]
 FailureKind = Literal["raised", "died", "overdue"]
-"""How an attempt failed: with an exception, with its worker, or not within the time limit."""
+"""Kind of failure of an attempt: an exception, the death of its worker, or the time limit exceeded."""
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """How patient a run is.
+    """Limits of attempts and of waiting times in a run.
 
     compute, isolate: attempts of a block in each way before the next step; hopeless: blocks given up before any was
-    done, after which the run stops; block: time limit of an attempt [s]; part: of a part of a block that is isolated;
-    isolation: of all parts of a block together; quiet: time without news before the run says what it waits for;
-    patience: before it gives up.
+    done, after which the run stops; block: time limit of an attempt [s]; part: time limit of a part of a block that is
+    isolated [s]; isolation: time limit of all parts of a block together [s]; quiet: time without news before the run
+    reports what it waits for [s]; patience: time without news before the run gives up [s].
     """
 
     compute: int = 2
@@ -121,7 +121,7 @@ class Agenda:
         self.done += 1
 
     def failed(self, attempt: Attempt, failure: Failure) -> Attempt | None:
-        """What follows a failed attempt; None where the block is given up."""
+        """Add the attempt that follows a failed one and return it; None where the block is given up."""
         again = following(attempt, failure, self.timeouts)
         if again:
             self._again.append(again)
@@ -131,7 +131,7 @@ class Agenda:
 
     @property
     def hopeless(self) -> bool:
-        """Whether nothing but failures has come of the run."""
+        """Return whether the run has only failures: no block done, and too many given up (`timeouts.hopeless`)."""
         return not self.done and self.given_up >= self.timeouts.hopeless
 
 
@@ -188,7 +188,7 @@ REMEMBERED = 100
 
 
 class Pace:
-    """How long blocks take from submission to result, recently."""
+    """Recent times of blocks from submission to result."""
 
     def __init__(self) -> None:
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)
@@ -226,7 +226,7 @@ class Watchdog:
         return self._clock() - self._last
 
     def look(self) -> Alarm:
-        """What the silence means now."""
+        """Return the alarm for the time without news: hopeless, quiet or fine."""
         now = self._clock()
         if now - self._last >= self.timeouts.patience:
             return "hopeless"
@@ -269,7 +269,7 @@ MOST = 20_000
 
 @dataclass(frozen=True)
 class Worker:
-    """What a worker has: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks."""
+    """State of a worker: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks."""
 
     threads: int
     limit: int = 0

@@ -120,9 +120,9 @@ def run_into(
     listeners: Sequence[Listener] = (),
     granularity: Granularity | None = None,
 ) -> None:
-    """What `run` does into a store, without opening it: that needs Dask's arrays, whose import outlasts a small run.
+    """Run a sweep into a store as `run` does, without opening the store.
 
-    Raises as `run` does.
+    Opening it needs Dask's arrays, whose import takes longer than a small run. Raises as `run` does.
     """
     _check_granularity(granularity)
     _Task(Sweep.checked(sweep), store, as_cluster(cluster), tuple(listeners), granularity, DEFAULTS).into(store)
@@ -185,7 +185,7 @@ def _check_granularity(granularity: str | None) -> None:
 
 @dataclass(frozen=True)
 class _Task:
-    """What `run` was called with."""
+    """Arguments of a call of `run`."""
 
     sweep: Sweep
     store: LocationLike | None
@@ -197,7 +197,7 @@ class _Task:
 
     @property
     def asynchronous(self) -> bool:
-        """Whether waiting in this thread would stop the cluster."""
+        """Return whether waiting in this thread would stop the cluster."""
         return isinstance(self.cluster, UserCluster) and self.cluster.asynchronous
 
     def begin(self) -> RunHandle:
@@ -255,7 +255,7 @@ class _Task:
 
 
 def _shown(progress: bool | None) -> NotebookProgress | LineProgress | None:
-    """What shows how far a run is: below the cell of a notebook, or as lines where they are asked for."""
+    """Return the progress display: below the cell of a notebook, or as lines where they are asked for; else None."""
     if progress is False:
         return None
     if in_notebook():
@@ -270,7 +270,7 @@ def _loading(cluster: Connectable) -> str:
 
 
 def _all_see(cluster: UserCluster, folder: Path) -> bool:
-    """Whether all workers see a folder of this machine."""
+    """Return whether all workers see a folder of this machine."""
     with connect(cluster) as client:
         return client is not None and all(client.run(os.path.isdir, str(folder)).values())
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 180.0
 WAITS = "waits for its turn"
-"""How what a run prints begins while it is queued."""
+"""Beginning of the output of a run while it is queued."""
 
 POLL_SECONDS = 0.3
 _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
@@ -53,7 +53,7 @@ class SubmittedRun:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What such a process does."""
+    """Input of the process of a submitted run: sweep, store, cluster and granularity."""
 
     sweep: Sweep
     store: Location

@@ -43,14 +43,14 @@ SIMULATED, INSTANTS = 3, 100
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it: how many designs and trajectories were tried, and what failed, at places of the whole sweep."""
+    """Result of a trial: numbers of designs and trajectories tried, and failures at places of the whole sweep."""
 
     designs: int
     trajectories: int
     result: FailedSamples
 
     def problems(self, name: str, sweep: Sweep) -> Iterator[Problem]:
-        """What to say of the sweep file `name` where its motions cannot be made; nothing where nothing failed."""
+        """Yield problems of the sweep file `name` whose motions cannot be made; none if nothing failed."""
         for status in self.result.statuses:
             trajectory = sweep.trajectories[status.first[0][-1]].name
             got = f"{status.samples:,} of {self.result.samples:,} samples that were tried with {status.name}"

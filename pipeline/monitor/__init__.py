@@ -1,1 +1,1 @@
-"""What a run tells while it runs, who listens, and how it is cancelled."""
+"""Events of a run, their listeners, and cancellation."""

@@ -44,7 +44,7 @@ def request_cancel(store: LocationLike) -> None:
 
 
 def cancel_requested(store: LocationLike) -> bool:
-    """Whether somebody has asked."""
+    """Return whether somebody has asked the run to end."""
     place = locate(store)
     with refusals(place):
         return place.has(CANCEL)
@@ -251,7 +251,7 @@ def _plain(value: object) -> object:
 
 
 def _is_of(event: Event, field: Field[Any]) -> bool:
-    """Whether a field of an event holds what its annotation says: a log may come from anybody."""
+    """Return whether the value of an event field has the type of its annotation. A log may come from anybody."""
     value = getattr(event, field.name)
     return any(
         type(value) in _TYPES[name] and (name != "float" or math.isfinite(value))
@@ -327,7 +327,7 @@ def last_run(store: LocationLike) -> list[Record]:
 
 
 def has_ended(event: Event) -> bool:
-    """Whether this is the last event of a run."""
+    """Return whether this is the last event of a run."""
     return isinstance(event, Finished | Stopped)
 
 
@@ -360,7 +360,7 @@ def follow(store: LocationLike) -> Iterator[Event]:
 
 
 def _last_start(store: LocationLike) -> int:
-    """How many records precede the last run."""
+    """Return the number of records before the last run."""
     return max((number for number, record in enumerate(records(store)) if isinstance(record.event, Started)), default=0)
 
 

@@ -25,7 +25,7 @@ NOTES = 5
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     module = sys.modules.get("IPython")
     return getattr(module and module.get_ipython(), "kernel", None) is not None
 

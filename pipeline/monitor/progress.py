@@ -103,7 +103,7 @@ def clock(seconds: float) -> str:
 
 
 def headline(event: Started) -> str:
-    """What the run is going to do."""
+    """Describe the work of a run that starts: blocks, samples, blocks done before, dashboard."""
     samples = count(event.total_blocks * event.samples_per_block)
     resumed = f", {event.done_blocks} done before" if event.done_blocks else ""
     dashboard = f"; dashboard {event.dashboard}" if event.dashboard else ""
@@ -112,7 +112,7 @@ def headline(event: Started) -> str:
 
 
 def summary(event: Finished) -> str:
-    """What the run did."""
+    """Summarize a finished run: samples, time, rate, failures."""
     rate = count(event.samples / event.seconds) if event.seconds > 0 else "-"
     failed = f"; {event.failed_blocks} blocks given up" if event.failed_blocks else ""
     failed += f"; {event.failed_cases} cases hold NaN" if event.failed_cases else ""
@@ -120,7 +120,7 @@ def summary(event: Finished) -> str:
 
 
 def note(event: Event) -> str | None:
-    """What is told of an event that is out of the ordinary; None for others."""
+    """Return the message about an event that is out of the ordinary; None for others."""
     match event:
         case BlockRetried(block, "isolate", reason):
             return f"block {block} is isolated: {reason}"

@@ -34,13 +34,13 @@ class FailedStatus:
 
     @property
     def advice(self) -> str:
-        """What would help."""
+        """Advice for this status; empty if the status is unknown."""
         return ADVICE[Status[self.name]] if self.name in Status.__members__ else ""
 
 
 @dataclass(frozen=True)
 class FailedSamples:
-    """What failed in a dataset: of how many samples, by status, the most frequent first; and the dims of a case."""
+    """Failed samples of a dataset: number of all samples, failures by status (most frequent first), dims of a case."""
 
     samples: int
     statuses: tuple[FailedStatus, ...]
@@ -53,11 +53,11 @@ class FailedSamples:
 
     @property
     def all_failed(self) -> bool:
-        """Whether there is not one result."""
+        """Return whether all samples failed, so that there is not one result."""
         return self.samples > 0 and self.failed >= self.samples
 
     def lines(self) -> Iterator[str]:
-        """What a run says of it; nothing where all is well."""
+        """Yield the lines that a run prints about failed samples; nothing if none failed."""
         if not self.failed:
             return
         what = "all" if self.all_failed else f"{self.failed:,} of"
@@ -72,7 +72,10 @@ class FailedSamples:
 
 
 def none_failed(store: LocationLike) -> bool:
-    """Whether no sample of a store failed, as far as it is written; one variable is read, and xarray not needed."""
+    """Return whether no sample failed in the written part of a store.
+
+    One variable is read, and xarray is not needed.
+    """
     from storage.store import read_variable
 
     counts = read_variable(store, FAILED)

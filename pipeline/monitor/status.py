@@ -68,11 +68,11 @@ class RunStatus:
         return {**asdict(self), "remaining": self.remaining}
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """Return the HTML table that notebooks show."""
         return table("status of a run", self.rows())
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep status` prints."""
+        """Yield the rows that `limbsweep status` prints."""
         yield "state", self.state
         counts = f"{self.done:,} done, {len(self.failed):,} failed, {self.remaining:,} remaining"
         yield "blocks", f"{self.blocks:,}: {counts}"

@@ -69,14 +69,14 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the blocks of a sweep hold for some variables: those stored, and series that user metrics need."""
+    """Memory of the blocks of a sweep for some variables: stored ones, and series that user metrics need."""
 
     sweep: Sweep
     wanted: tuple[str, ...]
 
     @cached_property
     def request(self) -> Request:
-        """What a block asks of the stages of the dynamics."""
+        """Request of a block to the stages of the dynamics."""
         family = self.sweep.family
         wanted = tuple(name for name in (*self.wanted, *clean_series(self.wanted)) if name in QUANTITIES)
         limits = (margins.of_limb(self.sweep.limits, k)[0] for k in range(len(family.reference.instances)))
@@ -91,7 +91,7 @@ class Memory:
 
     @property
     def reacts(self) -> bool:
-        """Whether reactions are computed; where limbs are tasks, in tasks of their own."""
+        """Return whether reactions are computed. Where limbs are tasks, reactions have tasks of their own."""
         return bool(self.request.reactions)
 
     @cached_property
@@ -197,7 +197,7 @@ class Memory:
 
 
 def numbers(shapes: Shapes) -> int:
-    """How many numbers arrays of these shapes have."""
+    """Return the total count of numbers in arrays of these shapes."""
     return sum(map(math.prod, shapes.values()))
 
 
@@ -224,7 +224,7 @@ def stored_quantities(sweep: Sweep) -> tuple[str, ...]:
 
 
 def steady_quantities(sweep: Sweep, quantities: Iterable[str]) -> tuple[str, ...]:
-    """Those with a dim of friction that friction does not change here."""
+    """Return the quantities with a dim of friction that do not vary over the friction sets of this sweep."""
     rows = (QUANTITIES[name] for name in quantities if name in QUANTITIES)
     return tuple(row.name for row in rows if FRICTION in row.dims and not varies(row, sweep.friction.groups))
 
@@ -291,7 +291,7 @@ LITTLE = 1.0
 
 @dataclass(frozen=True)
 class Work:
-    """What decides the time of a plan; `joints` and `actuators` are those of the whole robot."""
+    """Data that decide the time of a plan; `joints` and `actuators` are counts of the whole robot."""
 
     robot: str
     joints: int
@@ -306,7 +306,7 @@ class Work:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the operations of the robot are known, not guessed from its joints."""
+        """Return whether the operations of the robot are known, not guessed from its joints."""
         return self.robot in COUNTED
 
     @property
@@ -330,7 +330,7 @@ class Work:
 
     @property
     def text(self) -> str:
-        """What `limbsweep check` says of it."""
+        """Cost estimate that `limbsweep check` prints."""
         rough = "" if self.is_counted else ", guessed from the number of joints"
         return f"about {duration(self.seconds)} of one core, to be shared by all of them{rough}"
 
@@ -375,7 +375,7 @@ class Plan:
 
     @property
     def origin(self) -> tuple[float, float, float]:
-        """Where trajectories count from, for all designs: the reference position at the fixed parameters [m]."""
+        """Origin of trajectories for all designs: the reference position at the fixed parameters [m]."""
         return self.mechanism.platform.home.position
 
     @property
@@ -436,7 +436,7 @@ class Plan:
 
     @cached_property
     def by_limb(self) -> bool:
-        """Whether limbs can be tasks of their own: not in blocks so long that what limbs hand on has no room."""
+        """Return whether limbs can be separate tasks. False if their intermediate results would not fit into memory."""
         return self._peak(by_limb=True) <= BLOCK_MEMORY
 
     @property
@@ -449,7 +449,7 @@ class Plan:
 
     @cached_property
     def memory(self) -> Memory:
-        """What the tasks of a block hold for a sample."""
+        """Memory of the tasks of a block per sample."""
         return Memory(self.sweep, (*self.layout.variables, *self.extra))
 
     @property
@@ -495,7 +495,7 @@ class Plan:
 
     @property
     def work(self) -> Work:
-        """What the time of the plan depends on."""
+        """Data that decide the time of the plan."""
         return Work(
             robot=self.sweep.robot,
             joints=sum(len(self.mechanism.limbs[each.limb].joints) for each in self.mechanism.instances),
@@ -528,11 +528,11 @@ class Plan:
         return "" if math.isinf(threads) else f"; on more than {threads:,.0f} threads one task a block"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """Return the HTML table that notebooks show."""
         return table(f"plan of a sweep of {self.sweep.robot}", self.rows())
 
     def rows(self) -> list[tuple[str, str]]:
-        """What `limbsweep check` prints."""
+        """Return the rows that `limbsweep check` prints."""
         sizes, block, limbs = self.layout.sizes, self.layout.block, len(self.limbs)
         cut = f"{block['design']} designs x {block['friction']} friction sets x {block['trajectory']} trajectories"
         tasks = f"{self.tasks_per_block} a block, one for each of {limbs} limbs{self._limb_bound}"

@@ -78,7 +78,7 @@ FORWARD, INVERSE = 4.0, 2.0
 """Operations of forward dynamics, and of what a controller needs, over those of inverse dynamics."""
 
 VARIED = {GAINS: "gain sets", STATE: "initial states"}
-"""What the axes of a simulation are called."""
+"""Labels of the axes of a simulation."""
 
 CALLS = 1e-3
 """Seconds of a step outside kernels, for all cases of a block."""
@@ -192,7 +192,7 @@ class SimulationPlan(Plan):
 
     @cached_property
     def work(self) -> SimulatedWork:
-        """What the time of the plan depends on."""
+        """Data that decide the time of the plan."""
         simulation = self.sweep.simulation
         assert simulation is not None
         chosen = simulation.simulation
@@ -213,7 +213,7 @@ class SimulationPlan(Plan):
         )
 
     def rows(self) -> list[tuple[str, str]]:
-        """What `limbsweep check` prints."""
+        """Return the rows that `limbsweep check` prints."""
         rows = dict(super().rows())
         assert self.sweep.simulation is not None
         chosen, sizes = self.sweep.simulation.simulation, self.sweep.sizes

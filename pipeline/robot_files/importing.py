@@ -354,7 +354,7 @@ def with_redundancy(robot: Robot, redundancy: Mapping[str, object]) -> Robot:
 
 
 def _plain(value: object) -> object:
-    """What is no text, number, list or mapping: of NumPy as numbers, all else as the reader refuses it."""
+    """Convert a value that JSON cannot hold: NumPy values to numbers, others to a text that the reader refuses."""
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else repr(value)
 
 

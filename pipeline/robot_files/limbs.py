@@ -430,7 +430,7 @@ class PlatformReader:
     def variants(
         self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, Expression]]
     ) -> tuple[Variant, ...]:
-        """What is different in the limbs of instances."""
+        """Return the differences between the limbs of instances: parameter values, and an axis that is mirrored."""
         names = {parameter.name for parameter in parameters} - {name for name, _ in derived}
         result = []
         for name, section in (self.file.instances or {}).items():

@@ -14,7 +14,7 @@ AMPLITUDE = 0.1
 
 
 def ratings(family: Family) -> Mapping[str, Rating]:
-    """What is known of joints by name; nothing of a robot of the catalogue."""
+    """Return the ratings of joints by name; empty for a robot of the catalogue."""
     known = family.assemble.ratings if isinstance(family.assemble, Description) else ()
     return {rating.joint: rating for rating in known}
 

@@ -284,7 +284,7 @@ class _RobotReader:
 
 
 def is_file(name: str) -> bool:
-    """Whether the name of a robot is that of a file."""
+    """Return whether the name of a robot is that of a file."""
     return name.lower().endswith((".yaml", ".yml")) or "/" in name or os.sep in name
 
 

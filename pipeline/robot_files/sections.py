@@ -268,7 +268,7 @@ class TaskSection(Section):
 
 
 class RedundancySection(Section):
-    """What becomes of joints that the coordinates of a platform leave free."""
+    """Resolution of redundancy: the motion of joints that the coordinates of a platform leave free."""
 
     joints: Annotated[tuple[Label, ...], Field(min_length=1, max_length=MAX_LINKS)] = Field(
         description="as many joints as are free, such as `limb1.3`; with no `posture` or `tasks` their motion is given"
@@ -318,7 +318,7 @@ class PlatformSection(Section):
 
 
 class RatingSection(Section):
-    """What is known of a joint; it changes no result by itself."""
+    """Rated limits and friction of a joint. They change no result by themselves."""
 
     position: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="least and greatest position [rad or m]"
@@ -360,7 +360,7 @@ class RobotFile(Section):
 
 
 class LoopsFile(Section):
-    """What a URDF file cannot say: the joints that close loops, and which joints are driven."""
+    """Data that a URDF file cannot hold: the joints that close loops, and the driven joints."""
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
     loops: Annotated[tuple[ClosureSection, ...], Field(max_length=MAX_LINKS)] = Field(

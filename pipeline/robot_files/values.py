@@ -182,7 +182,7 @@ def check_solvable(report: Report, description: Description) -> None:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """What was got, what was expected, and advice, of the text of an error."""
+    """Split the text of an error into the value that was got, the expected value, and advice."""
     said, _, hint = text.partition("; ")
     _, result, got = said.partition(": ")
     got = (got if result else said).removeprefix("got ")

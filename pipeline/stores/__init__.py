@@ -1,1 +1,1 @@
-"""What is done with a store besides running it: info, verify, repair, append, export."""
+"""Operations on a store besides running it: info, verify, repair, append, export."""

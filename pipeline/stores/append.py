@@ -75,7 +75,7 @@ def append_to(
     listeners: Sequence[Listener] = (),
     granularity: Granularity | None = None,
 ) -> None:
-    """What `append` does, without opening the store. Raises as it does."""
+    """Append a sweep to a store as `append` does, without opening the store. Raises as `append` does."""
     place = locate(store)
     with coordinator_lock(place):
         if is_growing(place) and Manifest.load(Growing(place)).state == "finished":

@@ -130,7 +130,7 @@ def _text(value: object) -> str:
 
 
 def _flags(codes: DataArray) -> Iterator[tuple[str, ...]]:
-    """How often each code occurs, for those that do."""
+    """Yield each code that occurs with its number of occurrences."""
     import xarray
 
     counts = xarray.Dataset({meaning: (codes == value).sum() for value, meaning in meanings(codes).items()})

@@ -84,7 +84,10 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
 
 
 def _same_metadata(stored: bytes, derived: bytes) -> bool:
-    """Whether metadata say the same of values, but for codes of a status that the store's version did not have yet."""
+    """Return whether metadata describe values in the same way.
+
+    Codes of a status that the store's version did not have yet make no difference.
+    """
     before = parse_json(stored)
     return _said(before) == _said(_with_flags_of(before, parse_json(derived)))
 
@@ -103,7 +106,10 @@ def _with_flags_of(before: Mapping[str, Any], described: dict[str, Any]) -> dict
 
 
 def _said(described: Mapping[str, Any]) -> list[Any]:
-    """What metadata of an array or group say of values, whatever the spelling of codecs in a version of Zarr."""
+    """Return the entries in the metadata of an array or group that describe values.
+
+    Codecs are left out, because versions of Zarr spell them differently.
+    """
     arrays = described.get("consolidated_metadata", {}).get("metadata", {})
     own = [described.get(key) for key in ("attributes", "shape", "data_type", "fill_value", "dimension_names")]
     return [*own, {name: _said(array) for name, array in arrays.items()}]
@@ -138,7 +144,7 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
 
 
 def _damage(place: Location) -> str | None:
-    """What is wrong with the manifest. Raises StoreError for what is no store."""
+    """Return the problem of the manifest; None for a sound one. Raises StoreError if the place is no store."""
     try:
         Manifest.load(place)
     except StoreError as error:
@@ -172,7 +178,7 @@ def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:
 
 
 def _hashing(place: Location, generation: int) -> Hashing:
-    """How the receipts in a ledger hash; stores of older formats have CRC-32C."""
+    """Return the hash function of the receipts in a ledger. Stores of older formats have CRC-32C."""
     sums = (
         receipt.checksums.values()
         for receipt in receipts(place.journal(generation_name(generation)))
@@ -182,6 +188,6 @@ def _hashing(place: Location, generation: int) -> Hashing:
 
 
 def _generation(place: Location) -> int:
-    """How often the store was made larger, by the name of its ledger."""
+    """Return the generation of the store by the name of its ledger: 1, plus one each time that it was made larger."""
     names = (re.match(rf"{LEDGER}(?:-([0-9]+))?[./]", key) for key in place.keys(""))
     return max((int(name[1] or 1) for name in names if name), default=1)

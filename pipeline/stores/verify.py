@@ -39,11 +39,11 @@ from storage.signature import SIGNATURE, signature_problem
 
 @dataclass(frozen=True)
 class Verification:
-    """What was looked at in a store, and what is wrong with it.
+    """Result of a verification of a store: the extent of the check, and the findings.
 
-    `recomputed` are blocks that were computed again, chosen with `seed`; `repaired` those that a repair has computed,
-    after which `findings` are those that are left; `restored` are files of metadata that it has made again; `foreign`
-    are files in it that are none of its own, which is no damage: nothing reads them.
+    `recomputed`: blocks that were computed again, chosen with `seed`. `repaired`: blocks that a repair has computed;
+    `findings` are then the ones that remain. `restored`: files of metadata that the repair has made again. `foreign`:
+    files in the store that do not belong to it. They are no damage, because nothing reads them.
     """
 
     store: str
@@ -58,15 +58,15 @@ class Verification:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Return whether there are no findings."""
         return not self.findings
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """Return the HTML table that notebooks show."""
         return table(f"verification of {self.store}", self.rows())
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """What `limbsweep verify` prints."""
+        """Yield the rows that `limbsweep verify` prints."""
         yield "blocks", f"{self.blocks:,} read, {size(self.bytes)} before compression"
         if self.recomputed:
             yield "computed again", f"{len(self.recomputed):,} blocks, seed {self.seed}"

@@ -24,7 +24,7 @@ Sets = TypeVar("Sets", DesignAxis, FrictionAxis)
 
 @dataclass(frozen=True)
 class Swept:
-    """What a subset is a part of: designs and friction sets, None where they are not sound, and trajectories."""
+    """Axes that a subset is taken from: designs and friction sets (None where not sound), and trajectories."""
 
     design: DesignAxis | None
     friction: FrictionAxis | None

@@ -42,7 +42,7 @@ class FrictionAxis:
         return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((stop - start, 0))
 
     def describe(self) -> dict[str, Any]:
-        """What defines the sets, in types of JSON."""
+        """Describe the friction sets in types of JSON."""
         groups = [
             {"name": group.name, "law": group.law, "load": group.load, "joints": list(joints)}
             for group, joints in zip(self.groups, self.joints, strict=True)

@@ -10,7 +10,7 @@ LARGEST = 1e6
 """Size of a component of gravity [m/s^2]."""
 
 GRAVITY = ("gravity_x", "gravity_y", "gravity_z")
-"""What the components of gravity are called as parameters of designs."""
+"""Names of the components of gravity as parameters of designs."""
 
 
 def gravity_parameters(gravity: Sequence[float]) -> dict[str, Parameter]:

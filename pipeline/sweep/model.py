@@ -62,7 +62,7 @@ class Sweep(HasSections):
     """Content of all other sections by key; the attributes below have the values of some."""
     text: str
     name: str = "sweep"
-    """What messages call the file. Not part of the content."""
+    """Name of the file in messages. Not part of the content."""
     warnings: tuple[Problem, ...] = ()
     description: Description | None = None
     """The robot where it is none of the catalogue."""
@@ -96,7 +96,7 @@ class Sweep(HasSections):
         return f"Sweep({self.robot}: {', '.join(f'{size:,} {dim}' for dim, size in self.sizes.items())})"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: axes, parameters, what is stored."""
+        """Return the HTML table that notebooks show: axes, parameters, outputs and metrics."""
         rows = [
             *((dim, f"{size:,}") for dim, size in self.sizes.items()),
             ("swept", ", ".join(self.swept) or "nothing"),
@@ -203,7 +203,7 @@ class Sweep(HasSections):
 
     @cached_property
     def canonical(self) -> dict[str, Any]:
-        """What the sweep means, in types of JSON: resolved, in SI, without comments or spelling."""
+        """Content of the sweep in types of JSON: resolved, in SI, without comments or spelling."""
         swept = set(self.design.names)
         metrics = {metric.name: metric.describe() for metric in self.user_metrics}
         core = {

@@ -36,7 +36,7 @@ OF_SOURCE: Mapping[Need, str] = {
 
 @dataclass(frozen=True)
 class MotionSource:
-    """Where the motion of a sweep comes from, as far as quantities need it: given, or simulated in some way."""
+    """Source of the motion of a sweep, as far as quantities need it: given, or simulated in some way."""
 
     simulated: bool = False
     controller: bool = False

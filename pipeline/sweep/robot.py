@@ -124,7 +124,7 @@ def read_designs(
 
 
 def _axis_path(path: KeyPath, design: AxesSection | None, name: str) -> KeyPath:
-    """Where a parameter is swept, or the section where it is a column of a file."""
+    """Return the path of a swept parameter, or of the section if the parameter is a column of a file."""
     for key, part in (("grid", design and design.grid), ("list", design and design.listed)):
         if part and name in part:
             return (*path, key, name)

@@ -53,7 +53,7 @@ ColumnOrList = Annotated[ColumnSection, BeforeValidator(_bare_list, json_schema_
 
 
 class BoundsSection(Section):
-    """Where a sampled parameter lies, both ends included."""
+    """Range of a sampled parameter, both ends included."""
 
     low: Number = Field(description="least value")
     high: Number = Field(description="greatest value")
@@ -136,7 +136,7 @@ class JointSection(Section):
 
 
 class ActuatorSection(Section):
-    """What some actuators can give."""
+    """Capacity of some actuators: largest force, velocity, power and other limits."""
 
     force: Positive | None = Field(default=None, description="largest size of force or torque [N or N m]")
     velocity: Positive | None = Field(default=None, description="largest size of the velocity [m/s or rad/s]")
@@ -163,7 +163,7 @@ class LimitSection(Section):
 
 
 class RobotSection(Section):
-    """What one of several robots has of its own, instead of the sections of these names at the top."""
+    """Sections of one of several robots. They replace the sections of these names at the top."""
 
     parameters: dict[Text, Number] | None = Field(default=None, description="fixed parameters of this robot")
     design: AxesSection | None = Field(default=None, description="designs of this robot")

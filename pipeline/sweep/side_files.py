@@ -31,10 +31,10 @@ class FileSource(Protocol):
         """The folder that takes the place of the sweep's own."""
 
     def holds(self, name: str) -> bool:
-        """Whether a sweep may name this file."""
+        """Return whether a sweep may name this file."""
 
     def shown(self, name: str) -> str:
-        """What messages call a file."""
+        """Return the name of a file in messages."""
 
     def read(self, name: str, limit: int) -> bytes:
         """The content of a file of at most `limit` bytes. Raises InputError."""
@@ -55,7 +55,7 @@ class Folder:
         return self.path
 
     def holds(self, name: str) -> bool:
-        """Whether a name stays in the folder, links followed."""
+        """Return whether a name stays in the folder, links followed."""
         root = self.path.resolve()
         try:
             return "\0" not in name and (root / name).resolve().is_relative_to(root)
@@ -93,11 +93,11 @@ class StoredFiles:
         return name in self.attributes.get(sources.ATTRIBUTE, {})
 
     def holds(self, name: str) -> bool:
-        """Whether the store or the folder may have the file; stores of older versions have none."""
+        """Return whether the store or the folder may have the file. Stores of older versions have no files."""
         return self.keeps(name) or self.folder.holds(name)
 
     def shown(self, name: str) -> str:
-        """What messages call a file."""
+        """Return the name of a file in messages."""
         return sources.read(self.place, self.attributes, name)[0] if self.keeps(name) else self.folder.shown(name)
 
     def read(self, name: str, limit: int) -> bytes:
@@ -163,7 +163,7 @@ class MemoryFiles:
         return self.folder.path
 
     def holds(self, name: str) -> bool:
-        """Whether there is such a file, here or in the folder."""
+        """Return whether there is such a file, here or in the folder."""
         return self.keeps(name) or self.folder.holds(name)
 
     def keeps(self, name: str) -> bool:

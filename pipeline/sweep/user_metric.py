@@ -23,7 +23,7 @@ class PreparedMetric:
 
     @property
     def per_actuator(self) -> bool:
-        """Whether it has a number for each actuator."""
+        """Return whether the metric has a number for each actuator."""
         return "actuator" in self.variable.dims
 
     def describe(self) -> dict[str, Any]:

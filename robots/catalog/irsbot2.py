@@ -31,7 +31,7 @@ NOTHING = geometry.point(0.0)
 
 
 def _drop(p: Mapping[str, Number]) -> tuple[Number, Number]:
-    """How far the platform's joints are inside of the elbow's, and below them, at the reference pose."""
+    """Return the inward and the downward offset of the platform's joints from the elbow's, at the reference pose."""
     inward = p["base_radius"] + p["upper_arm"] - p["platform_radius"]
     across = p["elbow_half_width"] - p["platform_half_width"]
     return inward, sqrt(p["rod_length"] * p["rod_length"] - across * across - inward * inward)

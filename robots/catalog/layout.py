@@ -130,7 +130,10 @@ Pair = tuple[Number, Number]
 
 
 def bent(lengths: Pair, end: Pair) -> Pair:
-    """Where two rods of these lengths meet, from the origin to an end (across, up): to the left of the line between."""
+    """Compute the point where two rods of these lengths meet, one from the origin and one from the point `end`.
+
+    Coordinates are (across, up). Of the two points it is the one to the left of the line from the origin to `end`.
+    """
     (near, far), (across, up) = lengths, end
     square = across * across + up * up
     along = (near * near - far * far + square) / (2.0 * square)

@@ -1,1 +1,1 @@
-"""What criteria of design take beside a robot and its motion: elasticity and errors of parts, capsules around links."""
+"""Inputs of design criteria besides a robot and its motion: elasticity and errors of parts, capsules around links."""

@@ -1,6 +1,6 @@
-"""How the parts of a robot give way: actuators as springs, joints and links by compliances. Plain data, all in SI.
+"""Elasticity of the parts of a robot: actuators as springs, joints and links by compliances. Plain data, all in SI.
 
-A part that is not named is rigid. The mathematics, and where the beams of a link are, is in `tasks.features`.
+A part that is not named is rigid. The mathematics, and the places of the beams of a link, are in `tasks.features`.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class Elasticity:
 
     @property
     def actuators_alone(self) -> bool:
-        """Whether all else is rigid."""
+        """Return whether only the actuators are elastic, so that all joints and links are rigid."""
         return not self.joints and not self.links
 
 

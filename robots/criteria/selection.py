@@ -17,12 +17,12 @@ class SeriesSelection:
     links: tuple[tuple[str, Place], ...] = ()
     series: tuple[str, ...] = ()
     deviations: tuple[tuple[str, Place], ...] = ()
-    """Those of the state whose rows are stored; their limb does not count."""
+    """Deviations of the state whose rows are stored. The limb of each place is ignored."""
     freedoms: tuple[tuple[str, Place], ...] = ()
-    """Those whose entries, rows and columns are stored; their limb does not count."""
+    """Freedoms whose entries, rows and columns are stored. The limb of each place is ignored."""
 
     def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
-        """Those of a dim of `robots.quantities.PLACED`."""
+        """Return the selected names and places of a dim of `robots.quantities.PLACED`."""
         chosen = {"joint": self.joints, "link": self.links, "deviation": self.deviations}
         return chosen.get(dim, self.freedoms)
 

@@ -54,10 +54,11 @@ class Expression:
             return _compiled(self.text, self.functions)(values)
 
     def margin(self, values: Values) -> Number:
-        """How far a condition is from its edge, from -1 to 1: above 0 where it holds, NaN where a number is undefined.
+        """Compute the normalized margin of a condition, from -1 to 1.
 
-        A comparison counts by the difference of its sides over the sum of their sizes, `and` is the least, `or` the
-        largest.
+        The margin is above 0 where the condition holds, and NaN where a number is undefined. The margin of a
+        comparison is the difference of its sides over the sum of their sizes. `and` takes the least margin, `or`
+        the largest.
         """
         with np.errstate(all="ignore"):
             return _compiled(self.text, self.functions, margins=self.kind == "condition")(values)

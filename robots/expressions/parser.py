@@ -89,7 +89,7 @@ class Part:
 
 
 def alphabet(functions: Functions = EXACT) -> str:
-    """What an expression may be made of, in words."""
+    """Describe the elements that an expression may contain."""
     return ", ".join((_ALPHABET, *functions))
 
 
@@ -146,7 +146,7 @@ class _Translator:
     operations: Mapping[str, Callable[..., Number]]
 
     def part(self, node: ast.expr) -> Part:
-        """What a node means."""
+        """Translate a syntax node into a subexpression."""
         token = self.tokens[_first(node)]
         match node:
             case ast.Constant() if math.isfinite(number := float(token.text)):
@@ -227,7 +227,7 @@ def _unexpected(token: Token, expected: str, hint: str = "") -> ExpressionError:
 
 
 def _parsed(tokens: Sequence[Token]) -> ast.expr | None:
-    """What Python reads in tokens and the parentheses that they leave open; None where it is no expression of ours."""
+    """Parse tokens with Python's parser, after closing their open parentheses; None if the syntax is not allowed."""
     spellings = [{"number": "0", "name": "x"}.get(token.kind, token.text) for token in tokens]
     text = "".join(spelling.ljust(_WIDTH) for spelling in (*spellings, *")" * _missing(tokens)))
     try:
@@ -238,7 +238,10 @@ def _parsed(tokens: Sequence[Token]) -> ast.expr | None:
 
 
 def _is_ours(node: ast.AST, text: str) -> bool:
-    """Whether a node may be in an expression. A call begins with a bare name, and no argument of it is left out."""
+    """Return whether a node is allowed in an expression.
+
+    A call must begin with a bare name, and none of its arguments may be missing.
+    """
     if isinstance(node, ast.Call):
         is_named = isinstance(node.func, ast.Name) and node.func.col_offset == node.col_offset
         return is_named and not text[: node.end_col_offset].rstrip(") ").endswith(("(", ","))
@@ -254,12 +257,12 @@ def _misplaced(tokens: Sequence[Token]) -> ExpressionError:
 
 
 def _can_go_on(tokens: Sequence[Token]) -> bool:
-    """Whether an expression can start with these tokens: they are one, or an operand makes them one."""
+    """Return whether an expression can start with these tokens, complete as they are or after one more operand."""
     return any(_parsed([*tokens, *operand]) is not None for operand in ((), (Token("number", "0", 0),)))
 
 
 def _missing(tokens: Sequence[Token]) -> int:
-    """How many parentheses are to be closed."""
+    """Count the parentheses that are still open."""
     return sum((token.text == "(") - (token.text == ")") for token in tokens)
 
 
@@ -320,7 +323,7 @@ _APPLY: dict[str, Callable[..., Number]] = {
 
 
 def _room(low: Number, high: Number) -> Number:
-    """How far a number is below another, in units of both: from -1 to 1, 0 where they are equal."""
+    """Compute the difference `high` - `low` over the sum of both sizes: from -1 to 1, 0 where they are equal."""
     size = np.abs(low) + np.abs(high)
     return np.where(size > 0.0, (high - low) / np.where(size > 0.0, size, 1.0), size * 0.0)
 
@@ -336,4 +339,4 @@ _MARGINS: dict[str, Callable[..., Number]] = {
     "or": np.fmax,
     "not": np.negative,
 }
-"""What conditions are as margins: above 0 where they hold, below where they do not, 0 at the edge."""
+"""Operations that compute margins of conditions: above 0 where they hold, below 0 where not, 0 at the edge."""

@@ -26,7 +26,7 @@ STEPS, SHIFT, SPREAD = 300, 1e-6, 0.05
 ASSEMBLED = 1e-9
 """Residuals [m, or cosine] of loops that count as closed."""
 ASIDE = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4)
-"""How far other guesses are from rough positions [rad or m]."""
+"""Distances of further initial guesses from the rough positions [rad or m]."""
 PATIENCE = 20
 """Steps from other guesses without gaining a thousandth, after which they lead nowhere."""
 RANK = 1e-8
@@ -58,7 +58,10 @@ class Setting:
         return at
 
     def residual(self, values: np.ndarray) -> np.ndarray:
-        """How far every condition of every cut joint is from closed."""
+        """Compute the residuals of all conditions of all cut joints.
+
+        With `counted` the residuals of the couplings follow, with `towards` those of the directions of shared axes.
+        """
         at = self.poses(values)
         kept = list[float]()
         for entry in self.limb.couplings if self.counted else ():
@@ -68,7 +71,10 @@ class Setting:
         return np.array([*(x for cut in self.limb.cuts for x in conditions(cut, at)), *kept])
 
     def facing(self, values: np.ndarray) -> bool:
-        """Whether axes that both ends of a cut joint share point the same way: conditions leave that open."""
+        """Return whether the axes that both ends of a cut joint share point the same way.
+
+        The conditions of a cut joint do not decide this.
+        """
         return all(cosine > 0.0 for cosine in self._shared(self.poses(values)))
 
     def _shared(self, at: Mapping[int, Pose]) -> Iterator[float]:
@@ -93,7 +99,7 @@ class Setting:
 
 
 def conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
-    """How far each condition of a cut joint is from closed [m, or cosine]."""
+    """Yield the residual of each condition of a cut joint [m, or cosine]."""
     (r_a, p_a), (r_b, p_b) = joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
     kind, gap = JOINT_KINDS[cut.kind], r_a.T @ (p_b - p_a)
     yield from (float(gap[axis]) for axis in (X, Y, Z) if axis not in kind.sliding)

@@ -1,7 +1,7 @@
-"""What makes no sense in a mechanism, in numbers: findings with the path of keys in a robot file where they belong.
+"""Numerical checks of a mechanism: findings, each with the path of the keys in a robot file that it concerns.
 
-Shapes, names and kinds are settled before. Here are inertias of no body, frames that are no rotations, sizes that look
-like millimetres, and loops that are open at the reference pose.
+Shapes, names and kinds are checked earlier. The checks here find inertias that no body can have, frames that are no
+rotations, sizes that look like millimetres, and loops that are open at the reference pose.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]
 
 
 def _drive(drive: Drive, path: Path) -> Iterator[Finding]:
-    """What makes no sense in rotors and motors."""
+    """Yield findings about impossible values of rotors and motors."""
     for k, spin in enumerate(drive.spins):
         place = (*path, "spins", k)
         if abs(math.hypot(*spin.axis) - 1.0) > TOLERANCE:
@@ -121,7 +121,7 @@ def _drive(drive: Drive, path: Path) -> Iterator[Finding]:
 
 
 def is_loose(limb: Limb, index: int) -> bool:
-    """Whether nothing is joined to a link that has no inertia and moves none."""
+    """Return whether a link has neither inertia nor armature, and no joint connects another body to it."""
     link = limb.links[index]
     joined_on = {each.parent for each in limb.links} | {body for cut in limb.cuts for body in (cut.a, cut.b)}
     numbers = (link.inertia.mass, link.armature, *(x for row in link.inertia.tensor for x in row))
@@ -129,7 +129,7 @@ def is_loose(limb: Limb, index: int) -> bool:
 
 
 def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
-    """What makes no sense in the inertia of a body."""
+    """Yield findings about an inertia that no body can have."""
     mass = inertia.mass
     if not 0 <= mass <= HEAVIEST:
         hint = "Masses are in kg." if mass > 0 else "A body without mass has 0."
@@ -195,7 +195,7 @@ def poses_at(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:
 
 
 def _open(closure: Closure, at: dict[int, Pose]) -> str:
-    """How far a closure is open, in words; nothing where it is closed."""
+    """Describe the gap or the angle by which a closure is open; an empty text where it is closed."""
     (r_a, p_a), (r_b, p_b) = joined(at[closure.a], closure.frame_a), joined(at[closure.b], closure.frame_b)
     gap = p_b - p_a
     for freedom in closure.joint_kind.freedoms:
@@ -209,9 +209,9 @@ def _open(closure: Closure, at: dict[int, Pose]) -> str:
 
 
 def _turned(closure: Closure, a: np.ndarray, b: np.ndarray) -> float:
-    """How far the axes of both sides (3, 3) are from where the joint holds them [rad]; half a turn where they oppose.
+    """Compute the angular error of a closure from the axes (3, 3) of both sides [rad].
 
-    The angle of a screw is zero where it has not slid.
+    The error is half a turn where the axes oppose. The angle of a screw is zero where it has not slid.
     """
     turning = [each.axis for each in closure.joint_kind.freedoms if each.turns and not each.slides]
     if len(turning) == 3:

@@ -119,7 +119,7 @@ MIRRORS = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Variant:
-    """What is different in a limb of the robot: values of parameters by name, and an axis whose sign is changed."""
+    """Differences of one limb from its template: values of parameters by name, and an axis whose sign is changed."""
 
     values: tuple[tuple[str, Late], ...] = ()
     mirror: str | None = None
@@ -205,7 +205,7 @@ BackTurn = Callable[[int, Frame], Frame]
 
 
 def is_oblique(axis: Vector) -> bool:
-    """Whether an axis is none of the coordinate axes with sign; an expression is not known to be one."""
+    """Return whether an axis is none of the signed coordinate axes. An expression counts as oblique."""
     return not all(isinstance(x, float) for x in axis) or sorted(map(abs, axis)) != [0.0, 0.0, 1.0]
 
 
@@ -288,16 +288,16 @@ _OPTIONAL = {"ratings", "massless", "reference", "platform", "joined", "variants
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What a robot file says.
+    """Content of a robot file.
 
-    `derived` are named values that expressions of the template may use, each of parameters and those before it;
-    `reference` has positions of joints from which they count, found by `robots.formats.assembly` where loops are open.
-    `template` is a mechanism with late values (`robots.formats.description`) in place of numbers. `ratings` are what is
-    known of joints beside it, `massless` names bodies that end the tree and are meant to have no inertia. With a
-    `platform` whose coordinates follow, the template has limbs and instances alone, and `joined` says which of its
-    bodies each instance joins. `variants`, one for each instance where there are any, say what is different in its
-    limb; `standing` likewise on which carrier of the platform it is mounted. Two descriptions are equal where they say
-    the same.
+    `derived` are named values that expressions of the template may use, each computed from parameters and the
+    values before it. `reference` has positions of joints from which they count, found by `robots.formats.assembly`
+    where loops are open. `template` is a mechanism with late values (`robots.formats.description`) in place of
+    numbers. `ratings` are further data of joints, `massless` names bodies that end the tree and are meant to have
+    no inertia. With a `platform` whose coordinates follow, the template has limbs and instances alone, and `joined`
+    gives the platform body that each instance joins. `variants`, one for each instance where there are any, are the
+    differences of its limb; `standing` likewise is the carrier of the platform on which the limb is mounted. Two
+    descriptions are equal where their content is the same.
     """
 
     name: str
@@ -316,12 +316,12 @@ class Description:
 
     @property
     def in_file(self) -> Description | None:
-        """What stands in a robot file, where a sweep says more of the robot than that; None for no file."""
+        """Description as it stands in the robot file, without additions of a sweep; None for a robot without file."""
         return self
 
     @property
     def written(self) -> bool:
-        """Whether a robot file can say all of it."""
+        """Return whether a robot file can hold the whole description."""
         return type(self) is Description
 
     @cached_property
@@ -364,7 +364,7 @@ class Description:
         return expanded(self.template, self.variants, lambda changed: self.known({**values, **changed}))
 
     def known(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
-        """What expressions may use: constants, values of the parameters, and what is derived from them."""
+        """Return the values that expressions may use: constants, parameters, and the values derived from them."""
         known = {**CONSTANTS, **values}
         for name, expression in self.derived:
             known[name] = fill(expression, known)

@@ -15,9 +15,12 @@ KINDS = (
     "armature", "constraints", "damping", "flexible", "fluid", "gravity", "kinematic", "plugins", "springs", "static",
     "tendons",
 )  # fmt: skip
-"""What may be left out: rotors of ball joints; constraints beside joints; damping of whole bodies; flexible bodies;
-forces of a fluid; weight that is taken away or compensated; bodies that forces do not move; forces of plugins; springs;
-models that stand still; tendons with springs, friction or inertia."""
+"""Kinds of effects that may be left out.
+
+Rotors of ball joints; constraints beside joints; damping of whole bodies; flexible bodies; forces of a fluid;
+weight that is taken away or compensated; bodies that forces do not move; forces of plugins; springs; models that
+stand still; tendons with springs, friction or inertia.
+"""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ REFUSED: Mapping[str, str] = {
     "fluid": "option for a fluid with density or viscosity",
     "armature": "rotors of ball joints",
 }
-"""What is refused of a model, by its kind in `robots.formats.effects`."""
+"""Descriptions of the elements of a model that are refused, by their kind in `robots.formats.effects`."""
 
 
 @dataclass
@@ -121,7 +121,7 @@ def read_tree(
 
 
 def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:
-    """Where elements with a name are, by tag and name."""
+    """Yield tag, name and line of each element that has a name."""
     if "name" in element.attributes:
         yield (element.tag, element.attributes["name"]), element.line
     for child in element.children:
@@ -161,7 +161,7 @@ def _body(reading: _Reading, body: int) -> None:
 
 
 def _held(reading: _Reading, joint: int, body: str) -> bool:
-    """Whether a joint is a free one whose body stands still."""
+    """Return whether a joint is a free joint whose body stands still; warn about such a joint."""
     if int(reading.model.jnt_type[joint]) != FREE or reading.base == "floating":
         return False
     hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
@@ -170,7 +170,7 @@ def _held(reading: _Reading, joint: int, body: str) -> bool:
 
 
 def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
-    """Where the frame of a body is, beyond one of its joints."""
+    """Add one joint of a body to the tree, and return the frame of the body beyond this joint."""
     model, growing = reading.model, reading.growing
     name, kind = reading.name("joint", joint), int(model.jnt_type[joint])
     growing.lines[name] = (reading.lines.get(("joint", name), 0), f"joint {name}")
@@ -203,7 +203,7 @@ def _joined(reading: _Reading, at: Place, joint: int, body: str) -> Place:
 
 
 def _rotor(reading: _Reading, joint: int) -> float:
-    """What rotors of actuators add to the armature of a joint."""
+    """Compute the armature that rotors of actuators add to that of a joint."""
     model, total = reading.model, 0.0
     for k in _actuators(reading, joint):
         total += (
@@ -247,7 +247,7 @@ def _equalities(reading: _Reading, kind: int) -> Iterator[int]:
 
 
 def _offset(reading: _Reading, joint: int) -> float:
-    """How far a joint that follows another is from its zero where that one is at zero."""
+    """Return the position of a follower joint where its leading joint is at zero."""
     for k in _equalities(reading, JOINT):
         if int(reading.model.eq_obj1id[k]) == joint:
             return float(reading.model.eq_data[k][0])
@@ -312,7 +312,10 @@ def _driven(reading: _Reading, followers: list[str]) -> Iterator[str]:
 
 
 def _effects(reading: _Reading) -> Iterator[effects.Found]:
-    """What changes dynamics and is no part of a robot here; a constraint that is not active changes nothing."""
+    """Yield effects that change the dynamics and that no robot here can have.
+
+    A constraint that is not active changes nothing.
+    """
     model, opt = reading.model, reading.model.opt
 
     def count(size: int, *columns: Any) -> int:

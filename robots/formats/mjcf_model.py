@@ -55,7 +55,7 @@ class Files(Protocol):
 
 @dataclass
 class _Named:
-    """What has been found in the files of a model."""
+    """Files, folders and number of elements found in the files of a model."""
 
     files: Files
     base: str

@@ -1,8 +1,8 @@
-"""What the platform of a robot can do at its reference pose, by the velocities of all joints and bodies there.
+"""Mobility of the platform of a robot at its reference pose, from the velocities of all joints and bodies there.
 
-A velocity of the mechanism is a rate of every joint of the limbs, and the twist of the platform; every closure takes
-some away. What is left has to hold the declared mobility, and nothing of it where all actuators are held. What turns
-without harm, a rod between two balls or a platform on a single hinge, is not asked for.
+A velocity of the mechanism is a rate of every joint of the limbs, and the twist of the platform; every closure
+constrains it. The remaining velocities have to contain the declared mobility, and none of it where all actuators
+are held. Harmless rotations, of a rod between two balls or a platform on a single hinge, are not checked.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _check_coordinates(mechanism: Mechanism) -> Iterator[Finding]:
 
 
 def _allows(free: Array, component: int) -> bool:
-    """Whether a twist along one component is among those that are left, (motions, 6)."""
+    """Return whether the remaining motions (motions, 6) contain a twist along one component."""
     if not len(free):
         return False
     unit = np.eye(len(TWIST))[component]

@@ -1,7 +1,7 @@
-"""What a file says of joints that the mechanism has no place for: ranges, speeds, forces and friction.
+"""Ratings of joints in a file, for which the mechanism has no place: ranges, speeds, forces and friction.
 
-A robot file keeps them under `ratings`; the first sweep of the robot takes them as its limits and its friction. They do
-not change any result by themselves.
+A robot file keeps them under `ratings`; the first sweep of the robot takes them as its limits and its friction.
+They do not change any result by themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from robots import joint_kinds
 
 NUMBERS = ("low", "high", "velocity", "force", "viscous", "coulomb")
-"""What a rating may say, in order."""
+"""Names of the numbers of a rating, in order."""
 
 
 @dataclass(frozen=True)
@@ -48,5 +48,5 @@ class Rating:
 
 
 def known(ratings: Iterable[Rating]) -> tuple[Rating, ...]:
-    """Those that say something."""
+    """Return the ratings that have at least one number."""
     return tuple(entry for entry in ratings if entry.says)

@@ -35,10 +35,10 @@ Place = tuple[int, Pose]
 """A frame: the index of its body, or BASE, and its pose there."""
 
 Base = Literal["fixed", "floating"]
-"""What the root link does: it stands still, or floats, on six joints whose positions and forces are those of a base."""
+"""Support of the root link: fixed, or floating on six joints whose positions and forces are those of a base."""
 
 Inertias = Literal["checked", "repaired", "as they are"]
-"""What becomes of inertias that no body has: problems, repairs with warnings, or nothing."""
+"""Treatment of inertias that no body has: report as problems, repair with warnings, or leave unchanged."""
 
 RESERVED = ("base", "platform")
 """Names that no body of a robot file may have."""
@@ -215,7 +215,7 @@ class GrowingTree:
             self.links[body] = replace(link, inertia=inertia) if bare else _heavier(link, inertia)
 
     def problems(self, mechanism: Mechanism) -> Iterator[FormatError]:
-        """What makes no sense in the mechanism, at lines of the file."""
+        """Yield the problems of the mechanism, each at its line of the file."""
         (limb,) = mechanism.limbs
         for finding in checks.check(mechanism, massless=[link.body for link in limb.links]):
             link = limb.links[int(finding.path[3])] if finding.path[2:3] == ("links",) else limb.links[0]

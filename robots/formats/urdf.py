@@ -168,7 +168,7 @@ def _tree(
 def _joined(
     file: UrdfFile, growing: GrowingTree, joint: UrdfJoint, couplings: dict[str, tuple[str, float, float]]
 ) -> Place:
-    """Where the frame of the child of a joint is."""
+    """Add a joint to the tree unless it is fixed, and return the frame of its child."""
     body, pose = growing.bodies[joint.parent]
     at = body, compose(pose, _pose(joint.origin))
     if joint.kind == FIXED:

@@ -67,7 +67,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Gear:
-    """What moves a joint: inertia of the rotor [kg m^2 or kg], and turns of it per unit of the joint's variable."""
+    """Gear of a joint: inertia of the rotor [kg m^2 or kg], and its turns per unit of the joint's variable."""
 
     rotor: float | None = None
     ratio: float | None = None
@@ -96,7 +96,7 @@ class UrdfJoint:
 
 @dataclass
 class UrdfFile:
-    """What a file says, and the problems found in it; warnings are told and change nothing."""
+    """Content of a file, and the problems found in it. Warnings are reported and change nothing."""
 
     name: str = ""
     links: dict[str, UrdfLink] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class _Reader:
         self.file.refuse(at.line, self.place, got, expected, hint)
 
     def named(self, known: object) -> bool:
-        """Whether the element has a name of its own."""
+        """Return whether the element has a valid name that no other element has; report a problem otherwise."""
         if not self.name or not self.name.isprintable() or len(self.name) > 80:
             self.refuse(self.element, ascii(self.name[:60]), "a name of at most 80 visible characters")
         elif isinstance(known, dict) and self.name in known:
@@ -312,7 +312,7 @@ class _Joint(_Reader):
         return Rating(self.name, **{key: value for key, value in found.items() if self.tells(key, value)})
 
     def tells(self, key: str, value: float) -> bool:
-        """Whether a number says something: zero means for a limit of force or speed that nobody knows it."""
+        """Return whether a limit is known. URDF writers use zero for an unknown limit of force or speed."""
         return abs(value) < UNLIMITED and (value > 0 or key in ("low", "high"))
 
     def limit(self, at: Element, key: str, default: float) -> float:

@@ -1,9 +1,9 @@
-"""How another assembly of a robot is asked for: by modes, or by rough numbers.
+"""Other assemblies of a robot, requested by modes or by rough numbers.
 
 Poses of a platform for the same positions of its actuators, on curves along which one of these moves.
 
-While all actuators but one stand still a mechanism has one freedom: its configurations are a curve, which passes
-singularities of the platform and of limbs without a break. Where the actuator that moves is back at its own position
+While all actuators but one stand still, a mechanism has one freedom: its configurations are a curve, which passes
+singularities of the platform and of limbs without a break. Where the moving actuator is back at its own position,
 there is another pose. Loops inside limbs stay as they are assembled, as the curve ends where they become singular;
 guesses far away would fold most parallelograms over. Source: continuation by arc length with a tangent step and
 Newton's steps across it, Allgower, Georg 2003, chapters 2 and 6.
@@ -12,14 +12,16 @@ Loops of a whole robot whose actuators stand still, closed numerically.
 
 The other working mode of a limb: another solution of its joints for one pose of the platform.
 
-It is the nearest whose det L_t, the determinant of the tips over the joints that loops leave free, has another sign,
-while that of the loops has the same. Solutions are found from random guesses, always the same ones.
+This solution is the nearest whose det L_t, the determinant of the tips over the joints that loops leave free, has
+another sign, while the determinant of the loops has the same sign. Solutions are found from random guesses, always
+the same ones.
 
 The other assembly mode of a platform: another pose for the same positions of the actuators.
 
-It is the nearest at which the determinant of all closures over what the actuators leave free, the freedoms of the
-platform and the other joints, has another sign. Poses are found from random guesses, always the same ones; where limbs
-have loops, which most guesses fold over, on curves along which one actuator moves, and the first there is taken.
+This pose is the nearest at which the determinant of all closures has another sign. The determinant is over the
+coordinates that the actuators leave free: the freedoms of the platform and the other joints. Poses are found from
+random guesses, always the same ones. Limbs with loops are an exception, as most guesses fold these over: there
+poses are found on curves along which one actuator moves, and the first one is taken.
 
 A limb brought along by its platform, so that it stays as it is assembled.
 """
@@ -117,14 +119,14 @@ class Forward:
         return result
 
     def facing(self, x: np.ndarray) -> bool:
-        """Whether axes of all joints point as they do when assembled."""
+        """Return whether the shared axes of all cut joints point as they do when assembled."""
         limbs = zip(self.mechanism.instances, self.limbs, self.joints(x), strict=True)
         return all(
             Setting(limb, instance, self.pose(x), counted=True).facing(values) for instance, limb, values in limbs
         )
 
     def slopes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What is open, and its slopes over the freedoms, then the joints that are free."""
+        """Return the residuals of all closures, and their derivatives over the freedoms, then over the free joints."""
         count, first = len(self.freedoms), len(self.freedoms)
         open_by, parts = [], []
         for instance, limb, own, values in zip(
@@ -145,7 +147,7 @@ class Forward:
         return np.concatenate(open_by), np.vstack(parts)
 
     def closed(self, x: np.ndarray) -> np.ndarray | None:
-        """Where all closes near a guess: Levenberg's steps; None where it does not."""
+        """Close all loops near a guess by Levenberg's steps; None without convergence."""
         damping = 1e-3
         residual, slopes = self.slopes(x)
         for _ in range(STEPS):
@@ -298,7 +300,7 @@ class Loops:
 
 
 def _alike(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
-    """Whether determinants are in nearly the same proportions."""
+    """Return whether the determinants are in nearly the same proportions."""
     pairs = ((a @ b, np.linalg.norm(a) * np.linalg.norm(b)) for a, b in zip(before, after, strict=True))
     return all(product > BENT * size for product, size in pairs)
 
@@ -429,7 +431,7 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
 
 
 def _singular(forward: Forward, limbs: Sequence[LimbSigns], x: np.ndarray) -> bool:
-    """Whether the platform does not hold the joints of a limb there, as it does at the reference pose."""
+    """Return whether the platform does not hold the joints of a limb at `x`, as it does at the reference pose."""
     pose = forward.pose(x)
     for signs, joints in zip(limbs, forward.joints(x), strict=True):
         for there, usual in zip(signs.at(joints, pose), signs.at(signs.usual), strict=True):

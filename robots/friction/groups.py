@@ -32,11 +32,11 @@ LOADS: Mapping[str, tuple[Parameter, ...]] = {
     ),
     "gear": (Parameter("efficiency", "1", 1.0, 1e-3, 1.0, "share of the power that its gear passes on, either way"),),
 }
-"""Where the normal load of a joint comes from, and what that takes. Constant: 1, so that parameters are forces.
+"""Sources of the normal load of a joint, and their parameters. Constant: 1, so that parameters are forces.
 
-Gear, of actuators alone: the same, and behind that friction, which is the motor's, a gear loses a share of the power.
-The actuator needs 1 / efficiency of what goes on to the robot where it drives, and feels efficiency of it where it is
-driven.
+Gear, of actuators alone: the same, and behind that friction, which is the motor's, a gear loses a share of the
+power. Where the actuator drives, it needs 1 / efficiency of the power that goes on to the robot. Where it is
+driven, it feels efficiency of that power.
 """
 
 
@@ -64,17 +64,17 @@ class FrictionGroup:
 
     @property
     def remembers(self) -> bool:
-        """Whether the friction of a moment depends on the motion before it."""
+        """Return whether the friction at an instant depends on the motion before it."""
         return LAWS[self.law].state > 0
 
     @property
     def sticks(self) -> bool:
-        """Whether its joints hold at rest."""
+        """Return whether the joints stick (zero velocity, friction below its bound)."""
         return (LAWS[self.law].sticks or self.load == "gear") and "width" not in self.parameters
 
     @property
     def stiff(self) -> bool:
-        """Whether its friction is smooth in time, but changes fast about rest."""
+        """Return whether the friction is smooth in time, but changes fast near zero velocity."""
         return LAWS[self.law].dry and not self.sticks
 
     def of_law(self, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -84,12 +84,18 @@ class FrictionGroup:
 
 
 def settles(groups: Iterable[FrictionGroup]) -> bool:
-    """Whether friction and reactions of passive joints depend on each other: then a sample may fail by friction."""
+    """Return whether friction and reactions of passive joints depend on each other.
+
+    A sample may then fail by friction.
+    """
     return any(place.actuator < 0 for group in groups if group.load == "reaction" for place in group.places)
 
 
 def varies(quantity: Quantity, groups: Iterable[FrictionGroup]) -> bool:
-    """Whether friction changes a quantity of a robot with this friction; only then it has the dim `friction`."""
+    """Return whether a quantity of a robot changes with the friction of these groups.
+
+    Only a quantity that changes has the dim `friction`.
+    """
     if FRICTION not in quantity.dims or quantity.varies == "with friction":
         return FRICTION in quantity.dims
     if quantity.varies == "where friction settles":

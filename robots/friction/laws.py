@@ -39,7 +39,7 @@ class FrictionLaw:
 
     @property
     def dry(self) -> bool:
-        """Whether it has dry friction, which the normal load multiplies."""
+        """Return whether the law has dry friction, which the normal load multiplies."""
         return any(parameter.unit == FORCE for parameter in self.parameters)
 
     @property

@@ -1,6 +1,6 @@
-"""What a user says of a load: on which body it acts, and its numbers, constant or as expressions, as plain data.
+"""Loads as a user declares them: the body, and numbers that are constant or expressions, as plain data.
 
-Every number that is said becomes a parameter of the robot, `spring_stiffness` of the load `spring`; components of
+Every number that is given becomes a parameter of the robot, `spring_stiffness` of the load `spring`; components of
 vectors end in `_x`, `_y`, `_z`, those of an inertia in `_xx`, `_yy`, `_zz`. A text in place of a number is an
 expression over all parameters and the time `t` [s]. A wrench may come from a table over time instead.
 """
@@ -168,7 +168,7 @@ MEASURES: Mapping[str, Measure] = {
     "mass": Measure("kg", 0.0, "mass"),
     "inertia": Measure("kg m^2", 0.0, "principal moment about its centre"),
 }
-"""What the numbers of loads measure, by field."""
+"""Unit, least value and meaning of the numbers of loads, by field."""
 
 OF_JOINTS: Mapping[str, Measure] = {
     "stiffness": Measure("N m/rad or N/m", 0.0, "stiffness"),
@@ -181,7 +181,7 @@ OF_JOINTS: Mapping[str, Measure] = {
 
 
 def measures(load: DeclaredLoad) -> Mapping[str, Measure]:
-    """What the numbers of a load measure, by field."""
+    """Return unit, least value and meaning of the numbers of a load, by field."""
     return OF_JOINTS if isinstance(load, JointLoad) else MEASURES
 
 

@@ -133,7 +133,7 @@ class LoadedDescription(ExtendedDescription):
 
     @cached_property
     def signals(self) -> tuple[Signal, ...]:
-        """What changes over time alone."""
+        """Signals of the loads: numbers that depend on time alone."""
         return tuple(signals_of(dict(self.loads)))
 
     @property

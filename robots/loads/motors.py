@@ -28,7 +28,7 @@ PARAMETERS = (
     Parameter(RESISTANCE_RATE, "1/K", COPPER, 0.0, 0.0049, "change of the windings' resistance", IEC),
     Parameter(TORQUE_RATE, "1/K", 0.0, -0.0024, 0.0049, "change of the torque constants, with that of magnets"),
 )
-"""What temperature does to a motor; within these bounds resistance and torque constant stay above zero."""
+"""Parameters of motor temperature. Within these bounds resistance and torque constant stay above zero."""
 SUPPLY = {
     VOLTAGE: Parameter(VOLTAGE, "V", 48.0, 1e-3, 1e6, "largest voltage of an amplifier"),
     CURRENT: Parameter(CURRENT, "A", 10.0, 1e-6, 1e6, "largest current of an amplifier"),

@@ -40,7 +40,10 @@ class ExtendedDescription(Description):
         return hashlib.sha256(repr((said, type(self).__name__, self.parameters)).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same of one family; a digest has but the name of a family of code."""
+        """Return whether both descriptions have the same content and family.
+
+        The digest of a family of code contains only its name, so `base` is compared as well.
+        """
         return isinstance(other, type(self)) and self.digest == other.digest and self.base == other.base
 
     def __hash__(self) -> int:

@@ -42,10 +42,10 @@ class Motion:
 
 @dataclass(frozen=True)
 class Turn:
-    """How a platform turns: a kind of `TURNS` with its values, about an orientation relative to the reference pose.
+    """Rotation of a platform: a kind of `TURNS` with its values, about an orientation relative to the reference pose.
 
-    The angles a(t) of the kind are roll, pitch and yaw about the fixed axes x, y, z, so that the platform's rotation is
-    Rz(a_z) Ry(a_y) Rx(a_x) orientation R_home.
+    The angles a(t) of the kind are roll, pitch and yaw about the fixed axes x, y, z, so that the platform's
+    rotation is Rz(a_z) Ry(a_y) Rx(a_x) orientation R_home.
     """
 
     kind: str
@@ -156,7 +156,7 @@ MOTIONS: dict[str, Motion] = {
 
 
 def is_grid(kind: str) -> bool:
-    """Whether the samples of a trajectory are the points of a grid, not times."""
+    """Return whether the samples of a trajectory are points of a grid instead of times."""
     return kind in MOTIONS and MOTIONS[kind].grid
 
 
@@ -198,7 +198,7 @@ TURNS: dict[str, Motion] = {
         ),
     )
 }
-"""How a platform turns: three angles over time, roll, pitch and yaw about the fixed axes x, y, z."""
+"""Kinds of platform rotation: three angles over time, roll, pitch and yaw about the fixed axes x, y, z."""
 
 _JOINT = "rad or m"
 _START = Parameter("start", _JOINT, 0.0, text="position at time zero")

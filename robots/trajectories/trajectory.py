@@ -25,7 +25,7 @@ WRENCH = ("mx", "my", "mz", "fx", "fy", "fz")
 
 @dataclass(frozen=True, eq=False)
 class PlatformLoad:
-    """What acts on the platform at its reference point, in the axes of the world or of the platform.
+    """Load on the platform at its reference point, in the axes of the world or of the platform.
 
     `points` is (points, 7): t [s], then moment and force as in WRENCH, linear in between; of a constant load one row.
     """
@@ -59,7 +59,7 @@ class Trajectory:
     load: PlatformLoad | None = None
     name: str = ""
     swept: tuple[SweptValue, ...] = ()
-    """What the trajectories of one section differ in."""
+    """Swept values in which the trajectories of one section differ."""
 
 
 Numbers = NDArray[np.float64]

@@ -1,1 +1,1 @@
-"""What the bytes of files mean: shards, checksums, bounded JSON; no files are opened here."""
+"""Formats of the bytes of files: shards, checksums, bounded JSON. No files are opened here."""

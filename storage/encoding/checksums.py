@@ -31,7 +31,7 @@ Checksum = str | int
 """Hexadecimal digits of SHA-256 or BLAKE3; a number where it is CRC-32C."""
 
 Hashing = Literal["blake3", "crc32c"]
-"""How the regions of a store are hashed."""
+"""Hash functions for the regions of a store."""
 
 DIGEST = 16
 """Bytes of BLAKE3 that are kept: nobody finds other numbers with the same 128 bits."""
@@ -45,7 +45,7 @@ def checksum(key: str, data: bytes) -> str:
 
 
 def matches(key: str, data: bytes, expected: Checksum | None) -> bool:
-    """Whether a file has the checksum that a manifest says; never where it says none."""
+    """Return whether a file has the checksum in the manifest; False where the manifest has none."""
     actual = google_crc32c.value(data) if isinstance(expected, int) else checksum(key, data)
     return bool(actual == expected)
 

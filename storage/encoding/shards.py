@@ -104,7 +104,7 @@ def largest(shard: tuple[int, ...], chunk: tuple[int, ...], dtype: str) -> int:
 
 
 def read_index(data: Bytes, end: int, shard: tuple[int, ...], chunk: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Where each chunk of a shard begins and ends, from the bytes of its index, which begins at `end`.
+    """Return begin and end of each chunk of a shard, from the bytes of its index, which begins at `end`.
 
     Raises ShardError for an index by which chunks do not lie one after another, without gaps, up to it.
     """
@@ -123,7 +123,7 @@ def read_index(data: Bytes, end: int, shard: tuple[int, ...], chunk: tuple[int, 
 
 
 def _places(shard: tuple[int, ...], chunk: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
-    """Where each chunk lies in a shard."""
+    """Yield the slices of each chunk in its shard."""
     for corner in product(*(range(0, long, short) for long, short in zip(shard, chunk, strict=True))):
         yield tuple(slice(at, at + length) for at, length in zip(corner, chunk, strict=True))
 
@@ -143,10 +143,10 @@ def _unpack(data: Bytes, target: NDArray[Any], number: int) -> None:
 
 
 def blosc_problem(packed: Bytes, size: int) -> str:
-    """What is wrong with the header of what Blosc has packed, "" where nothing is.
+    """Describe the error in the header of bytes that Blosc has packed; "" for a sound header.
 
-    Looked at before anything is unpacked: a few bytes can become gigabytes, and Blosc reads as many bytes as the header
-    says that there are.
+    The header is checked before anything is unpacked: a few bytes can become gigabytes, and Blosc reads as many
+    bytes as the header says that there are.
     """
     if len(packed) < _HEADER:
         return f"has {len(packed)} bytes; expected a header of {_HEADER}"
@@ -159,7 +159,7 @@ def blosc_problem(packed: Bytes, size: int) -> str:
 
 
 def _opened(data: Bytes, what: str) -> memoryview:
-    """What precedes a checksum, which has to match."""
+    """Return the bytes before a checksum. Raises ShardError where the checksum does not match."""
     view = memoryview(data)
     if len(view) < _SEAL or _seal(view[:-_SEAL]) != view[-_SEAL:]:
         raise ShardError(f"the checksum of {what} does not match")

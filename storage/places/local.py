@@ -21,7 +21,7 @@ from storage.places.lock import LOCK, holder_of, locked_file
 from storage.places.regular import foreign, kind, open_regular
 
 DRAFT = ".draft"
-"""How names of files end that are being written; they start with a dot."""
+"""Ending of the names of files that are being written. These names start with a dot."""
 
 MAX_LINE = 1 << 20
 """Bytes of a line of a journal: thousands of times as many as one of ours has."""
@@ -63,11 +63,11 @@ class LocalFolder(Location):
         return file
 
     def exists(self) -> bool:
-        """Whether there is a folder, a file, or a link to nothing."""
+        """Return whether there is a folder, a file, or a link to nothing."""
         return self.path.exists() or self.path.is_symlink()
 
     def is_folder(self) -> bool:
-        """Whether there is a folder."""
+        """Return whether there is a folder."""
         return self.path.is_dir()
 
     def read(self, key: str) -> bytes:
@@ -196,7 +196,7 @@ class LocalFolder(Location):
         return len(drafts) + sum(map(_remove_if_left, self.path.parent.glob(f".{self.path.name}.*{DRAFT}")))
 
     def room(self) -> Room | None:
-        """What `statvfs` says of the nearest folder that is there; some file systems keep no count."""
+        """Return the free space by `statvfs` of the nearest existing folder; some file systems keep no count."""
         folder = next(parent for parent in (self.path, *self.path.parents) if parent.is_dir())
         free = os.statvfs(folder)
         return Room(free.f_bavail * free.f_frsize if free.f_blocks else None, free.f_favail if free.f_files else None)
@@ -283,7 +283,7 @@ class FileJournal:
 
 
 def is_draft(key: str) -> bool:
-    """Whether a key is a file that is being written, or was when its writer was killed."""
+    """Return whether a key is a draft: a file that is being written, or whose writer was killed."""
     name = key.rpartition("/")[2]
     return name.startswith(".") and name.endswith(DRAFT)
 
@@ -313,9 +313,10 @@ def _write(file: Path, parts: Iterable[bytes]) -> None:
 
 
 def _next_is(stream: FileIO, expected: memoryview, piece: bytearray) -> bool:
-    """Whether the next bytes of a file are these; read into memory that is there, because fresh pages are slow.
+    """Return whether the next bytes of a file equal the expected ones.
 
-    A bytearray compares as memory; bytes would leave it to the memoryview, which looks at one number after the other.
+    The bytes are read into existing memory, because fresh pages are slow. A bytearray compares as memory; bytes
+    would leave it to the memoryview, which looks at one number after the other.
     """
     found = piece if len(expected) == len(piece) else bytearray(len(expected))
     return stream.readinto(found) == len(found) and found == expected

@@ -1,9 +1,9 @@
-"""Where a store is: a folder or object storage, behind the few operations that a store needs.
+"""Location of a store: a folder or object storage, behind the few operations that a store needs.
 
-A key is a relative name with "/" between its parts. Whatever is written under a key is there whole or not at all, and
-stays after a loss of power. Folders are in `storage.places.local`, URLs in `storage.places.objects`; what is kept under
-which key, in `storage.store`, `storage.manifest` and `storage.ledger`. Every operation may raise OSError; `refusals`
-turns it into words.
+A key is a relative name with "/" between its parts. Bytes written under a key are there whole or not at all, and
+stay after a loss of power. Folders are in `storage.places.local`, URLs in `storage.places.objects`. The content of
+each key is defined in `storage.store`, `storage.manifest` and `storage.ledger`. Every operation may raise OSError;
+`refusals` turns it into a readable error.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class Room:
-    """What is free: bytes, and files that can still be made; None where a file system keeps no count."""
+    """Free space: bytes, and files that can still be made; None where a file system keeps no count."""
 
     bytes: int | None
     files: int | None
 
 
 class Location(ABC):
-    """Where one store is. Small to pickle; compares equal where it is the same folder or prefix."""
+    """Location of one store. Small to pickle; compares equal where it is the same folder or prefix."""
 
     name: str
-    """What messages call it. Never holds a secret."""
+    """Name of the location in messages. Never holds a secret."""
 
     def __str__(self) -> str:
         return self.name
 
     def at(self, key: str) -> str:
-        """What messages call a key."""
+        """Return the name of a key in messages."""
         return f"{self.name}/{key}"
 
     def has(self, key: str) -> bool:
-        """Whether there is something under a key."""
+        """Return whether there is something under a key."""
         try:
             self.size(key)
         except (FileNotFoundError, NotADirectoryError):
@@ -82,27 +82,30 @@ class Location(ABC):
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether there is anything here, be it a store or not."""
+        """Return whether there is anything at the location, be it a store or not."""
 
     @abstractmethod
     def is_folder(self) -> bool:
-        """Whether what is here can hold keys."""
+        """Return whether the location exists and can hold keys."""
 
     @abstractmethod
     def read(self, key: str) -> bytes:
-        """What is under a key. Raises FileNotFoundError where there is nothing."""
+        """Return the bytes under a key. Raises FileNotFoundError where there is nothing."""
 
     @abstractmethod
     def size(self, key: str) -> int:
         """Bytes under a key. Raises FileNotFoundError where there is nothing."""
 
     def read_within(self, key: str, limit: int) -> bytes:
-        """What is under a key, of at most `limit` bytes. Raises as `read` does, TooLargeError before it is read."""
+        """Return the bytes under a key, if they are at most `limit`.
+
+        Raises as `read` does, and TooLargeError before anything is read.
+        """
         require_size(self.at(key), self.size(key), limit)
         return self.read(key)
 
     def stamp(self, key: str) -> Hashable | None:
-        """What changes when something else is put under a key; None where nobody can say."""
+        """Return a value that changes with the content under a key; None where the location cannot tell."""
         return None
 
     def read_part(self, key: str, start: int, stop: int) -> bytes:
@@ -115,7 +118,7 @@ class Location(ABC):
 
     @abstractmethod
     def holds(self, key: str, parts: list[bytes]) -> bool:
-        """Whether exactly these bytes are under a key, as far as reading them again can tell."""
+        """Return whether exactly these bytes are under a key, as far as reading them again can tell."""
 
     @abstractmethod
     def delete(self, key: str) -> None:
@@ -154,14 +157,14 @@ class Location(ABC):
 
     @abstractmethod
     def room(self) -> Room | None:
-        """What is free, without what is kept for the administrator; None where nobody can say."""
+        """Return the free space, without the reserve of the administrator; None where it is unknown."""
 
     def guard(self, key: str) -> None:  # noqa: B027 - what most locations need is nothing
         """Refuses what is under a key and could lead elsewhere; does nothing where there are only objects."""
 
     @abstractmethod
     def zarr_store(self) -> Path | str:
-        """What Zarr opens for reading."""
+        """Return the path or the URL that Zarr opens for reading."""
 
 
 class TooLargeError(OSError):
@@ -175,7 +178,7 @@ def require_size(name: str, size: int, limit: int) -> None:
 
 
 LocationLike = str | os.PathLike[str] | Location
-"""What a user passes for a store: a path, a URL, or its location."""
+"""Argument of a user for a store: a path, a URL, or its location."""
 
 
 @contextmanager

@@ -78,17 +78,17 @@ class Owner:
 
     @property
     def is_near(self) -> bool:
-        """Whether it runs, or ran, where this process can see it."""
+        """Return whether the owner runs, or ran, on a machine whose processes this process can see."""
         return self.machine == _machine()
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this process."""
+        """Return whether the owner is this process."""
         return (self.pid, self.machine, self.started) == (os.getpid(), _machine(), _started(os.getpid()))
 
     @property
     def is_dead(self) -> bool:
-        """Whether it surely has ended; False also where that cannot be seen from here."""
+        """Return whether the owner surely has ended; False also where that cannot be seen from here."""
         return self.is_near and _started(self.pid) != self.started
 
     def __str__(self) -> str:
@@ -112,7 +112,7 @@ def holder_of(file: Path) -> str | None:
 
 
 def busy(name: str, owner: object) -> StoreError:
-    """What is told who finds a store in use."""
+    """Return the error for a store that another run is using."""
     return StoreError(
         f"{name}: another run is writing to this store ({owner or UNKNOWN}); "
         "wait for it, stop it, or choose another store"
@@ -163,7 +163,7 @@ def _take(descriptor: int, kind: int) -> bool:
 
 
 def lives(look: Callable[[], bytes]) -> bool:
-    """Whether what `look` reads changes while it is watched, by the clock of this process alone."""
+    """Return whether the bytes that `look` reads change while they are watched, by this process's clock alone."""
     first, start = look(), time.monotonic()
     while time.monotonic() - start < WATCH_SECONDS:
         time.sleep(min(BEAT_SECONDS, WATCH_SECONDS) / 10)

@@ -126,7 +126,7 @@ class ObjectPrefix(Location):
             raise StoreError(f"{self.name}: cannot be opened ({error}); {hint}") from error
 
     def exists(self) -> bool:
-        """Whether any object is here but those of a store that was never completed."""
+        """Return whether any object is here, except those of a store that was never completed."""
         files = self.files
         files.invalidate_cache()
         with refusals(self.name):
@@ -137,7 +137,7 @@ class ObjectPrefix(Location):
         return MAKING not in names and any(not name.startswith(LEASE) for name in names)
 
     def is_folder(self) -> bool:
-        """Whether any object is here."""
+        """Return whether any object is here, as `exists` does."""
         return self.exists()
 
     def read(self, key: str) -> bytes:
@@ -154,7 +154,7 @@ class ObjectPrefix(Location):
         return int(info["size"])
 
     def stamp(self, key: str) -> Hashable:
-        """What the service says of an object: its tag, or when it was put."""
+        """Return the service's stamp of an object: its tag, or the time of its upload."""
         files = self.files
         files.invalidate_cache()
         return str(files.ukey(self._path(key)))
@@ -306,9 +306,10 @@ class ObjectJournal:
         """Nothing is held open."""
 
     def _is_ours(self, key: str, data: bytes) -> bool:
-        """Whether an object is the one that we have put, with an answer that was lost on its way.
+        """Return whether an object was put by this process, in a request whose answer was lost.
 
-        Another run could have put the same lines; but that removes the lease of the one that it has taken over from.
+        Another run could have put the same lines; but that run removes the lease of the run that it has taken over
+        from.
         """
         return self.location.read(key) == data and any(
             owner is not None and owner.is_here
@@ -356,7 +357,7 @@ def _lease(location: ObjectPrefix, folder: str = LEASE) -> Iterator[None]:
 
 
 def _holds(location: ObjectPrefix, folder: str, number: int) -> bool:
-    """Whether the holder of a lease is alive."""
+    """Return whether the holder of a lease is alive."""
     owner = _owner(location, folder, number)
     if owner is None or owner.is_dead:
         return False

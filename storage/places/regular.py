@@ -30,7 +30,7 @@ def foreign(what: str, file: str | Path) -> ForeignFileError:
 
 
 def kind(file: str | Path) -> str:
-    """What something is that is no regular file, in words; "" for a regular file and where there is nothing."""
+    """Describe a directory entry that is no regular file; "" for a regular file and where there is nothing."""
     try:
         return _KINDS.get(stat.S_IFMT(os.lstat(file).st_mode), "")
     except (FileNotFoundError, NotADirectoryError):

@@ -28,7 +28,7 @@ NUMERIC = range(6, 16)
 """Classes of arrays: double, single, and integers of 8 to 64 bits."""
 LOGICAL, COMPLEX = 0x0200, 0x0800
 STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
-"""How numbers are stored, by the type of an element; MATLAB stores them in the smallest type that holds them."""
+"""Storage types of numbers by the type of an element; MATLAB stores numbers in the smallest type that holds them."""
 OF_VERSION_4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 
 

@@ -1,6 +1,7 @@
-"""How often Python looks for garbage: rarely in processes of our own, because all threads of one wait meanwhile.
+"""Rare garbage collection of Python in processes of our own, because all threads of one wait meanwhile.
 
-What is thrown away goes at once, as always; a look finds what refers to itself, which is little here.
+Objects without references are freed at once, as always. A collection finds objects that refer to themselves or to
+each other, of which there are few here.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ TRIES = 2
 """Times that a single case has to fail, the last time in a fresh process, before it is flagged."""
 
 MISSING = -1
-"""What an integer is where its case was not computed; statuses and counts are set afterwards."""
+"""Value of an integer whose case was not computed; statuses and counts are set afterwards."""
 
 LISTED = 10
 """Names of variables in a reason, which is a line of a log."""
@@ -55,7 +55,7 @@ class ReceiptWithFailures:
 
 @dataclass(frozen=True)
 class Isolation:
-    """How a block is isolated: time limits for a part and for all of them [s], bytes that a whole block takes."""
+    """Limits of a block that runs in a subprocess: seconds per part, seconds in all, bytes of a whole block."""
 
     part_seconds: float
     seconds: float
@@ -189,7 +189,7 @@ def first_case(block: Block) -> Block:
 
 
 def misfits(layout: Layout, index: int, arrays: object, part: CaseRanges | None = None) -> str:
-    """What is wrong with the arrays of a block, or of a part of it; empty where nothing is."""
+    """Return the error in the arrays of a block, or of a part of it; empty where they fit the layout."""
     names = layout.owned(index)
     if not isinstance(arrays, Mapping) or set(arrays) != set(names):
         found = set(arrays) if isinstance(arrays, Mapping) else None

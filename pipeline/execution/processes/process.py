@@ -58,7 +58,7 @@ class ChildProcess(Generic[Argument, Value]):
         self._link: Connection[Any, Any] | None = None
 
     def compute(self, argument: Argument, seconds: float) -> tuple[Literal[True], Value] | tuple[Literal[False], str]:
-        """Whether the body had a result for an argument, and the result; where there is none, the reason as a text.
+        """Compute the body for an argument: True and the result, or False and the reason as a text.
 
         A process that has died or has not come back is ended; the next computation starts another.
         """
@@ -87,7 +87,7 @@ class ChildProcess(Generic[Argument, Value]):
         return self._link
 
     def _end(self) -> str:
-        """How the process ended, in words."""
+        """Describe the end of the process in words."""
         if self._process is None:
             return "could not be started"
         with suppress(subprocess.TimeoutExpired):

@@ -29,7 +29,7 @@ TICKET, PRINTED = ".ticket", ".log"
 
 
 def runs_at_once(*, computes_here: bool) -> int:
-    """How many runs may begin: what the environment says, or one for every few cores."""
+    """Return the number of runs that may begin: from the environment, or one for every few cores."""
     text = os.environ.get(RUNS, "")
     if text.isdecimal() and 0 < int(text) <= 1000:
         return int(text)

@@ -1,4 +1,4 @@
-"""What a worker of a run's own cluster does before its first task."""
+"""Setup of a worker of a run's own cluster before its first task."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a sweep says of actuators: how they share forces that are not unique."""
+"""Settings of actuators in a sweep: distribution of forces that are not unique."""

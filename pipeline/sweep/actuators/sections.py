@@ -14,7 +14,7 @@ Interval = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 
 class SharingSection(Section):
-    """How actuators share forces that are not unique, as there are more of them than freedoms."""
+    """Distribution of forces among actuators. The forces are not unique if there are more actuators than freedoms."""
 
     rule: Literal["least_squares", "least_maximum"] = Field(
         default="least_squares",

@@ -36,12 +36,12 @@ class DependentAxis(Axis):
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
-        """Those of the other axis."""
+        """Texts of the base axis."""
         return self.base.texts
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Those of the other axis."""
+        """Units of the base axis."""
         return self.base.units
 
 

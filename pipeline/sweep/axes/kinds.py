@@ -50,7 +50,7 @@ class Range:
 
     @property
     def size(self) -> int:
-        """How many numbers; not a length, because Python's are machine integers."""
+        """Number of values. It is no `len`, because lengths in Python are machine integers."""
         return self.num
 
     def take(self, indices: Indices) -> Array:
@@ -75,7 +75,7 @@ class ExplicitValues:
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """Number of values."""
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
@@ -93,7 +93,7 @@ class ArrayValues:
 
     @property
     def size(self) -> int:
-        """How many numbers."""
+        """Number of values."""
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
@@ -140,7 +140,7 @@ class Axis(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What defines the axis, in types of JSON: equal descriptions are equal axes."""
+        """Describe the axis in types of JSON. Equal descriptions are equal axes."""
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
@@ -210,13 +210,13 @@ class Listed(Axis):
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
-        """Those of columns of texts."""
+        """Texts of the columns of texts, by name."""
         named = zip(self.names, self.columns, strict=True)
         return {name: column.texts for name, column in named if isinstance(column, TextValues)}
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Those of columns of a table that have one."""
+        """Units of the columns of a table that have one, by name."""
         named = zip(self.names, self.columns, strict=True)
         return {name: column.unit for name, column in named if isinstance(column, ArrayValues) and column.unit}
 
@@ -276,7 +276,7 @@ class Product(Axis):
         return {name: values for sets in reversed(taken) for name, values in sets.items()}
 
     def describe(self) -> dict[str, Any]:
-        """What defines each axis, in order; the second and further ones of a kind have their number in the key."""
+        """Describe each axis, in order; the second and further axes of a kind have their number in the key."""
         described: dict[str, Any] = {}
         for part in self.parts:
             for kind, value in part.describe().items():
@@ -286,12 +286,12 @@ class Product(Axis):
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
-        """Those of all axes."""
+        """Texts of all axes."""
         return {name: texts for part in self.parts for name, texts in part.texts.items()}
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Those of all axes."""
+        """Units of all axes."""
         return {name: unit for part in self.parts for name, unit in part.units.items()}
 
 

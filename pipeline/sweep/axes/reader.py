@@ -41,7 +41,7 @@ from robots.parameters import LARGEST, Parameter, nearest
 from robots.quantities import GAINS, PLACED, QUANTITIES, STATE
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
-"""What a label may be called: as coordinates of a store."""
+"""Pattern for the name of a label, the same as for coordinates of a store."""
 
 _DIMS = {dim for row in QUANTITIES.values() for dim in row.dims} | {*PLACED.values(), CASE, GAINS, STATE}
 _TAKEN = {*QUANTITIES, *_DIMS, STORED} | {part_name(dim) for dim in _DIMS}
@@ -69,7 +69,7 @@ class AxisReader:
     seed: int | None = None
     files: SideFiles | None = None
     labelled: bool = False
-    """Whether sets may have columns of a file that are no parameters."""
+    """True if sets may have columns of a file that are no parameters."""
 
     def axis(self, section: AxesSection | None, path: KeyPath, more: tuple[Axis, ...] = ()) -> Axis:
         """Read the axis of a section. Where something is wrong it is reported, and the axis must not be used.
@@ -184,7 +184,7 @@ class AxisReader:
         return Listed(tuple(read), tuple(read.values()))
 
     def _is_label(self, name: str, path: KeyPath) -> bool:
-        """Whether a column may be a label; where not, it is reported."""
+        """Return whether a column may be a label; report a problem if not."""
         if not self.labelled:
             self.report(path, name, "no labels: designs alone have them", "Remove it.")
         elif name.casefold() in map(str.casefold, self.parameters):

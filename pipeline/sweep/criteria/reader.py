@@ -35,7 +35,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "bending": ("axial", "torsion"),
     "matrix": (),
 }
-"""What a link may be made of, by the key that says so, and the keys that go with it."""
+"""Kinds of links: the key that names each kind, and the keys that it requires."""
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "tube": ("poisson", "shear"),
     "box": ("poisson", "shear", "wall"),
@@ -92,12 +92,12 @@ def read_criteria(report: Report, section: CriteriaSection | None, family: Famil
 
 
 def of_platforms(section: CriteriaSection) -> bool:
-    """Whether it says something for which there has to be a platform."""
+    """Return whether the section has criteria that need a platform."""
     return any(part is not None for part in (section.accuracy, section.clearances, section.capsules))
 
 
 def _attempt(report: Report, path: KeyPath, make: Callable[[], Value], *, key: bool = False) -> Value | None:
-    """What a constructor makes; None where it refuses, which is reported."""
+    """Call a constructor and return its result; report the error and return None where it refuses."""
     try:
         return make()
     except ParameterError as error:
@@ -277,7 +277,7 @@ _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
     "clearances": lambda s: "" if s is not None and s.clearances else "Add criteria.clearances: what is loose.",
     "capsules": lambda s: "" if s is not None and s.capsules else "Add criteria.capsules: how thick links are.",
 }
-"""What to do where a need is not met; empty where it is."""
+"""Advice for each need that is not met; empty if the need is met."""
 
 
 def describe_criteria(parameters: CriteriaParameters) -> dict[str, Any]:

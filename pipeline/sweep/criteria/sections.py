@@ -20,7 +20,7 @@ Matrix = Annotated[tuple[Six, ...], Field(min_length=6, max_length=6)]
 
 
 class LinkMaterialSection(Section):
-    """What a link is made of: a tube, a box, a beam of known stiffness, or a matrix."""
+    """Material and profile of a link: a tube, a box, a beam of known stiffness, or a matrix."""
 
     tube: Annotated[tuple[Number, ...], Field(min_length=1, max_length=2)] | None = Field(
         default=None, description="diameters outside and inside [m]; one alone for a rod"
@@ -50,7 +50,7 @@ class BearingSection(Section):
 
 
 class StiffnessSection(Section):
-    """What gives way under load. What is not named is rigid."""
+    """Stiffness of the parts that deform under load. Parts without an entry are rigid."""
 
     actuators: Annotated[dict[Text, Positive], Field(max_length=1000)] = Field(
         default_factory=dict, description="stiffness [N m/rad or N/m] under `all`, or names and patterns of actuators"
@@ -132,7 +132,7 @@ class JointClearanceSection(Section):
 
 
 class ClearancesSection(Section):
-    """How far joints and drives may be off at most, for `clearance_shift` and `clearance_turn`."""
+    """Bounds of joint clearances and drive backlash, for `clearance_shift` and `clearance_turn`."""
 
     joints: Annotated[dict[Text, JointClearanceSection], Field(max_length=1000)] = Field(
         default_factory=dict, description="clearances under `all`, or names and patterns of joints"
@@ -143,7 +143,7 @@ class ClearancesSection(Section):
 
 
 class CriteriaSection(Section):
-    """What criteria of design are told of the robot, for their metrics."""
+    """Properties of the robot for criteria of design and their metrics."""
 
     stiffness: StiffnessSection | None = Field(default=None, description="what gives way, for metrics of stiffness")
     accuracy: AccuracySection | None = Field(default=None, description="errors of parts, for metrics of accuracy")

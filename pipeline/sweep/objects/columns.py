@@ -32,7 +32,7 @@ TableLike = Union[Mapping[str, object], FrameLike, "xr.Dataset", NDArray[np.void
 
 
 def is_table(value: object) -> bool:
-    """Whether an object has named columns by itself: a data frame, a dataset, a structured array."""
+    """Return whether an object has named columns by itself: a data frame, a dataset, a structured array."""
     names = getattr(getattr(value, "dtype", None), "names", None)
     return bool(names) or _is_frame(value) or _is_dataset(value)
 

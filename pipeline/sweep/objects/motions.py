@@ -47,7 +47,7 @@ def points_of(value: object, key: str, joints: Sequence[str] = ()) -> Table:
 ROTATIONS = ("rotation", "rotations")
 ANGLES = ("roll", "pitch", "yaw")
 SQUARE = 1e-6
-"""How far a rotation may be from an orthogonal matrix."""
+"""Largest deviation of a rotation from an orthogonal matrix."""
 
 STEEPEST = np.deg2rad(85.0)
 """Pitch up to which roll and yaw can be told apart."""

@@ -253,7 +253,7 @@ def _names(section: Any, names: Sequence[str]) -> Sequence[str]:
 
 
 def _is_long(section: object) -> bool:
-    """Whether a mapping of columns has one that is too long for text, or a list so many rows."""
+    """Return whether a section is too long for text: a list, or a column in a mapping, of more than `LISTED` values."""
     if isinstance(section, list):
         return len(section) > LISTED
     if not isinstance(section, Mapping):

@@ -23,7 +23,7 @@ from robots.quantities import PLACED, QUANTITIES
 
 NAMES = {"joint": joint_names, "link": link_names, "deviation": freedom_names, "freedom": freedom_names}
 WORDS = {"deviation": "freedom"}
-"""What is selected, where that is not called as its dim."""
+"""Words for selected items where these differ from the name of the dim."""
 
 
 class SelectionContent(SectionContent[SeriesSelection, None]):

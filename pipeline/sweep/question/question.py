@@ -22,14 +22,14 @@ OVER_TOLERANCES = re.compile(
 
 @dataclass(frozen=True)
 class StudyQuestion:
-    """What results are asked: a title, objectives and conditions as texts, names of parameters that are cases."""
+    """Question of a study: a title, objectives and conditions as texts, names of parameters that are cases."""
 
     title: str = ""
     objectives: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     tolerances: tuple[str, ...] = ()
-    """Those of the cases that are deviations within tolerances."""
+    """Cases that are deviations within tolerances."""
 
     def with_options(
         self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()

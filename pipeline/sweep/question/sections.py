@@ -19,7 +19,7 @@ Texts = Annotated[
 
 
 class StudySection(Section):
-    """What the results are asked: reports and `limbsweep study` answer it. Not part of what is computed."""
+    """Question that reports and `limbsweep study` answer from the results. Not part of what is computed."""
 
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(
         default="", description="the question in words; default: the title of the sweep"

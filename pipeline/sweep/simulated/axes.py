@@ -17,10 +17,10 @@ from robots.simulation import ForceProfile, SimulationSettings
 
 @dataclass(frozen=True)
 class SimulationAxes:
-    """What is simulated, the sets of gains of its controller, and the offsets of initial states.
+    """Simulation of a sweep: its settings, the sets of gains of its controller, and the offsets of initial states.
 
-    `fixed`: parameters of the controller that are not swept; `gain_parameters`, `state_parameters`: those that have a
-    value, in the order of the columns of `gain_table` and `state_table`.
+    `fixed`: parameters of the controller that are not swept; `gain_parameters`, `state_parameters`: parameters that
+    have a value, in the order of the columns of `gain_table` and `state_table`.
     """
 
     simulation: SimulationSettings
@@ -43,7 +43,7 @@ class SimulationAxes:
 
     @property
     def is_release(self) -> bool:
-        """Whether neither a controller nor forces act, so that the initial state alone decides the motion."""
+        """Return whether neither a controller nor forces act, so that the initial state alone decides the motion."""
         return self.simulation.controller is None and not self.simulation.profiles
 
     def gain_table(self) -> Array:
@@ -55,7 +55,7 @@ class SimulationAxes:
         return _table(self.state, {}, tuple(self.state_parameters))
 
     def describe(self) -> dict[str, Any]:
-        """What defines it, in types of JSON."""
+        """Describe the simulation in types of JSON."""
         chosen, controller = self.simulation, self.simulation.controller
         result: dict[str, Any] = {"step": chosen.step, "method": chosen.method}
         if chosen.tolerance:

@@ -107,7 +107,7 @@ class SimulationReader:
         return self.mechanism is not None and self.mechanism.is_chain
 
     def axes(self, friction: FrictionAxis | None) -> SimulationAxes | None:
-        """What is simulated; None where something keeps it from being read."""
+        """Return the simulation with its axes; None where a problem keeps it from being read."""
         self._refuse_others()
         self._refuse_sharp_widths(friction)
         step, every = self._step()
@@ -246,7 +246,7 @@ class SimulationReader:
             )
 
     def _saturation(self, mechanism: Mechanism) -> bool:
-        """Whether motors give no more than limits let them."""
+        """Return whether limits bound the forces of motors (saturation)."""
         limits, path = self.limits, (*PATH, "saturation")
         if not self.section.saturation:
             return False

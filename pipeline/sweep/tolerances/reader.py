@@ -58,7 +58,7 @@ class Deviations(Listed):
     """Rows of deviations that were drawn."""
 
     def describe(self) -> dict[str, Any]:
-        """What defines them, under a key of its own."""
+        """Describe the deviations under a key of their own."""
         return {KEY: super().describe()["list"]}
 
 

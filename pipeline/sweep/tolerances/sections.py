@@ -12,7 +12,7 @@ Positive = Annotated[Number, Field(gt=0)]
 
 
 class ToleranceSection(Section):
-    """How far a parameter may be off: normal by a standard deviation, or evenly within a limit."""
+    """Tolerance of a parameter: normal with a standard deviation, or uniform within a limit."""
 
     deviation: Positive | None = Field(default=None, description="standard deviation, in the unit of the parameter")
     limit: Positive | None = Field(default=None, description="evenly from minus to plus so much")
@@ -33,7 +33,7 @@ class TolerancesSection(Section):
 
 
 class WarmingSection(Section):
-    """How links grow with their temperature, the parameter `link_temperature` [K] above that of measurement."""
+    """Thermal expansion of links; the parameter `link_temperature` [K] counts from the temperature of measurement."""
 
     expansion: Annotated[dict[Text, Number], Field(min_length=1, max_length=1000)] = Field(
         description="thermal expansion [1/K] of links under `all`, or names and patterns, of `base` and `platform`"

@@ -1,4 +1,4 @@
-"""How the base of a robot moves in the world: the section `base` of a sweep file, a trajectory as platforms have them.
+"""Motion of the base of a robot in the world: the section `base` of a sweep file, with a trajectory as for platforms.
 
 base: {kind: line_sine, amplitude: [0, 0, 0.5], period: 8, turn: {kind: harmonic, amplitude: [0.1, 0.05, 0]}}
 """

@@ -1,7 +1,7 @@
-"""Whether a platform is free to move as a trajectory says: along axes that its limbs hold, it cannot.
+"""Mobility check of a trajectory: a platform cannot move along axes that its limbs hold.
 
-Trajectories count from the reference position, so along such an axis all of them has to be zero. How a platform turns
-is checked in `turns`.
+Trajectories count from the reference position, so a trajectory must be zero along such an axis. The rotation of a
+platform is checked in `turns`.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def moving_along(trajectory: Trajectory, axis: int) -> Iterator[str]:
 
 
 def _off_normal(values: Mapping[str, Any], axis: int) -> bool:
-    """Whether the plane of a circle is not perpendicular to an axis."""
+    """Return whether the plane of a circle is not perpendicular to an axis."""
     normal = values["normal"]
     across = math.hypot(*(x for k, x in enumerate(normal) if k != axis))
     return values["radius"] > 0.0 and across > NEGLIGIBLE * math.hypot(*normal)
 
 
 def _axis_of(values: Mapping[str, Any]) -> Sequence[float]:
-    """What a circle or a spiral turns about; what is a share of NEGLIGIBLE of it counts as nothing."""
+    """Return the axis of a circle or a spiral. Components up to the share NEGLIGIBLE of its length are set to zero."""
     axis = values.get("normal", (0.0, 0.0, 1.0))
     return [x if abs(x) > NEGLIGIBLE * math.hypot(*axis) else 0.0 for x in axis]
 

@@ -28,7 +28,7 @@ KIND = "random_fourier"
 AXES = 3
 MOST = 10_000
 BIG = 1e9
-"""What stands for a limit that is not given, and the largest number that one may be."""
+"""Largest value of a limit. It also replaces a limit that is not given."""
 
 SHORTEST_PERIOD, LONGEST_PERIOD = 1e-6, 1e6
 """Seconds, as for other motions."""
@@ -42,7 +42,7 @@ OF_MOTION = ("period", "velocity", "acceleration")
 
 @dataclass(frozen=True)
 class Limits:
-    """Where a random motion has its centre, and what it keeps: largest distance, velocity, acceleration (coordinate,).
+    """Centre and limits of a random motion: largest distance, velocity, acceleration (coordinate,).
 
     A coordinate along which the robot is not free has no motion.
     """

@@ -31,7 +31,7 @@ AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Mover:
-    """What moves in a sweep: the independent `joints` of a chain, or a platform where there are none; how long [s].
+    """Moving part of a sweep: the independent `joints` of a chain, or a platform if there are none; duration [s].
 
     `mobility` are the free components of the platform's twist; none: not known.
     """

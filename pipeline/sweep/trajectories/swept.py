@@ -26,7 +26,7 @@ MOST = 10_000
 """Trajectories that a section may stand for."""
 
 COORDINATE = "trajectory_"
-"""What names of coordinates begin with."""
+"""Prefix of the names of coordinates."""
 
 RANGE = ("start", "stop", "num")
 AXES = ("x", "y", "z")
@@ -68,7 +68,7 @@ def variants(report: Report, name: str, section: Mapping[str, Any], path: KeyPat
 
 
 def _places(value: object, place: KeyPath) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
-    """Where in a section several values stand, and what is said there."""
+    """Yield the place and content of each entry of a section that stands for several values."""
     if isinstance(value, Mapping):
         if place and ("values" in value or {*RANGE[:2]} <= value.keys()) and value.keys() <= {"values", *RANGE}:
             yield place, value

@@ -34,7 +34,7 @@ COLUMNS = {"t": "s", "roll": "rad", "pitch": "rad", "yaw": "rad"}
 """Columns of a file of angles, and what each measures."""
 
 NEAR = 1e-6
-"""How far a matrix may be from a rotation, and a quaternion from length one: what is written with six digits."""
+"""Tolerance of a rotation matrix, and of the length of a quaternion, for numbers written with six digits."""
 
 ORDERS = tuple(a + b + c for a in "xyz" for b in "xyz" for c in "xyz" if a != b != c)
 """Orders of Euler angles about fixed axes; in capitals about the axes that turn with the body."""
@@ -96,7 +96,7 @@ def _check_angles(
 
 
 def may_turn(report: Report, path: KeyPath, mobility: Sequence[str]) -> bool:
-    """Whether the platform can turn; where it cannot, that is reported."""
+    """Return whether the platform can turn; report a problem if it cannot."""
     if mobility and set(mobility) <= set(TRANSLATION):
         report(path, Got("a turn"), "no turn: the platform of this robot only translates", "Remove it.", key=True)
         return False

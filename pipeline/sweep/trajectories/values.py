@@ -54,7 +54,7 @@ def vector(report: Report, parameter: Parameter, value: Any, path: KeyPath, leng
 
 
 def is_number(report: Report, value: object, path: KeyPath) -> bool:
-    """Whether a value is a number; what is none is reported."""
+    """Return whether a value is a number; report a problem if it is not."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return True
     report(path, value, "a number", number_hint(value) if isinstance(value, str) else "")

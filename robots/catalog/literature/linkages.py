@@ -140,7 +140,7 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
 
 
 def _meeting(a: Pair, b: Pair, lengths: Pair) -> Pair:
-    """Where two rods from two points meet, to the left of the line from the first to the second."""
+    """Compute the point where two rods from `a` and `b` meet, to the left of the line from `a` to `b`."""
     x, z = bent(lengths, (b[0] - a[0], b[1] - a[1]))
     return a[0] + x, a[1] + z
 

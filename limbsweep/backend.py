@@ -1,6 +1,7 @@
-"""What xarray finds of us by itself: the engine `limbsweep`, and `Dataset.limbsweep` for every dataset.
+"""Entry points that xarray finds by itself: the engine `limbsweep`, and `Dataset.limbsweep` for every dataset.
 
-xarray loads this module on the first `open_dataset` of a process, whatever is opened, so it loads nothing else yet.
+xarray loads this module on the first `open_dataset` of a process, for any file. So the module loads nothing else
+yet.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class LimbsweepBackend(BackendEntrypoint):
         return open(filename_or_obj, unfinished=unfinished).drop_vars(names, errors="ignore")
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether this is a folder with the manifest of a store."""
+        """Return whether the argument is a folder with the manifest of a store."""
         return isinstance(filename_or_obj, str | os.PathLike) and (Path(filename_or_obj) / MANIFEST).is_file()
 
 

@@ -129,7 +129,7 @@ def code(
 
 
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
-"""How much smaller a first motion is made until the robot can make it."""
+"""Scale factors of a first motion, tried from large to small until the robot can make the motion."""
 SPREADS = (0.1, 0.03, 0.003)
 """Half widths of a first design axis, where no motion serves all designs of a wider one."""
 

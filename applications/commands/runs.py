@@ -178,7 +178,7 @@ def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[
 
 
 def _is_store(text: str) -> bool:
-    """Whether an argument names a store: a folder, or a URL; a sweep is a file."""
+    """Return whether an argument names a store: a folder or a URL. A sweep is a file."""
     return "://" in text or Path(text).is_dir()
 
 

@@ -113,7 +113,7 @@ KINDS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
     "loops": ("loops of a URDF file, for limbsweep", _loops),
     "cluster": ("cluster file of limbsweep", _cluster),
 }
-"""What each kind of file is, and its schema."""
+"""Title and schema of each kind of file."""
 
 
 @click.command("schema")

@@ -122,7 +122,7 @@ def rank(
 @CASES
 @CSV
 def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
-    """How much of the variance of a metric each parameter of STORE explains, alone and with another."""
+    """Show the share of the variance of a metric that each parameter of STORE explains, alone and with another."""
     from applications.studies.columns import depends_on_friction, feasible, value_of
     from applications.studies.sensitivity import from_samples
     from applications.studies.space import DesignSpace
@@ -150,7 +150,7 @@ def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None
 @click.option("--parts", type=click.IntRange(2), default=6, show_default=True, help="Parts of each range, at most.")
 @CSV
 def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: Path | None) -> None:
-    """How a metric of STORE goes along with two parameters: its mean over parts of their ranges."""
+    """Show the interaction of two parameters of STORE: the mean of a metric over parts of their ranges."""
     import numpy as np
 
     from applications.studies.columns import column, feasible, value_of

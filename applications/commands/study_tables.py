@@ -1,4 +1,4 @@
-"""What the commands `limbsweep study ...` share: their options, and tables on the screen and in CSV files."""
+"""Common parts of the commands `limbsweep study ...`: options, and tables on the screen and in CSV files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands share: refusals and their exit statuses, arguments that several take, tables and files."""
+"""Common parts of the commands: refusals and their exit statuses, shared arguments, tables and files."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ _FORCE, _FORCED = "limbsweep.force", "forced"
 
 
 def forced() -> bool:
-    """Whether the command may replace files that exist."""
+    """Return whether the command may replace existing files."""
     return bool(click.get_current_context().meta.get(_FORCE))
 
 

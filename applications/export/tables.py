@@ -265,7 +265,10 @@ class _InTurn(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True)
 class _MatVariables:
-    """What scipy writes of a mapping into a MAT file: its items, names cut where MATLAB's end, then the units."""
+    """Mapping that scipy writes into a MAT file: the items of an archive, then the units.
+
+    Names are cut to the longest name that MATLAB allows.
+    """
 
     archive: Mapping[str, np.ndarray]
     units: Mapping[str, str]
@@ -308,4 +311,4 @@ FORMATS: Mapping[str, Callable[[Any, Path], None]] = {
     "npz": _npz,
     "csv": _csv,
 }
-"""What writes each format."""
+"""Writer of each format."""

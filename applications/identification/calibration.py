@@ -32,7 +32,7 @@ from storage.errors import StoreError
 
 COLUMNS = ("parameter", "unit", "nominal", "value", "deviation")
 UPRIGHT = 1e-3
-"""How far the length of a quaternion may be from 1."""
+"""Largest difference of the length of a quaternion from 1."""
 
 
 class ActuatorColumns(Section):
@@ -168,7 +168,7 @@ FORMATS: Mapping[str, Callable[[CalibratedRobot, IO[str]], None]] = {
     ".json": CalibratedRobot._write_json,
     ".yaml": CalibratedRobot._write_robot,
 }
-"""How a calibration is written, by the ending of a file's name."""
+"""Writer of a calibration, by the ending of the file name."""
 
 
 def checked_suffix(path: Path) -> str:

@@ -98,7 +98,7 @@ FORMATS: Mapping[str, Callable[[Identified, IO[str]], None]] = {
     ".csv": Identified._write_csv,
     ".json": Identified._write_json,
 }
-"""How what was found is written, by the ending of a file's name."""
+"""Writer of the identified parameters, by the ending of the file name."""
 
 
 def checked_suffix(path: Path) -> str:

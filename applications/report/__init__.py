@@ -68,7 +68,7 @@ def write_report(
 
 
 def _names(stores: Sequence[str | PathLike[str] | Dataset]) -> list[str]:
-    """What the stores are called in a report: the ends of their names, with a number where they are equal."""
+    """Return the names of stores in a report: the ends of their paths, numbered where they are equal."""
     names = [str(store).rstrip("/").rpartition("/")[2].removesuffix(".zarr") if isinstance(store, str | PathLike)
              else str(store.attrs.get("title") or store.attrs.get("robot", "dataset")) for store in stores]  # fmt: skip
     return [f"{name} {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]

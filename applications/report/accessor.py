@@ -70,7 +70,7 @@ class InlineReport:
             return cls(path.read_text("utf-8"))
 
     def __repr__(self) -> str:
-        """How large it is."""
+        """Return the size of the report as text."""
         return f"<report of {len(self.html) / 1e6:.1f} MB>"
 
     def _repr_html_(self) -> str:
@@ -79,7 +79,7 @@ class InlineReport:
 
 @xarray.register_dataset_accessor("limbsweep")
 class Limbsweep:
-    """What limbsweep knows about a dataset that `limbsweep.open` or `limbsweep.run` gave."""
+    """Accessor of limbsweep for a dataset that `limbsweep.open` or `limbsweep.run` returned."""
 
     def __init__(self, dataset: xarray.Dataset) -> None:
         self._dataset = dataset

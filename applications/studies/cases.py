@@ -80,7 +80,7 @@ def dims_of(ds: xr.Dataset, names: Sequence[str]) -> list[str]:
 
 
 def _along(ds: xr.Dataset, name: str) -> bool:
-    """Whether a name is that of a coordinate along friction sets or trajectories."""
+    """Return whether a name is that of a coordinate along friction sets or trajectories."""
     return name in ds.coords and len(ds[name].dims) == 1 and ds[name].dims[0] in DIMS
 
 

@@ -36,7 +36,7 @@ REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "mean": lambda x: x.mean(axis=1),
     "sum": lambda x: x.sum(axis=1),
 }
-"""How the other dims of a metric are reduced, from (design, others) to (design,). NaN stays."""
+"""Reductions of the other dims of a metric, from (design, others) to (design,). NaN stays."""
 
 
 def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
@@ -46,16 +46,16 @@ def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be small (`min`) or large (`max`): an expression over columns."""
+    """Objective, to be made small (`min`) or large (`max`): an expression over columns."""
 
     text: str
     direction: Direction
     expression: Expression
     over: str = "worst"
-    """What counts over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
+    """Reduction over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
     """
     tolerances: str = ""
-    """What counts over deviations within tolerances, such as `worst` or `mean`; empty: they are cases as others."""
+    """Reduction over deviations within tolerances, such as `worst` or `mean`; empty: treated as other cases."""
 
     @property
     def sign(self) -> float:
@@ -240,9 +240,9 @@ def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
 
 
 def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
-    """Whether each design meets all conditions in every case and none of its samples failed, (design,) of booleans.
+    """Return whether each design meets all conditions in every case without failed samples, (design,) of booleans.
 
-    A condition is a text such as `condition < 5 and peak_force <= 40`. What is NaN meets no comparison.
+    A condition is a text such as `condition < 5 and peak_force <= 40`. NaN meets no comparison.
 
         >>> int(ls.study.feasible(ls.open("out.zarr"), ["upper_arm < 0.25"]).sum())
         15
@@ -256,7 +256,7 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
 
 
 def judges_failures(text: str) -> bool:
-    """Whether a condition says itself which designs with failed samples count."""
+    """Return whether a condition itself decides on designs with failed samples."""
     return "usable_share" in text or "failed_samples" in text
 
 

@@ -37,7 +37,7 @@ WINDOWS = 12
 
 ROUNDS = 200
 FAILED = 10.0
-"""What rows of a design with failed samples count, in units of the start's worst: the search turns back from it."""
+"""Value of rows of a design with failed samples, in units of the start's worst. It makes the search turn back."""
 
 SLACK = 1e-6
 """By how much a condition is held off its edge, in its margin; a condition on metrics may be missed by as much."""
@@ -266,7 +266,7 @@ class _LocalSearch:
 
     @cached_property
     def rows_at_start(self) -> int:
-        """How many rows t bounds."""
+        """Number of rows that t bounds."""
         leading = self._values(self.scaled(self.begin), self.leading).get(self.leading or "")
         return self.cases * (1 if leading is None else leading.value.shape[1])
 

@@ -52,18 +52,18 @@ Variable = Continuous | Choice
 
 @dataclass(frozen=True, eq=False)
 class PointSpace:
-    """What a method asks points of: a point has a coordinate for each variable."""
+    """Space of the points that a method proposes: a point has a coordinate for each variable."""
 
     variables: tuple[Variable, ...]
 
     @property
     def is_continuous(self) -> bool:
-        """Whether no variable is a choice."""
+        """Return whether all variables are continuous, so that no variable is a choice."""
         return all(isinstance(variable, Continuous) for variable in self.variables)
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some variables count under values of others alone."""
+        """Return whether some variables count under values of others alone."""
         return False
 
     def active(self, points: Array) -> NDArray[np.bool_]:

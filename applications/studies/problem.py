@@ -208,7 +208,7 @@ class DesignProblem:
 
     @property
     def case_count(self) -> int:
-        """How many operating cases there are; 1 where there are none."""
+        """Number of operating cases; 1 without operating cases."""
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
     @cached_property

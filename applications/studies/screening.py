@@ -296,7 +296,7 @@ class ToleranceEffect:
     shares: Mapping[str, float]
 
     def quantile(self, share: float) -> float:
-        """What the metric stays below in so large a share of all machines, as if it were normal."""
+        """Compute the value that the metric does not exceed in a share of all machines, as if it were normal."""
         return self.value + NormalDist().inv_cdf(share) * self.deviation
 
 

@@ -203,7 +203,10 @@ class Interaction:
 
 
 def interaction(x: Array, y: Array, values: Array, parts: int = PAIR_BINS) -> Interaction:
-    """How a metric goes along with two parameters (n,), each cut as by `main_effect`; NaN among values is left out."""
+    """Compute the interaction of two parameters (n,): the mean of a metric over parts of their ranges.
+
+    Each parameter is cut as by `main_effect`. NaN among values is left out.
+    """
     good = np.isfinite(values)
     z = np.asarray(values, dtype=float)[good]
     pair = [np.asarray(parameter, dtype=float)[good] for parameter in (x, y)]

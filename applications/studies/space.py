@@ -72,7 +72,7 @@ class Factor:
 
     @property
     def is_varied(self) -> bool:
-        """Whether it is chosen: free, or the rows of a table."""
+        """Return whether the factor is chosen: free, or the rows of a table."""
         return self.kind in ("free", "category")
 
 
@@ -100,7 +100,7 @@ class DesignSpace(PointSpace):
     label_names: frozenset[str] = frozenset()
     """Names that are no parameters: labels of texts or numbers."""
     assumption: str = ""
-    """What had to be assumed of a dataset whose sweep cannot be read; empty where nothing had."""
+    """Assumption about a dataset whose sweep cannot be read; empty without an assumption."""
 
     @classmethod
     def of(cls, sweep: Sweep, cases: Sequence[str] | None = None, *, friction: bool = False) -> DesignSpace:
@@ -336,7 +336,7 @@ def _differs(coordinate: xr.DataArray) -> bool:
 
 @dataclass(frozen=True)
 class DeclaredAxis:
-    """What a section of the text of a sweep says of an axis: the form of each parameter, and how many files."""
+    """Axis as declared in a section of the text of a sweep: the form of each parameter, and the number of files."""
 
     forms: Mapping[str, str]
     files: int = 0

@@ -119,7 +119,7 @@ def _designs(name: str, parameters: object) -> Mapping[str, Any]:
 
 
 def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
-    """Whether a value is a DataArray."""
+    """Return whether a value is a DataArray."""
     return hasattr(value, "dims") and hasattr(value, "coords")
 
 

@@ -71,7 +71,10 @@ def _is_array(value: object) -> bool:
 
 
 def _results(robot: Robot, arguments: Mapping[str, object]) -> Mapping[str, Dims]:
-    """What `simulate` gives: without friction and the like, a parallel robot has no losses and work."""
+    """Return the results of `simulate`, with the dims of each.
+
+    A parallel robot without friction and similar options has no losses and no work.
+    """
     if robot.mechanism.is_chain:
         return CHAIN_MOTION
     options = ("friction", "memory", "method", "start", "base_rotation", "base_twist", "base_acceleration")
@@ -82,7 +85,7 @@ def _results(robot: Robot, arguments: Mapping[str, object]) -> Mapping[str, Dims
 
 
 def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: object) -> tuple[np.ndarray, ...]:
-    """What `simulate` gives, (*batch, time, ...) each, of a case (*batch)."""
+    """Simulate a case (*batch) and return the results of `simulate`, (*batch, time, ...) each."""
     motion = _motion(robot, **arguments)
     values = ((np.asarray(getattr(motion, name)), len(dims)) for name, dims in results.items())
     return tuple(np.moveaxis(value, 0, value.ndim - core) if core else value for value, core in values)

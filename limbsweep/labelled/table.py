@@ -1,4 +1,4 @@
-"""What the functions on arrays take and give, as names of dims: one row for each function."""
+"""Arguments and results of the functions on arrays, as names of dims: one row for each function."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ PATH: Mapping[str, Dims] = {
 
 @dataclass(frozen=True)
 class FunctionResult:
-    """What a function gives: its home, and the dims of one sample by name of result.
+    """Results of a function: its home, and the dims of one sample by name of result.
 
-    `labels` are fields that are no arrays, with
-    the dim that they name: texts, or a dict of arrays, which becomes one array along this dim; without a dim they are
-    an attribute. A function of a `single` case is called for each.
+    `labels` are fields that are no arrays, with the dim that they name: texts, or a dict of arrays, which becomes
+    one array along this dim; without a dim they are an attribute. A function of a `single` case is called for each
+    case.
     """
 
     home: str
@@ -177,7 +177,10 @@ PLATFORM_MOTION: Mapping[str, Dims] = {
     "load_work": (),
     **STATUS,
 }
-"""What `simulate` gives at each of the kept times, the dims of one sample by name of result; of a case its status."""
+"""Results of `simulate` at each of the kept times: dims of one sample, by name of result.
+
+The status is that of a case.
+"""
 
 UNITS: Mapping[str, Mapping[str, str]] = {
     "inverse_dynamics": {"force": "actuator", "velocity": "actuator_velocity"},

@@ -27,6 +27,6 @@ class PreparedMetric:
         return "actuator" in self.variable.dims
 
     def describe(self) -> dict[str, Any]:
-        """What defines it, in types of JSON."""
+        """Return the data that define the metric, in JSON types."""
         row = self.variable
         return {"function": self.fingerprint, "units": row.units, "long_name": row.long_name, "dims": list(row.dims)}

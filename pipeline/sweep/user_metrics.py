@@ -68,7 +68,7 @@ def with_metrics(sweep: Sweep, metrics: Mapping[str, UserFunction | UserMetric])
 
 
 def _values(sweep: Sweep) -> tuple[str, ...]:
-    """What a function may ask for that is no series."""
+    """Return the names of values, other than series, that a user metric may take as arguments."""
     return VALUES if sweep.simulation is None else (*VALUES, *OF_SIMULATION)
 
 

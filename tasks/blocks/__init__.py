@@ -1,1 +1,1 @@
-"""What a Dask task does: trajectories, limbs, platform and assembly of one block, and the memory that they use."""
+"""Work of a Dask task: trajectories, limbs, platform and assembly of one block, and the memory that they use."""

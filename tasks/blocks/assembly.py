@@ -94,7 +94,7 @@ class Assembly:
         return weights
 
     def _shares(self, limbs: Sequence[Arrays] | None) -> Iterator[Share]:
-        """What comes before the assembly: the limbs, and the platform of a robot that has one."""
+        """Yield the shares before the assembly: the limbs, and the platform of a robot that has one."""
         mechanism = self.block.family.reference
         for k in range(len(mechanism.instances)):
             stage = stages.limb(self.request, k)
@@ -160,7 +160,7 @@ class Assembly:
 
     @property
     def _kernels_alone(self) -> bool:
-        """Whether nothing but kernels is at work on a strip: of metrics alone, of designs that differ in all limbs."""
+        """Return whether only kernels work on a strip: only metrics, and designs that differ in all limbs."""
         wanted = [name for stage in ("limb", "assembly", "actuation") for name in self.request.of(stage)]
         stored = any(not QUANTITIES[name].reduction for name in wanted)
         others = self.linear or self.balance or any(group.remembers for group in self.block.groups)
@@ -218,7 +218,7 @@ class Assembly:
         return {key: array for share in shares for key, array in share.kept(designs).items()}
 
     def _keep_loads(self, f: int, j: int, designs: slice, values: Values) -> None:
-        """What the reactions of a strip need: forces, status, friction, and what the platform's balance decides."""
+        """Store the inputs of a strip's reactions: forces, status, friction, results of the platform's balance."""
         assert self.balance is not None
         loads = {key: array[f, j, designs] for key, array in self.loads.items() if key not in self.request.known}
         for key in loads.keys() - self.balance.shapes.keys():
@@ -255,7 +255,7 @@ class Assembly:
         return parts.reshape(len(parts), -1, LOAD_PARTS, parts.shape[-1]).sum(axis=2)[..., : self.samples]
 
     def _metric_rows(self, name: str, place: Any) -> np.ndarray:
-        """Where a metric of some designs or sets goes: (case, component)."""
+        """Return the part of the output for a metric of some designs or sets: (case, component)."""
         rows = self.out[name][place]
         return rows if "actuator" in QUANTITIES[name].dims else rows[:, None]
 

@@ -156,10 +156,10 @@ class Measurement:
 def series(
     measurement: Measurement, names: Sequence[str], times: np.ndarray, arrays: Mapping[str, np.ndarray]
 ) -> Arrays:
-    """Those of the series `names` that are measured, in the dims of the clean ones among `arrays`.
+    """Compute the measured series among `names`, in the dims of the clean series among `arrays`.
 
-    Noise of positions belongs to a design on a trajectory, that of forces also to a friction set; so bits do not depend
-    on how a sweep is cut.
+    Noise of positions belongs to a design on a trajectory, noise of forces also to a friction set. So bits do not
+    depend on the cutting of a sweep.
     """
     out = {name: empty(arrays[CLEAN[name]].shape) for name in names if name in CLEAN}
     if not out:
@@ -178,10 +178,10 @@ def series(
 
 
 def of_motion(sensors: Sensors, names: Sequence[str], step: float, place: tuple[int, ...], clean: Arrays) -> Arrays:
-    """Those of the series `names` that are measured of one simulated case (time, actuator).
+    """Compute the measured series among `names` for one simulated case (time, actuator).
 
-    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the sweep
-    decides its noise, of positions too: no other case has this motion.
+    clean: `actuator_position` and `sensed_force` (time, actuator), every `step` [s]. The place of the case in the
+    sweep decides its noise, also the noise of positions: no other case has this motion.
     """
     position, force = clean["actuator_position"], clean["sensed_force"]
     seen = signals.positions(sensors.values, step, position, signals.generator(sensors.seed, place))
@@ -236,17 +236,17 @@ class Block:
     series: tuple[str, ...]
     metrics: tuple[str, ...]
     measurement: Measurement | None = None
-    """What sensors make of positions and forces of actuators, where `series` has measured ones."""
+    """Sensors for positions and forces of actuators, where `series` has measured ones."""
     description: Description | None = None
     """The robot where it is none of the catalogue; its family is made once in each process."""
     own: tuple[BlockMetric, ...] = ()
     """Metrics of a user's own, see `tasks.blocks.user_metrics`."""
     extra: tuple[str, ...] = ()
-    """Those of `series` that are computed for own metrics alone, and not stored."""
+    """Names in `series` that are computed for user metrics alone, and not stored."""
     limits: Limits = NO_LIMITS
     """Limits of joints and actuators; a sample beyond a range of a joint has the status JOINT_LIMIT."""
     simulation: BlockSimulation | None = None
-    """How the cases are simulated; None where forces follow from motions."""
+    """Simulation of the cases; None where forces follow from motions."""
     criteria: CriteriaParameters = NO_CRITERIA
     """What criteria of design are told of the robot."""
     base: Trajectory | None = None

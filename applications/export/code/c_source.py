@@ -133,7 +133,7 @@ class _Bodies:
         self._names: dict[str, str] = {}
 
     def name(self, program: Program, outputs: Sequence[Key]) -> str:
-        """What the function of some outputs is called; written where it is new."""
+        """Return the name of the function that computes some outputs; write the function if it is new."""
         text = c_function("@", program, outputs)
         if text not in self._names:
             self._names[text] = f"stage_{len(self._names)}"

@@ -1,7 +1,8 @@
-"""What can be exported as code: functions of one sample of a robot, as stages of kernels with their constants.
+"""Functions that can be exported as code: one sample of a robot, as stages of kernels with their constants.
 
-The robot's parameters, gravity and friction are constants of a function; its arguments are the motion and what else a
-user has at every step. Those who write code (`c_source`, `casadi_function`) know neither robots nor mechanics.
+The robot's parameters, gravity and friction are constants of a function. Its arguments are the motion and the other
+values that a user has at every step. The modules that write code (`c_source`, `casadi_function`) know neither
+robots nor mechanics.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class CodeArgument:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of elements."""
         return int(np.prod(self.shape, dtype=int))
 
 
@@ -312,7 +313,7 @@ FUNCTIONS: Mapping[str, Callable[[CodeSetting], CodeFunction]] = {
     "inverse_kinematics": inverse_kinematics,
     "inertia_matrix": inertia_matrix,
 }
-"""What can be exported, by name."""
+"""Functions that can be exported as code, by name."""
 
 
 def exported(

@@ -54,7 +54,7 @@ class BaseParameters:
         return np.asarray(matrix)[..., list(self.independent)]
 
     def grouping(self, number: int) -> str:
-        """What a base parameter is, in words: its column first, then those that are joined to it."""
+        """Return a base parameter as text: its own column first, then the columns that are grouped with it."""
         row, own = self.groups[number], self.independent[number]
         others = [(row[k], self.names[k]) for k in np.flatnonzero(row) if k != own]
         return self.names[own] + "".join(_term(value, name) for value, name in others)

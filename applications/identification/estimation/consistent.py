@@ -25,7 +25,7 @@ TRIANGLE = tuple((i, j) for j in range(SIDE) for i in range(j + 1))
 """Its upper triangle, column by column, as the solver has it."""
 SIZE = len(BODY)
 LEAST, THIN = 1e-6, 1e-3
-"""What a body has at least: mass [kg], and radius of gyration in every direction [m]."""
+"""Lower bounds for a body: mass [kg], and radius of gyration in every direction [m]."""
 PULL = 1e-3
 """Weight of the distance to nominal parameters over their sizes, relative to the forces."""
 SHORTEST = 0.05
@@ -51,7 +51,7 @@ def parameters_of(matrix: Array) -> np.ndarray:
 
 
 def is_consistent(parameters: Array) -> bool:
-    """Whether a body can have these ten parameters."""
+    """Return whether a physical body can have these ten parameters (positive definite pseudo-inertia)."""
     return bool(np.linalg.eigvalsh(pseudo_inertia(parameters))[0] > 0.0)
 
 
@@ -175,7 +175,7 @@ def _solved(
 
 
 def _least(parameters: Array) -> np.ndarray:
-    """What a pseudo-inertia has at least for its mass: THIN as radius of gyration in every direction."""
+    """Return the lower bound of a pseudo-inertia for its mass: radius of gyration THIN in every direction."""
     return np.asarray(np.diag([parameters[0] * THIN**2] * 3 + [0.0]))
 
 

@@ -1,4 +1,4 @@
-"""How many parameters can be identified, a second way: from energies, which are linear in the same parameters.
+"""Number of identifiable parameters by a second method: energies, which are linear in the same parameters.
 
 Kinetic and potential energy determine the motion, so a combination of parameters matters to forces if and only if it
 changes energy by more than a constant. The motions of bodies come from `tasks.dynamics.inverse` in plain NumPy; no

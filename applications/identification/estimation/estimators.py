@@ -26,7 +26,7 @@ SETTLED = 1e-10
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an estimator found.
+    """Result of an estimator.
 
     values, deviations (parameter,): parameters and their standard deviations; condition: of the weighted matrix with
     columns of length one; noise: standard deviation of the residuals [N m or N]; iterations: steps taken.
@@ -107,7 +107,7 @@ def condition_number(matrix: Array) -> float:
 
 
 def residual_norm(matrix: Array, forces: Array, values: Array) -> float:
-    """How far predicted forces are off, relative to the forces: for trajectories that were not used."""
+    """Compute the residual of predicted forces relative to the forces, for trajectories that were not used."""
     return float(np.linalg.norm(forces - matrix @ values) / np.linalg.norm(forces))
 
 

@@ -45,7 +45,7 @@ STEPS = 60
 SHARP = 100.0
 """Order of the means that searches have in the place of largest and smallest values."""
 KEPT = 1e-9
-"""What rounding may take a joint beyond its range."""
+"""Tolerance for rounding errors at the ends of the range of a joint."""
 STEP = 1e-5
 """Of differences for slopes; motions are scaled, so that numbers of any size serve."""
 
@@ -68,12 +68,12 @@ class Limits:
 
     @property
     def of_motion(self) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-        """Those that a series alone can keep."""
+        """Limits that a series alone can keep: position, velocity, acceleration of the coordinates."""
         return self.position, self.velocity, self.acceleration
 
     @property
     def of_actuators(self) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-        """Those of the motion of actuators."""
+        """Limits of the motion of the actuators: stroke, velocity, acceleration."""
         return self.stroke, self.actuator_velocity, self.actuator_acceleration
 
 
@@ -148,7 +148,7 @@ def _singular(matrix: np.ndarray) -> np.ndarray:
 
 CRITERIA: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": condition, "determinant": determinant}
 SMOOTH: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"condition": smooth_condition, "determinant": determinant}
-"""What searches follow in the place of criteria, with smooth limits; their best motions are those of CRITERIA still."""
+"""Smooth criteria for searches, used with smooth limits. The best motions are still selected by CRITERIA."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class Excitation:
         return self._matrices(self._moved([series]))[0]
 
     def cost(self, free: ArrayLike) -> float:
-        """What is made small."""
+        """Compute the cost of a motion; small is good."""
         return float(self.costs(np.asarray(free)[None])[0])
 
     def costs(self, free: ArrayLike, *, smooth: bool = False) -> np.ndarray:
@@ -251,7 +251,7 @@ class Excitation:
         return regressor(self.robot, Motion(**moved), self.environment, self.forces, shared=self.shared).matrix
 
     def _feasible(self, matrices: np.ndarray) -> np.ndarray:
-        """Whether each motion can be solved and driven."""
+        """Return whether each motion can be solved and driven within the limits of force."""
         good, limit = np.isfinite(matrices).all(axis=(1, 2, 3)), np.asarray(self.limits.force, dtype=float)
         if np.isfinite(limit).any():
             with np.errstate(invalid="ignore"):
@@ -259,7 +259,7 @@ class Excitation:
         return np.asarray(good)
 
     def _within_reach(self, moved: Moving) -> np.ndarray:
-        """Whether the actuators of each motion keep their limits."""
+        """Return whether the actuators of each motion keep their limits."""
         limits = [np.asarray(limit, dtype=float) for limit in self.limits.of_actuators]
         if not any(np.isfinite(limit).any() for limit in limits):
             return np.ones(len(np.asarray(next(iter(present(moved).values())))), dtype=bool)
@@ -274,7 +274,7 @@ class Excitation:
         return np.asarray(np.all(within, axis=0))
 
     def _within_ranges(self, moved: Moving) -> np.ndarray:
-        """Whether the joints of each motion, passive ones too, keep their ranges."""
+        """Return whether the joints of each motion, passive joints included, keep their ranges."""
         motions = len(np.asarray(next(iter(present(moved).values()))))
         ranges = {place: limit for place, limit in self.ranges.joints.items() if limit.ends}
         good = np.ones(motions, dtype=bool)
@@ -298,7 +298,7 @@ class Excitation:
         return result
 
     def _apart(self, moved: Moving) -> np.ndarray:
-        """Whether spheres of different bodies stay apart in each motion, which begins at the centre."""
+        """Return whether spheres of different bodies stay apart in each motion. A motion begins at the centre."""
         motions = len(np.asarray(next(iter(present(moved).values()))))
         good = np.ones(motions, dtype=bool)
         if not self.spheres:

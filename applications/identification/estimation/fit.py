@@ -188,5 +188,5 @@ def _coupled_base(robot: Robot, model: MachineModel, planned: Sequence[Moving]) 
 
 
 def _is_slow(motion: Moving) -> bool:
-    """Whether a motion has no acceleration."""
+    """Return whether a motion has no acceleration."""
     return not any(np.any(values) for name, values in present(motion).items() if name in RATES)

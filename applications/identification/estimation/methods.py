@@ -1,4 +1,4 @@
-"""How base parameters are found from recordings, by name: linear estimators, consistent bodies, separable friction."""
+"""Methods that find base parameters, by name: linear estimators, consistent bodies, separable friction."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ this."""
 
 @dataclass(frozen=True)
 class Found:
-    """What a method finds.
+    """Result of a method.
 
-    values, deviations: of base parameters, then of the nonlinear ones; condition and noise as in `Estimate`; nonlinear:
-    true values of the latter by name; friction: the robot's with what was found of them.
+    values, deviations: of base parameters, then of the nonlinear ones; condition and noise as in `Estimate`;
+    nonlinear: true values of the latter by name; friction: friction of the robot with the values that were found.
     """
 
     values: np.ndarray
@@ -125,7 +125,7 @@ def _nonlinear(group: FrictionGroup) -> tuple[Parameter, ...]:
 
 
 def _places(friction: FrictionInput) -> list[int]:
-    """Where the nonlinear parameters are among the numbers of all groups."""
+    """Return the indices of the nonlinear parameters among the numbers of all groups."""
     result, start = [], 0
     for group in friction.groups:
         result += [start + group.parameters.index(each.name) for each in _nonlinear(group)]

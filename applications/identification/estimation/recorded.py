@@ -40,11 +40,11 @@ class Recording:
 
 @dataclass(frozen=True)
 class Filtering:
-    """How recorded forces were filtered: parameters of a measurement, time between samples [s].
+    """Filter of recorded forces: parameters of a measurement, time between samples [s].
 
-    The regressor goes through the same filter, so that both sides stay equal; then only as many samples are kept as the
-    filter leaves independent, or standard deviations would be too small, and none at the ends, where a filter does not
-    know what was before and what comes after. Source: Gautier 1997, parallel filtering.
+    The regressor passes the same filter, so that both sides stay equal. Then only as many samples are kept as the
+    filter leaves independent; with more samples, standard deviations would be too small. No samples are kept at the
+    ends, because a filter does not know the signal before and after. Source: Gautier 1997, parallel filtering.
     """
 
     values: Settings
@@ -72,9 +72,9 @@ class Filtering:
 
 @dataclass(frozen=True)
 class Data:
-    """What an estimator has: recordings for training, base parameters, and what is known of the robot.
+    """Data of an estimator: recordings for training, base parameters, and known properties of the robot.
 
-    `nominal` is the robot that it is taken for.
+    `nominal` is the assumed robot.
     """
 
     robot: Robot

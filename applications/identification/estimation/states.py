@@ -48,18 +48,19 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
 
 
 def solvable(robot: Robot, moving: Moving) -> np.ndarray:
-    """Whether states (count,) have actuator forces: of platforms, not those at or beyond singularities either."""
+    """Return whether states (count,) have actuator forces; False for platforms at or beyond singularities."""
     if robot.mechanism.is_chain and not robot.mechanism.limbs[0].coordinates:
         return np.asarray(inverse_kinematics(robot, **moving).status == Status.OK)
     return np.asarray(inverse_dynamics(robot, **moving).status == Status.OK)
 
 
 def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
-    """Whether states (count,) are in the assembly of the reference pose; True where nothing closes a chain.
+    """Return whether states (count,) are in the assembly of the reference pose; True without closed loops.
 
-    On the straight way from there, the rates of joints for the same generic ones of the independent joints must not
-    jump: a parallelogram that comes to lie flat may leave as a crossed one, which has other base parameters. The way
-    goes on for a bit, as where loops are nearly singular rounding looks like a motion.
+    On the straight path from the reference pose, the rates of joints must not jump for the same generic rates of
+    the independent joints. A parallelogram that becomes flat may leave as a crossed one, which has other base
+    parameters. The path continues a bit beyond the state, because rounding looks like a motion where loops are
+    nearly singular.
     """
     free = len(robot.mechanism.freedoms)
     if not robot.mechanism.is_chain or not robot.mechanism.limbs[0].loops:

@@ -1,4 +1,4 @@
-"""What a recording description says, checked, and the signals of its files in SI units."""
+"""Checked contents of a recording description, and the signals of its files in SI units."""
 
 from __future__ import annotations
 

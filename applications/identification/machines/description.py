@@ -128,7 +128,7 @@ class _DescriptionReader:
         )
 
     def _place(self, name: str, path: KeyPath) -> Path:
-        """Where a file is: beside the description, or in the folder that was named."""
+        """Return the path of a file beside the description or in the folder of the user; report a missing file."""
         for folder in self.folders:
             if (folder / name).is_file():
                 return folder / name
@@ -366,6 +366,6 @@ def _payload(section: PayloadSection, number: int) -> Payload:
 
 
 def _measures(section: SignalSection, allowed: set[str]) -> bool:
-    """Whether the unit of a signal is one of those; motors may turn where actuators slide."""
+    """Return whether the unit of a signal is among the allowed units; motors may turn where actuators slide."""
     unit = UNITS.get(section.unit or "")
     return unit is not None and (section.of == "motors" or unit.si in allowed)

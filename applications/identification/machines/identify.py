@@ -97,7 +97,7 @@ class MachineIdentification:
         yield "seconds", ", ".join(f"{stage} {spent:.2f}" for stage, spent in self.seconds.items())
 
     def tests(self) -> Iterator[tuple[str, str, float]]:
-        """What is asked of residuals and model, the answer, and the chance of such residuals if it were yes."""
+        """Yield each test of residuals and model: question, answer, chance of such residuals if it were yes."""
         yield from answers(self.machine, self.fit)
 
     def parameters(self) -> Iterator[tuple[str, float, float]]:
@@ -212,7 +212,7 @@ def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescript
 
 
 def _parts(finding: RecordingFinding) -> tuple[str, str, str]:
-    """What was got and expected, and how to go on all the same."""
+    """Split a finding into the observed and the expected, with advice for a user who wants to continue."""
     got, _, rest = finding.text.partition("; expected ")
     return got, rest or "a sound recording", f"If it is right, write accept: [{finding.kind}]."
 

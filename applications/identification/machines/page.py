@@ -120,7 +120,7 @@ def _curves(result: MachineIdentification, run: Run) -> str:
 
 
 def _friction(result: MachineIdentification) -> str:
-    """What forces leave when all but friction and offset is taken away, over speed, beside the identified friction."""
+    """Draw friction over speed: forces less all but friction and offset, beside the identified friction."""
     labels, fit = _labels(result), result.fit
     units = dict.fromkeys(JOINT_KINDS[kind].units.rate for kind in actuator_kinds(result.machine.robot))
     figure, rows = _figure([f"{name}\n[{unit}]" for name, unit in labels], f"speed [{' or '.join(units)}]", share=False)

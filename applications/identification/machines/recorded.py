@@ -36,7 +36,7 @@ FORMAT = 1
 
 
 def is_recorded(store: LocationLike) -> bool:
-    """Whether there is a store of recordings."""
+    """Return whether a store of recordings exists."""
     return has_arrays(store)
 
 
@@ -87,7 +87,7 @@ def _origin(path: Path) -> dict[str, Any]:
 
 
 def _chosen(prepared: Prepared) -> dict[str, Any]:
-    """What preparation has chosen and done."""
+    """Return the settings that the preparation has used, and the outliers that it has replaced."""
     used = {name: value for name, value in vars(prepared.used).items() if value not in (None, np.inf)}
     return {"step": prepared.step, **used, "outliers_replaced": prepared.replaced}
 

@@ -1,4 +1,4 @@
-"""What comes out of an identification of a machine: tables, an xarray dataset, the robot as robot file or URDF."""
+"""Results of an identification of a machine: tables, an xarray dataset, the robot as robot file or URDF."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _write_json(result: MachineIdentification, file: IO[str]) -> None:
 
 
 FORMATS: Mapping[str, Callable[[MachineIdentification, IO[str]], None]] = {".csv": _write_csv, ".json": _write_json}
-"""How parameters are written, by the ending of a file's name."""
+"""Writer of the parameters, by the ending of the file name."""
 
 
 def robot_text(result: MachineIdentification) -> str:
@@ -123,7 +123,7 @@ ROBOTS: Mapping[str, Callable[[MachineIdentification], str]] = {
     ".urdf": identified_urdf,
     ".xml": identified_mjcf,
 }
-"""How the identified robot is written, by the ending of a file's name."""
+"""Writer of the identified robot, by the ending of the file name."""
 
 
 def save_robot(result: MachineIdentification, path: Path) -> None:

@@ -43,7 +43,7 @@ class FilesSection(Section):
 
 
 class PayloadSection(Section):
-    """What is fixed to a body: known by mass [kg], centre [m] and moments of inertia about it; or unknown, by a name.
+    """Payload of a body: known mass [kg], centre [m] and moments of inertia about it; or unknown, with a name.
 
     moments: xx, yy, zz, or these and xy, xz, yz [kg m^2], axes of the body's frame.
     """
@@ -56,7 +56,7 @@ class PayloadSection(Section):
 
 
 class SamplingSection(Section):
-    """Where time comes from: a column, or a rate [samples a second]."""
+    """Source of the sample times: a column, or a rate [samples a second]."""
 
     column: Column | None = None
     file: Count | None = None
@@ -76,7 +76,7 @@ class SignalSection(Section):
 
 
 class PreparationSection(Section):
-    """What is done with signals, see `applications.identification.estimation.machines.preparation.Preparation`."""
+    """Preparation of signals, see `applications.identification.estimation.machines.preparation.Preparation`."""
 
     cutoff: Positive | None = None
     order: Annotated[Integer, Field(ge=1, le=12)] = DEFAULTS.order

@@ -1,1 +1,1 @@
-"""What pages and figures show, as numbers: designs, cases, series, maps, the mechanism in motion."""
+"""Data of pages and figures, as numbers: designs, cases, series, maps, the mechanism in motion."""

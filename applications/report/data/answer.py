@@ -43,7 +43,7 @@ class KeyNumber:
         return (value - bound if self.least else bound - value) / abs(bound)
 
     def note(self, results: Results, design: int) -> str:
-        """What the number means: what is left to its bound, or its place among all designs."""
+        """Describe the number: the margin that is left to its bound, or its rank among designs."""
         spare, bound = self.spare(design), self.bound_of(design)
         if spare is not None and bound is not None:
             limit = f"{self.column.shown_in.text(bound)} at {'least' if self.least else 'most'}"
@@ -93,7 +93,7 @@ def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, D
 
 
 def question_words(results: Results) -> str:
-    """What is asked: objectives, cases and conditions in a sentence or two."""
+    """Describe the question of the study in a sentence or two: objectives, cases and conditions."""
     table = results.designs
     named = [table.column(name) for name in table.asked] or [column for column in (table.first,) if column is not None]
     if not named:
@@ -141,7 +141,7 @@ def answer_words(results: Results) -> str:
 
 
 def verdict(results: Results) -> tuple[bool, str]:
-    """Whether the chosen design meets everything, and how many designs do."""
+    """Return whether the chosen design meets all requirements, and a text with the number of such designs."""
     table = results.designs
     count, good = int(table.meets.sum()), int(table.good.sum())
     if results.question.where:

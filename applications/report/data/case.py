@@ -47,7 +47,7 @@ ACTUATORS = ("actuator_force", "actuator_position", "actuator_velocity", "actuat
 JOINTS = ("joint_position", "joint_reaction", "joint_friction")
 PLATFORM = ("platform_position",)
 SIMULATED = ("actuator_force", "actuator_position", "actuator_velocity", "joint_position")
-"""What simulations have of these."""
+"""Series of the lists above that simulations provide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class DesignCase:
 
     @property
     def has_reactions(self) -> bool:
-        """Whether forces in its joints are known."""
+        """Return whether the reactions in the joints are known."""
         return "joint_reaction" in self.results
 
     @property
@@ -99,7 +99,7 @@ class Taken(Axis):
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """Number of chosen sets."""
         return len(self.numbers)
 
     def take(self, indices: Indices) -> dict[str, Array]:
@@ -131,7 +131,7 @@ def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None
 
 
 def has_workspace(sweep: Sweep) -> bool:
-    """Whether a trajectory of a sweep is a grid of points."""
+    """Return whether any trajectory of a sweep is a grid of points."""
     return any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
 
 

@@ -101,7 +101,7 @@ class DesignColumn:
 
     @property
     def text_of(self) -> str:
-        """What it is, and how it was reduced to one number for each design."""
+        """Description of the column, and of its reduction to one number for each design."""
         return ": ".join(text for text in (self.text, self.how) if text)
 
     @property
@@ -111,7 +111,7 @@ class DesignColumn:
 
     @property
     def varies(self) -> bool:
-        """Whether designs differ in it by more than rounding."""
+        """Return whether the values of designs differ by more than rounding."""
         known = self.values[np.isfinite(self.values)]
         return bool(known.size) and bool(np.ptp(known) > ROUNDING * np.abs(known).max())
 
@@ -131,7 +131,7 @@ class Designs:
     labels: tuple[DesignColumn, ...] = ()
     """Texts that designs have, such as the name of a motor."""
     factors: tuple[Factor, ...] = ()
-    """What was varied: of these are causes, axes and choices."""
+    """Varied factors: the basis of causes, axes and choices."""
     levels: Mapping[str, Array] = field(default_factory=dict)
     """Each factor as a number of every design, (design,): of a table that of its row."""
     named: frozenset[str] = frozenset()
@@ -224,7 +224,7 @@ class Designs:
 
     @cached_property
     def choices(self) -> tuple[DesignColumn, ...]:
-        """What tells a design: labels that differ, then the parameters that vary and that no label says already."""
+        """Columns that identify a design: labels that differ, then varied parameters that no label determines."""
         labels = [label for label in self.labels if len(label.texts) > 1]
         parameters = [*self.causes.values()]
         return (*labels, *(column for column in parameters if not any(_says(label, column) for label in labels)))
@@ -261,7 +261,7 @@ class Designs:
 
 
 def _says(label: DesignColumn, column: DesignColumn) -> bool:
-    """Whether all designs with the same text have the same value."""
+    """Return whether a label determines a column: all designs with the same text have the same value."""
     pairs = np.unique(np.stack([label.values, column.values], axis=1), axis=0)
     return len(pairs) == len(np.unique(label.values))
 

@@ -38,7 +38,7 @@ STEPS: Mapping[str, tuple[tuple[float, float, str], ...]] = {
 
 @dataclass(frozen=True)
 class DisplayUnit:
-    """What numbers in SI are multiplied by to be shown, and the unit behind them."""
+    """Unit for the display of numbers: factor from SI, and the unit text behind the number."""
 
     factor: float
     unit: str

@@ -1,4 +1,7 @@
-"""Where designs fail: the share of designs that fail or break a condition over two parameters, and over conditions."""
+"""Failures of designs: shares of designs that fail or break a condition.
+
+The shares are shown over two parameters, and over conditions.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def _parts(column: DesignColumn) -> tuple[NDArray[np.int64], tuple[str, ...]]:
 
 
 def _spread(bad: NDArray[np.bool_], places: NDArray[np.int64], parts: int) -> float:
-    """How much of the variance of failing the parts explain."""
+    """Compute the part of the variance of failing that the parts explain (sum of squares over designs)."""
     count = np.bincount(places, minlength=parts)
     shares = np.bincount(places, weights=bad, minlength=parts) / np.maximum(count, 1)
     return float((count * (shares - bad.mean()) ** 2).sum())

@@ -77,7 +77,7 @@ class Results:
 
     @property
     def incomplete(self) -> int:
-        """How many designs lack an operating case, and are left out."""
+        """Number of designs that lack an operating case. They are left out."""
         return int(self.by_case.attrs.get(INCOMPLETE, 0)) if self.question.cases else 0
 
     @property

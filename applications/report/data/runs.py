@@ -30,7 +30,7 @@ class NamedRun:
 
     @property
     def answers(self) -> bool:
-        """Whether any of its designs meets everything that is asked."""
+        """Return whether any design of the run meets all requirements."""
         return bool(self.results.designs.meets.any())
 
 

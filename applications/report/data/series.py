@@ -43,7 +43,7 @@ class ActuatorSeries:
 
     @property
     def known(self) -> bool:
-        """Whether any of it is a number."""
+        """Return whether any value of the series is a number."""
         return bool(np.isfinite(self.values).any())
 
 

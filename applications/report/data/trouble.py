@@ -34,7 +34,7 @@ class Trouble:
 
     @property
     def count(self) -> int:
-        """How often it occurs."""
+        """Number of times that the status occurs."""
         return int(self.counts.sum())
 
 
@@ -49,7 +49,7 @@ class Troubles:
 
     @property
     def bad(self) -> tuple[Trouble, ...]:
-        """Those that are not OK."""
+        """Statuses other than OK."""
         return tuple(status for status in self.statuses if status.name != Status.OK.name)
 
 

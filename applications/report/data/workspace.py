@@ -104,7 +104,7 @@ class WorkspaceGrid:
 
     @property
     def is_deep(self) -> bool:
-        """Whether there is more than one slice."""
+        """Return whether the grid has more than one slice."""
         return len(self.axes[self.order[2]]) > 1
 
     def slices(self, values: Array) -> Array:

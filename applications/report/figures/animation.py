@@ -111,7 +111,7 @@ def _place(trajectory: int | str, names: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class _Scene:
-    """What is seen from where: axes of the picture (2, 3), and what they are scaled and moved by."""
+    """View of a scene: axes of the picture (2, 3), scale and offset of the points in it."""
 
     axes: Array
     scale: float
@@ -128,7 +128,7 @@ class _Scene:
         return cls(axes, scale, (low + high) / 2.0)
 
     def at(self, points: Array) -> Array:
-        """Where points (n, 3) are in the picture, (n, 2) [px]."""
+        """Project points (n, 3) into the picture, (n, 2) [px]."""
         centre = np.array([WIDTH, HEIGHT - CAPTION]) / 2.0
         return centre + (points @ self.axes.T - self.offset) * self.scale * np.array([1.0, -1.0])
 

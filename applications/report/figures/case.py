@@ -208,4 +208,4 @@ KINDS: Mapping[str, FigureKind] = {
     "status": FigureKind("failed samples by trajectory and reason", designs.status),
     "mechanism": FigureKind("the mechanism at some times of its first trajectory", mechanism),
 }
-"""What `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""
+"""Figures that `limbsweep figure` and `Dataset.limbsweep.plot` can draw."""

@@ -1,4 +1,4 @@
-"""What all static figures share: an empty figure, and the error for what results do not have."""
+"""Common parts of all static figures: an empty figure, and the error for results that are missing."""
 
 from __future__ import annotations
 

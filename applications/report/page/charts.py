@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 def layout(**more: object) -> go.Layout:
-    """What all figures share."""
+    """Return the layout that all figures share, updated by `more`."""
     plain: dict[str, Any] = {
         "template": "none",
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -60,7 +60,7 @@ def series(rows: Sequence[ActuatorSeries], actuators: Sequence[str]) -> go.Figur
 
 
 def workspace(position: Array) -> go.Figure:
-    """Where the platform went, (n, 3) [m], seen from above and from a side; the page fills in the colours."""
+    """Draw positions of the platform, (n, 3) [m], from above and from a side; the page fills in the colours."""
     from plotly.subplots import make_subplots
 
     figure = make_subplots(cols=2, horizontal_spacing=0.12)

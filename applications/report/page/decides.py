@@ -1,4 +1,4 @@
-"""What decides: which parameter explains how much of each objective, as bars that are text too."""
+"""Page part on sensitivity: the share of each objective that each parameter explains, as bars with text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_TOGETHER = 0.03
 
 
 def decides(results: Results) -> PagePart | None:
-    """What each parameter explains; None where at most one was swept."""
+    """Make the page part on the effect of each parameter; None where at most one was swept."""
     all_designs = results.runs
     if len(all_designs.causes) < 2 or not all_designs.explained:
         return None  # a single parameter decides all there is

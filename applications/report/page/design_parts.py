@@ -70,7 +70,7 @@ def _listing() -> str:
 
 
 def is_compared(results: Results) -> bool:
-    """Whether there are designs to compare."""
+    """Return whether there are designs to compare."""
     axes = table_columns(results)
     return len(axes) > 1 and any(axis.objective and axis.varies for axis in axes) and bool(results.designs.good.any())
 

@@ -1,4 +1,4 @@
-"""What fails and where: samples by status, conditions that designs break, and a map of both over the parameters."""
+"""Page part on failures: samples by status, conditions that designs break, a map of both over the parameters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _designs(count: int, first: tuple[int, ...]) -> str:
 
 
 def _conditions(results: Results) -> str:
-    """How many designs each condition rules out."""
+    """Make the table with the number of designs that each condition rules out."""
     broken = broken_conditions(results)
     if not broken:
         return ""

@@ -104,7 +104,7 @@ class GenerationStore:
         return Manifest.load(self.place).layout.sizes["design"] // self.space.case_count
 
     def results(self) -> xr.Dataset:
-        """What the store has, in memory, by design and case; without series."""
+        """Load the results of the store into memory, by design and case; without series."""
         rows = np.arange(self.count * self.space.case_count).reshape(self.count, -1)
         ds = with_cases(open_results(self.place), rows, tuple(self.space.cases))
         return with_dims(ds, dims_of(ds, self.question.cases)).load(scheduler="synchronous")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXTRA = "search"
 
 FAILED = 1e20
-"""What a cost that is no number counts: such designs violate a condition, by which they are judged first."""
+"""Cost that replaces NaN and infinity. A design with this cost violates a condition, which is judged first."""
 
 
 class AskTell(Protocol):
@@ -33,11 +33,11 @@ class AskTell(Protocol):
         """The next points; none where the method finds no other ones."""
 
     def tell(self, costs: Array, violations: Array) -> None:
-        """What the last points cost, and by how much they violate each condition; 0 where they meet it."""
+        """Receive the costs of the last points, and their violations of each condition; 0 where it is met."""
 
 
 class SearchSettings(NamedTuple):
-    """What a method is made with: numbers of objectives and of conditions, points at a time, seed.
+    """Settings of a method: space, numbers of objectives and of conditions, points at a time, seed.
 
     >>> space = ls.study.DesignSpace.to_search(ls.Sweep.from_yaml("sweep.yaml"))
     >>> ls.study.SearchSettings(space, objectives=2, conditions=1, population=16, seed=1).population
@@ -119,7 +119,7 @@ def _nsga(settings: SearchSettings, by_directions: bool, options: dict[str, Any]
 
 
 def _directions(objectives: int, parts: int) -> int:
-    """How many directions the method of Das and Dennis makes."""
+    """Return the number of directions that the method of Das and Dennis makes."""
     from math import comb
 
     return comb(objectives + parts - 1, parts)
@@ -158,7 +158,7 @@ class _Individuals(Protocol):
 
 
 def _distinct(space: PointSpace) -> Any:
-    """What leaves out points that differ from others in nothing that counts for their designs."""
+    """Make the filter that removes points which differ in no coordinate that counts for their designs."""
     from pymoo.core.duplicate import DuplicateElimination
 
     class Distinct(DuplicateElimination):
@@ -246,7 +246,7 @@ def _suggest(trial: Trial, name: str, variable: Variable) -> float:
 
 
 class SearchMethod(NamedTuple):
-    """What makes a method, and the packages that it needs."""
+    """Search method: its constructor, the packages that it needs, and its description."""
 
     make: Callable[[SearchSettings], AskTell]
     modules: tuple[str, ...]

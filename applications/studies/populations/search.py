@@ -44,10 +44,10 @@ MAX_GENERATIONS = 100_000
 
 @dataclass(frozen=True)
 class Generation:
-    """How far a search is: its number from 1, designs so far, how many are feasible, how many on the front.
+    """Progress of a search: number from 1, designs so far, number of feasible designs, number on the front.
 
-    The hypervolume is in units of the box of the first feasible generation, from its best to its worst costs; it does
-    not become less. `seconds` are those of this generation, 0 where it was stored already.
+    The hypervolume is in units of the box of the first feasible generation, from its best to its worst costs; it
+    never decreases. `seconds` is the time of this generation, 0 where it was stored already.
     """
 
     number: int
@@ -108,7 +108,7 @@ class _StoreOnTheWay:
         return sum(map(len, self.points))
 
     def lacks_next(self) -> bool:
-        """Whether the next designs have to be computed."""
+        """Return whether the next designs have to be computed."""
         return self.told >= self.stored
 
     def require_same(self, points: Array) -> None:
@@ -222,7 +222,7 @@ class SearchState:
 
 @dataclass(frozen=True, eq=False)
 class SearchOutcome:
-    """What a search has found: all designs with their metrics by case, which are on the front, its generations.
+    """Result of a search: all designs with their metrics by case, the front, the generations.
 
     costs (design, objective) are to be small; `front` (n,) are numbers of designs, the best by the first objective
     first.
@@ -284,10 +284,10 @@ def search(
 
 @dataclass(frozen=True)
 class FamilyShare:
-    """How a robot did in a search: designs, how many of them are feasible and how many on the front; what they break.
+    """Result of a robot in a search: numbers of designs, of feasible designs, of designs on the front; `broken`.
 
-    broken: designs that break a condition, by its text, those with failed samples first, and
-    apart.
+    broken: number of designs that break a condition, by its text. Designs with failed samples come first and are
+    counted apart.
     """
 
     robot: str
@@ -310,7 +310,7 @@ class FamilyShare:
 
 @dataclass(frozen=True, eq=False)
 class FamilyOutcome:
-    """What a search over several robots has found, design by design in the order in which they were asked for.
+    """Result of a search over several robots, design by design in the order of the requests.
 
     designs: for each robot its designs with their metrics by case; robots (n,) and numbers (n,): the robot of a design
     and its place among those of this robot. costs (n, objective) are to be small; `front` are numbers of designs, the

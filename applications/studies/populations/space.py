@@ -28,7 +28,7 @@ from pipeline.sweep.question.question import WEIGHTED, StudyQuestion
 from robots.quantities import QUANTITIES
 
 ROBOT = "robot"
-"""What the variable is called that chooses the robot."""
+"""Name of the variable that chooses the robot."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""Where something holds in a box: cells that are cut in halves where their corners differ, and points of the boundary.
+"""Region of a box in which a condition holds: cells, and points of the boundary.
 
-All corners lie on one lattice of whole numbers; what has been asked of a corner is kept. What is smaller than a cell of
-the first grid, and meets no corner of it, is not seen.
+Cells are cut in halves where their corners differ. All corners lie on one lattice of whole numbers; the results at
+corners are kept. A region is not seen if it is smaller than a cell of the first grid and meets no corner of it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ TRIED, TRIED_POINTS = 48, 300
 RAYS, REACH, PLANES = 256, 1.3, 30
 """Ways from the centre along which planes are looked for, how far, and linear programmes with them, at most."""
 NEAR_CONTACT = 1e-3
-"""How near to the size of the shape, relative to it, a boundary point counts as a contact."""
+"""Distance of a boundary point from the shape, relative to its size, up to which it counts as a contact."""
 HALVINGS = 36
 
 

@@ -1,4 +1,4 @@
-"""Whether poses of a platform at rest are reached, and conditions hold there, by the kernels of a run."""
+"""Reachability of poses of a platform at rest, and conditions at these poses, by the kernels of a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORCE = "peak_force"
 SHARES = ("usable_share", "reachable_share", "usable_volume", "reachable_volume", "failed_samples", "worst_status")
 """Metrics that count samples; they say nothing of one."""
 NAMES = (FORCE, *(name for name in METRICS if name not in SHARES))
-"""What conditions may speak of."""
+"""Names that conditions may use."""
 AT_A_TIME = 4096
 """Poses that are computed together."""
 

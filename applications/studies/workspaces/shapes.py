@@ -27,7 +27,7 @@ class RegularShape:
     reaches: Array
     volume: float
     edges: bool = True
-    """Whether it has edges, at which the gauge has no gradient."""
+    """True if the shape has edges, at which the gauge has no gradient."""
 
     def surface(self, count: int) -> Array:
         """Points (n, axis) all over the surface of the shape of size 1, corners of its box included."""

@@ -37,7 +37,7 @@ COARSE = (33, 17, 9)
 STARTS = 3
 """Centres from which the largest shape is looked for."""
 APART = 0.25
-"""How far starts are from each other, relative to the size of the shape there."""
+"""Distance between starts, relative to the size of the shape there."""
 BOUNDARY_HALVINGS = 12
 CANDIDATES = 2000
 """Cells that are looked at as starts."""
@@ -49,13 +49,14 @@ AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Workspace:
-    """Where conditions hold in all orientations: volumes [m^3, m^2 in a plane, m along a line], and a regular part.
+    """Workspace in which conditions hold in all orientations, and a regular shape inside it.
 
-    `size` of the shape about `centre` (3,) [m]: the radius of a ball; of a box and a cylinder what their proportions
-    are multiplied by. `contacts` (n, 3) are boundary points that it touches. `settled` says that no point of it was
-    found outside, to the tolerance, when the search ended. `volume` is that where conditions hold, to about
-    +- `uncertainty`, `reached` that which limbs reach in any of the orientations, `share` their ratio. `boundary`
-    (n, 3) are points of the boundary of what hangs together with the reference pose, in which the shape is.
+    Units of volumes: [m^3, m^2 in a plane, m along a line]. `size` of the shape about `centre` (3,) [m]: the radius
+    of a ball; of a box and a cylinder the factor of their proportions. `contacts` (n, 3) are boundary points that
+    it touches. `settled` is True if no point of it was found outside, to the tolerance, when the search ended.
+    `volume` is the volume in which conditions hold, to about +- `uncertainty`; `reached` is the volume that limbs
+    reach in any of the orientations; `share` is their ratio. `boundary` (n, 3) are boundary points of the region
+    that is connected with the reference pose; the shape is in this region.
 
         >>> space = ls.study.workspace("five_bar", centre=[0.0, 0.0, 0.5], levels=0)
         >>> bool(space.volume <= space.reached), space.boundary.shape[1]
@@ -266,7 +267,7 @@ def _tight(room: _Room, middle: Array, half: Array, unit: Array) -> tuple[Array,
 
 
 def _extent(poses: RestPoses) -> float:
-    """How far the robot extends about [m]: from its base joints to the platform's reference point."""
+    """Compute the approximate extent of the robot [m]: from its base joints to the platform's reference point."""
     family = poses.block.family
     mechanism = family.assemble(
         {p.name: float(x) for p, x in zip(family.parameters, poses.block.parameters[0], strict=True)}

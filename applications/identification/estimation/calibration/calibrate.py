@@ -26,7 +26,7 @@ SETTLED = 1e-3
 TOLERANCE = 1e-7
 """New part of a column of the identification Jacobian below which it is a combination of others."""
 FRAME = ("frame.x", "frame.y", "frame.z", "frame.rx", "frame.ry", "frame.rz")
-"""Where the frame that poses are measured in is: a displacement [m] and a turn [rad] of the robot in it."""
+"""Names of the pose of the robot in the measurement frame: displacement [m] and rotation [rad]."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Calibration:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each estimated value is, in words."""
+        """Text of each estimated value: its parameter, and the parameters that are grouped with it."""
         return self.base.groupings
 
     @property

@@ -22,10 +22,10 @@ ZERO = "zero"
 
 @dataclass(frozen=True)
 class Geometry:
-    """What is sought of a robot's geometry: parameters of its family by name, of each limb or `shared` by all; `zeros`.
+    """Unknown geometry of a robot: family parameters by name, of each limb or `shared` by all limbs; `zeros`.
 
-    The zero of an actuator [rad or m] is added to what its sensor says. Values are a vector in the order of `names`.
-    Raises ParameterError for unknown parameters.
+    The zero of an actuator [rad or m] is added to the reading of its sensor. Values are a vector in the order of
+    `names`. Raises ParameterError for unknown parameters.
     """
 
     robot: Robot
@@ -44,7 +44,7 @@ class Geometry:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether a parameter is one number: shared by all limbs, or of a robot that has but one."""
+        """Return whether a parameter is one number: shared by all limbs, or of a robot with a single limb."""
         return self.shared or len(self.robot.mechanism.instances) == 1
 
     @cached_property

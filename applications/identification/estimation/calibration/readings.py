@@ -1,8 +1,9 @@
-"""What sensors should read for a geometry, and how that changes with it: poses of the platform, joints, bodies.
+"""Sensor readings predicted by a geometry, and their derivatives: poses of the platform, joints, bodies.
 
-The pose that belongs to actuator positions is solved for, limb by limb; it changes as the theorem of implicit functions
-says J dx = dz - dA/dp dp, with A the actuators' positions at a pose, z their zeros, J rows of the Jacobian. Partial
-derivatives by parameters are differences of two steps that have to agree. Source: Merlet 2006, chapter 10.
+The pose for given actuator positions is solved limb by limb. Its derivative follows from the implicit function
+theorem: J dx = dz - dA/dp dp, with A the positions of the actuators at a pose, z their zeros, J rows of the
+Jacobian. Partial derivatives by parameters are finite differences of two steps, which have to agree. Source: Merlet
+2006, chapter 10.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ AGREE = 1e-5
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read at actuator positions: position (pose, 3), rotation (pose, 3, 3), joints (pose, joint).
+    """Readings at actuator positions: position (pose, 3), rotation (pose, 3, 3), joints (pose, joint).
 
-    joints are those that have sensors of their own. Slopes by the values of the geometry: of position (pose, 3, value),
-    of the turn in world axes (pose, 3, value), of joints (pose, joint, value).
+    `joints` are the joints with sensors of their own. Slopes are derivatives by the values of the geometry: of
+    position (pose, 3, value), of the rotation in world axes (pose, 3, value), of joints (pose, joint, value).
     """
 
     position: np.ndarray

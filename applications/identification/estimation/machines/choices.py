@@ -9,21 +9,22 @@ from typing import Literal
 FrictionColumns = Literal["none", "viscous", "coulomb_viscous", "asymmetric", "stribeck"]
 LAWS: tuple[FrictionColumns, ...] = ("none", "viscous", "coulomb_viscous", "asymmetric", "stribeck")
 USUAL, FADING = LAWS[2], LAWS[4]
-"""What is taken where nothing is said, and what has a velocity of its own."""
+"""Default friction law, and the friction law with a velocity of its own."""
 LARGEST = "largest"
 """Deviations that are the largest of three estimates."""
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done with recorded signals.
+    """Settings for the preparation of recorded signals.
 
-    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated from the motion and the encoders; order: of that
-    filter; outliers: distance from the running median in robust standard deviations beyond which a sample is replaced,
-    0: none are; delay: by which forces are late [s], None: as recorded; start, stop: what of the time is used [s from
-    the first sample]; rate: samples a second that are kept, 0: as many as the filter leaves independent; gap: longest
-    time without samples that is bridged [s], 0: ten times the step; rest: speed below which an actuator is at rest,
-    relative to its largest, 0: never; at rest dry friction is any force up to a limit, which no model says.
+    cutoff: of the zero-phase Butterworth filter [Hz], None: estimated from the motion and the encoders; order: of
+    that filter; outliers: distance from the running median in robust standard deviations beyond which a sample is
+    replaced, 0: none are; delay: by which forces are late [s], None: as recorded; start, stop: part of the time
+    that is used [s from the first sample]; rate: samples a second that are kept, 0: as many as the filter leaves
+    independent; gap: longest time without samples that is bridged [s], 0: ten times the step; rest: speed below
+    which an actuator is at rest, relative to its largest, 0: never. At rest, dry friction is any force up to a
+    limit, and no model predicts it.
     """
 
     cutoff: float | None = None

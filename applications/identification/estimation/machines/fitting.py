@@ -87,7 +87,7 @@ class MachineFit:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each estimated parameter is, in words."""
+        """Text of each estimated parameter."""
         return tuple(self.base.grouping(k) for k in self.kept)
 
     @property
@@ -288,7 +288,7 @@ def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
 
 
 def _may_go(value: float, deviation: float) -> bool:
-    """Whether a parameter may be zero: within two deviations."""
+    """Return whether a parameter may be zero: its value is within two standard deviations of zero."""
     return abs(value) < 2.0 * deviation
 
 

@@ -1,8 +1,9 @@
-"""What a fit may lack, in words: delay, other friction, drift, limbs that differ; and what the user should know.
+"""Tests for effects that a fit may lack, and warnings: delay, other friction, drift, limbs that differ.
 
-Each suspicion is a few columns more; a test with the covariance of correlated noise says whether they explain
-residuals. Where motions are small, offsets take up what a heavier limb asks and no residual is left that could tell it.
-Offsets of copies then differ, and whether limbs that differ in mass explain that as well says if they may be meant.
+Each suspected effect adds a few columns. A test with the covariance of correlated noise decides if they explain
+residuals. If motions are small, offsets absorb the additional forces of a heavier limb, and no residual is left
+that could reveal it. The offsets of copies then differ. A further test decides if limbs that differ in mass explain
+these offsets as well.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ SETTLED = 1e-3
 
 
 def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]:
-    """What a model may lack, as columns beside its own: of everything together, then of each actuator."""
+    """Yield additional columns for effects that a model may lack: of the whole machine, then of each actuator."""
     runs = machine.of("train")
     names = machine.robot.mechanism.actuators
     yield Extension(DELAY, tuple(_over_noise(_rates(run, fit), fit) for run in runs), LATE)
@@ -72,7 +73,7 @@ def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
 
 
 def _rates(run: Run, fit: MachineFit) -> np.ndarray:
-    """How forces change with a delay: minus their rate (samples, actuator, 1)."""
+    """Compute the derivative of forces by a delay: minus their rate (samples, actuator, 1)."""
     return -run.predicted_rate(fit.base, fit.all_values)[:, :, None]
 
 
@@ -110,9 +111,10 @@ def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ..
 
 
 def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]:
-    """What each limb asks by the robot's own inertia: a column for each of the limbs that are copies.
+    """Compute the forces from each limb's own inertia: a column for each of the limbs that are copies.
 
-    One number for a limb, so that a limb which is heavier as a whole is told where all of its parameters are not.
+    One number describes a limb. A limb that is heavier as a whole is therefore found even where its single
+    parameters cannot be identified.
     """
     other = machine.unshared
     assert other is not None, "asked for where limbs are copies"
@@ -171,7 +173,7 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
 
 
 def lacking(fit: MachineFit) -> Iterator[str]:
-    """What tests say, in words."""
+    """Yield a text for each effect that the model lacks according to the tests."""
     is_told = any(lack.text == SHARED and lack.is_significant for lack in fit.lacks)
     for lack in fit.lacks:
         if lack.is_significant and not (is_told and lack.text == MASSES):
@@ -213,11 +215,11 @@ QUESTIONS = {
     "friction": "friction of {name} is as its law",
     "drift": "friction of {name} stays as it is",
 }
-"""What tests ask, by the extension of the model that they try."""
+"""Question of each test, by the extension of the model that the test tries."""
 
 
 def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, str, float]]:
-    """What the tests of a fit ask, what they answer, and the chance of so much if the answer were yes."""
+    """Yield for each test of a fit its question, its answer, and the chance of this result if the answer were yes."""
     for name, white in zip(machine.robot.mechanism.actuators, fit.whiteness, strict=True):
         answer = "yes" if white.is_white else f"no, correlated by {white.lag_one:.2f} from sample to sample"
         yield f"residuals of {name} are white noise", answer, white.chance
@@ -228,7 +230,7 @@ def answers(machine: RecordedMachine, fit: MachineFit) -> Iterator[tuple[str, st
 
 
 def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | None = None) -> list[str]:
-    """What a user should know of a fit, and of the parameters that bodies can have, in words."""
+    """Return the warnings about a fit, and about its physically consistent parameters, as texts."""
     result = [*_poor(machine, fit, standard), *lacking(fit)]
     names = machine.robot.mechanism.actuators
     coloured = [

@@ -48,7 +48,7 @@ LEGS = 100
 
 
 def is_direct(robot: Robot) -> bool:
-    """Whether the actuators' positions are the coordinates of the robot's motion: a chain driven in its joints."""
+    """Return whether the actuator positions are the coordinates of the motion: a chain driven in its joints."""
     mechanism = robot.mechanism
     return (
         mechanism.is_chain
@@ -198,7 +198,7 @@ class Run:
 
     @property
     def linear_forces(self) -> np.ndarray:
-        """What matrix @ parameters has to give (samples, actuator)."""
+        """Forces that matrix @ parameters has to reproduce (samples, actuator)."""
         return self.forces - self.remainder
 
     def predicted(self, base: BaseParameters, values: np.ndarray) -> np.ndarray:
@@ -281,9 +281,9 @@ TRAIN = "train"
 
 @dataclass(frozen=True)
 class Payload:
-    """What is fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
+    """Payload fixed to a body in a recording: ten parameters about the origin of the body's frame, None: unknown.
 
-    Recordings with the same unknown payload have its name.
+    Recordings with the same unknown payload use the same name.
     """
 
     name: str
@@ -384,7 +384,7 @@ class RecordedMachine:
         return list(names.values())
 
     def is_loaded(self, recording: Prepared) -> bool:
-        """Whether a recording was made with a known payload."""
+        """Return whether a recording was made with a known payload."""
         payload = self._payload(recording)
         return payload is not None and payload.values is not None
 

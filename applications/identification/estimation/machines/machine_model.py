@@ -146,7 +146,7 @@ LANES = 8192
 
 
 def is_coupled(robot: Robot, friction: Friction) -> bool:
-    """Whether friction in passive joints changes reactions that load it."""
+    """Return whether friction in passive joints changes the reactions that load this friction."""
     groups = friction_input(robot, friction)
     passive = {place for place, _ in places(robot.mechanism).values() if place.actuator < 0}
     return groups.statics and any(place in passive for group in groups.groups for place in group.places)
@@ -282,12 +282,12 @@ class OwnColumn:
 
 @dataclass(frozen=True)
 class MachineModel:
-    """What a machine has beside its bodies.
+    """Model of a machine beside its bodies: friction, offsets, drives, user columns.
 
     friction: law of every actuator; offset: a constant force in each; drives (drive, actuator): rows of drives that
-    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; width (actuator,): velocity that
-    smooths the sign of velocities in dry friction, absent: sharp; own: columns of the user's;
-    joints: friction of any joints by groups, see `tasks.regressor`, or where reactions load what changes them
+    move several actuators, absent: none; stribeck_velocity (actuator,) [rad/s or m/s]; width (actuator,): velocity
+    that smooths the sign of velocities in dry friction, absent: sharp; own: columns of the user; joints: friction
+    of any joints by groups, see `tasks.regressor`, or, where friction changes the reactions that load it,
     `applications.identification.estimation.machines.machine_model`; shared: limbs that are copies share parameters.
     """
 

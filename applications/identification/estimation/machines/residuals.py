@@ -1,4 +1,4 @@
-"""What residuals say: deviations that hold where noise is correlated, and whether the model is the machine's.
+"""Analysis of residuals: deviations that hold for correlated noise, and tests of the model against the machine.
 
 Residuals of a fit are series along time, one for each recording and actuator. Sources: Newey and West 1987 and 1994 for
 the covariance and its bandwidth; Kunsch 1989 for the block bootstrap; Ljung and Box 1978 for whiteness; Kay 1993 for
@@ -231,7 +231,7 @@ COVARIANCES: Mapping[str, Callable[[Sequence[FitRows], Array], np.ndarray]] = {
 }
 """Estimates of the covariance of parameters, by name."""
 THREE = ("hac", "autoregressive", "white")
-"""Those that the largest deviations are of."""
+"""Estimates of the covariance of which the largest deviations are taken."""
 
 
 def _normal_inverse(matrix: Array) -> tuple[np.ndarray, np.ndarray]:
@@ -266,7 +266,7 @@ class Whiteness:
 
     @property
     def is_white(self) -> bool:
-        """Whether residuals may be white noise."""
+        """Return whether the residuals may be white noise."""
         return self.chance > SIGNIFICANT
 
 
@@ -298,9 +298,9 @@ class Extension:
 
 @dataclass(frozen=True)
 class LackOfFit:
-    """How much better a model with more columns is: its text, estimates, deviations, share of the residuals, chance.
+    """Improvement of a fit by more columns: its text, estimates, deviations, share of the residuals, chance.
 
-    level: the chance below which that is not by chance.
+    level: chance below which the improvement is significant.
     """
 
     text: str
@@ -312,7 +312,7 @@ class LackOfFit:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the model lacks it: not by chance, and not for a hundredth of the residuals only."""
+        """Return whether the model lacks the effect: not by chance, and more than a hundredth of the residuals."""
         return self.chance < self.level and self.share > 0.01
 
 

@@ -1,5 +1,5 @@
-"""What is wrong with a recording: found before anything is estimated, each finding with its recording and actuator.
+"""Checks of a recording before the estimation. Each finding names its recording and actuator.
 
-`series` looks at the signals as they are, `hypotheses` at what they say together. Findings that are errors stop an
-identification, unless a user accepts their kind.
+`series` checks the signals as they are, `hypotheses` checks motions and forces together. Findings that are errors
+stop an identification, unless a user accepts their kind.
 """

@@ -1,4 +1,4 @@
-"""What a check of a recording finds, and of which kinds it may be."""
+"""Findings of the checks of a recording, and the kinds of findings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ KINDS = {
     "units": "positions are in another unit",
     "scale": "forces are many times what the robot's inertia asks, or a small part",
 }
-"""What may be found, and may be accepted."""
+"""Kinds of findings; a user may accept a kind."""
 
 
 @dataclass(frozen=True)
 class RecordingFinding:
-    """What is wrong: its kind, the recording, the actuator or none, a sentence; errors stop, others warn."""
+    """Fault of a recording: kind, recording, actuator or none, text. Errors stop an identification, others warn."""
 
     kind: str
     recording: str

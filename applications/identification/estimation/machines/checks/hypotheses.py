@@ -88,7 +88,10 @@ def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
 
 
 def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float | None:
-    """How many times the forces of bodies explain forces, columns beside them free; None where they tell little."""
+    """Estimate the factor between forces and the forces of bodies; coefficients of `beside` are free.
+
+    None where the bodies explain too little of the forces, or where rows are too few.
+    """
     sizes = np.linalg.norm(beside, axis=0)
     if len(forces) < 3 * beside.shape[1]:
         return None
@@ -125,7 +128,7 @@ class _Trial:
 
 
 def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
-    """What happened to a recording, if trying it explains far more of the forces than the recording as it is."""
+    """Yield the most likely fault of a recording, if its correction explains far more of the forces."""
     names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
     chosen = _spread(run)
     whole, remainder = machine.base.reduced(run.matrix)[chosen], run.remainder[chosen]
@@ -233,7 +236,7 @@ def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) ->
 
 
 def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> np.ndarray:
-    """What the columns say of each actuator's own inertia, on average: (actuator, column)."""
+    """Compute the regressor columns of each actuator's own inertia, averaged over samples: (actuator, column)."""
     robot, count = machine.robot, len(machine.robot.mechanism.actuators)
     recorded = _at(run, chosen)
     still = replace(recorded, velocity=recorded.velocity * 0.0, acceleration=recorded.acceleration * 0.0)

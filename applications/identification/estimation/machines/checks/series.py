@@ -31,7 +31,7 @@ CLOSE = 0.98
 RATIO = 1.25
 """A velocity over the rate of its position may be off by this factor."""
 BEYOND = 1e-3
-"""What noise may take a position beyond the range of the robot's file [rad or m]."""
+"""Tolerance for noise of a position beyond the range in the robot's file [rad or m]."""
 LAST = 0.1
 """Share of a recording that a position may stand still for at its end while others move."""
 

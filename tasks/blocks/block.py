@@ -248,17 +248,17 @@ class Block:
     simulation: BlockSimulation | None = None
     """Simulation of the cases; None where forces follow from motions."""
     criteria: CriteriaParameters = NO_CRITERIA
-    """What criteria of design are told of the robot."""
+    """Parameters of the design criteria: elasticity, errors, clearances, load and capsules of the robot."""
     base: Trajectory | None = None
-    """How the base moves in the world; None where it stands."""
+    """Motion of the base in the world; None for a base at rest."""
     selection: SeriesSelection = EVERYTHING
     """Of which joints and links some series are stored."""
     gravities: np.ndarray | None = None
     """Gravity of each design (design, 3) [m/s^2]; None where it is `gravity` for all."""
     sharing: ActuatorSharing = EVEN_SHARING
-    """How more actuators than freedoms share forces."""
+    """Distribution of forces among actuators where a robot has more actuators than freedoms."""
     single: bool = False
-    """Whether samples are computed in single precision."""
+    """Single precision of samples instead of double."""
 
     @property
     def family(self) -> Family:
@@ -282,7 +282,10 @@ class Block:
 
     @functools.cached_property
     def request(self) -> Request:
-        """What the block asks of the stages: also what measured series are made from, which another block may own."""
+        """Request of the block to the stages.
+
+        It includes the series from which measured series are made; another block may own these.
+        """
         wanted = (*self.series, *clean_series(self.series), *self.metrics)
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
@@ -294,7 +297,7 @@ class Block:
 
     @functools.cached_property
     def _limb_limits(self) -> tuple[tuple[LimbLimits, np.ndarray], ...]:
-        """What limits ask of each limb, and their values."""
+        """Requested limits of each limb, with their values."""
         return tuple(margins.of_limb(self.limits, k) for k in range(len(self.family.reference.instances)))
 
     def dims(self, name: str) -> tuple[str, ...]:

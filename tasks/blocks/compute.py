@@ -47,7 +47,10 @@ def _assembled(block: Block, root: Motions, limbs: Sequence[Arrays] | None) -> A
 
 
 def computed(block: Block) -> Arrays:
-    """What the tasks of a block compute, strip by strip, in the dims of the dataset; no metrics of a user's own."""
+    """Compute all outputs of a block's tasks, strip by strip, in the dims of the dataset.
+
+    Metrics of a user's own are not included.
+    """
     if block.simulation is not None:
         from tasks.blocks.simulated import simulated  # with all that moves in time, which few sweeps need
 
@@ -56,10 +59,12 @@ def computed(block: Block) -> Arrays:
 
 
 def computed_together(blocks: Sequence[Block]) -> list[Arrays]:
-    """What blocks compute that are equal but for their designs, each with the bits that it has by itself.
+    """Compute blocks that are equal but for their designs.
 
-    Designs whose limbs and platform are equal follow each other meanwhile, wherever they stand, so that these are
-    computed once: of a grid with the payload as its first key they are far apart.
+    The results of each block have the same bits as if it were computed alone.
+
+    Designs whose limbs and platform are equal follow each other meanwhile, at whatever place they stand, so that
+    these are computed once: in a grid with the payload as its first key they are far apart.
     """
     whole = _joined(blocks)
     # what sensors make of a design depends on its place
@@ -105,7 +110,7 @@ def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:
 
 
 def _in_order(block: Block) -> Arrays:
-    """What a block computes, its designs as they follow each other."""
+    """Compute a block, with its designs in the given order."""
     root = motions(block)
     assembled = _assembled(block, root, None)
     limbs = range(len(block.family.reference.instances)) if assembled.loads else ()

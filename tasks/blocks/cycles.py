@@ -118,7 +118,7 @@ def _knots(trajectory: Trajectory) -> list[float]:
 
 
 def _reached(block: Block, robot: Robot, trajectory: Trajectory) -> bool:
-    """Whether all samples of a trajectory are OK, and joints within their ranges."""
+    """Return whether all samples of a trajectory are OK, with joints within their ranges."""
     motion = _moving(block, trajectory, robot)
     if robot.mechanism.resolved and np.isnan(np.asarray(motion["q"], dtype=float)).any():
         return False

@@ -130,7 +130,7 @@ class _Chain:
 
     @functools.cached_property
     def request(self) -> Request:
-        """What is asked of the stages: the block's metrics, and wrenches for peaks of reactions."""
+        """Request to the stages: the block's metrics, with wrenches in place of peak reactions."""
         wanted = tuple(WRENCH if name == REACTION else name for name in self.block.metrics)
         return replace(self.block.request, wanted=wanted)
 

@@ -1,4 +1,4 @@
-"""What limbs and the platform give to the assembly: kept from their tasks, or computed strip by strip in one task.
+"""Limb and platform results for the assembly: kept from their tasks, or computed strip by strip in one task.
 
 The root of a block's graph: the motion of its trajectories, the same for all designs.
 """
@@ -44,7 +44,7 @@ class Motions:
     signals: np.ndarray | None = None
     field: np.ndarray | None = None
     shared: Mapping[str, np.ndarray] | None = None
-    """How actuators share forces, see `Block.switched_values`."""
+    """Weights and preload by which actuators share forces, see `Block.switched_values`."""
 
     def __len__(self) -> int:
         return len(self.motion)
@@ -147,7 +147,7 @@ def platform_series(block: Block, motion: np.ndarray, wanted: Sequence[str]) -> 
 
 
 Kernels = Callable[[Program], Runner]
-"""What runs a program, in the precision of a block."""
+"""Function from a program to its runner, in the precision of a block."""
 
 TIMED = 3
 """Dims of values that change with time: case, component, time."""
@@ -157,7 +157,10 @@ PASSING = frozenset({"joint_state"})
 
 
 def limb_arrays(block: Block, root: Motions, index: int) -> Arrays:
-    """What limb `index` gives for all designs and trajectories, by output: (trajectory, design, component, time)."""
+    """Compute limb `index` for all designs and trajectories.
+
+    Arrays by output: (trajectory, design, component, time).
+    """
     stage, values, samples = stages.limb(block.request, index), block.case_values(), len(block.times)
     shapes = block.kernel(stage.program).shapes(block.designs, samples)
     out = {str(name): empty_rows((len(root), *shape), empty) for name, shape in shapes.items()}
@@ -189,7 +192,10 @@ class OncePerInput:
         *,
         filled: bool = False,
     ) -> Values:
-        """What the stage gives, in `out` by the program's own names; `filled`: constants are in their places there."""
+        """Run the stage once per distinct input, with results in `out` by the program's own names.
+
+        `filled`: constants are in their places there.
+        """
         if self.apart:
             return self._stage.run(kernel, values, samples, out, filled=filled)
         inputs, program = self._stage.inputs(values), self._stage.program
@@ -250,7 +256,7 @@ def sharing(block: Block) -> NDArray[np.intp]:
 
 
 def shares_limbs(block: Block) -> bool:
-    """Whether limbs are the same for all designs of a block."""
+    """Return whether limbs are the same for all designs of a block."""
     return len(_limbs(block, block.case_values())[0]) == 1
 
 
@@ -261,7 +267,10 @@ def _limbs(block: Block, values: Values) -> tuple[NDArray[np.intp], NDArray[np.i
 
 
 def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
-    """What a stage uses of values that are constant in time (design or 1, entry), without those of motions."""
+    """Return the entries that a stage uses of values constant in time (design or 1, entry).
+
+    Values of motions are left out.
+    """
     columns = []
     for key, places in used_entries(stage).items():
         source = stage.takes.get(key, key)
@@ -291,19 +300,19 @@ def parts(samples: int, most: int) -> list[Part]:
 
 
 class Share(Protocol):
-    """What a stage gives to those after it, a strip of designs on one trajectory at a time."""
+    """Stage results for later stages, one strip of designs on one trajectory at a time."""
 
     @property
     def kernels_alone(self) -> bool:
-        """Whether nothing but kernels is at work, whatever the values."""
+        """True if nothing but kernels runs, whatever the values."""
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """What it gives for a strip whose inputs are `values`, valid until the next strip is asked for."""
+        """Return the results for a strip with the inputs `values`, valid until the next strip is requested."""
 
 
 @dataclass(frozen=True)
 class Precomputed:
-    """What `limb_arrays` gave, in a task of its own."""
+    """Results of `limb_arrays`, computed in a separate task."""
 
     stage: Stage
     arrays: Mapping[str, NDArray[np.float64]]
@@ -315,7 +324,7 @@ class Precomputed:
 
 
 class OnDemand:
-    """What a stage computes when it is asked, into the same memory for every strip; none is longer than the first."""
+    """Stage results computed on demand, into the same memory for every strip; the first strip is the longest."""
 
     def __init__(self, stage: Stage, block: Block, known: Values) -> None:
         """`known`: values of the block that are constant in time."""
@@ -328,7 +337,7 @@ class OnDemand:
 
     @property
     def kernels_alone(self) -> bool:
-        """Whether all designs differ, or none."""
+        """True if all designs differ in the used inputs, or none does."""
         return self._once.apart or self._once.alike
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
@@ -352,7 +361,7 @@ class OnDemand:
         return self._once.run(kernel, part.of(values), part.samples, first.of(passing) | part.of(others), filled=True)
 
     def kept(self, designs: slice) -> Values:
-        """What the parts of a strip have left: all but what is PASSING, for the whole trajectory."""
+        """Return the results that the parts of a strip leave for the whole trajectory: all but PASSING ones."""
         count = designs.stop - designs.start
         if self._once.alike:
             return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}

@@ -83,7 +83,10 @@ class Linear:
         return np.asarray(pushed - own - sum(rates[Rate(Indexed("wrench", k))] for k in self.limbs))
 
     def _load_rate(self, trajectory: int, column: int, values: Arrays) -> Values:
-        """How a load on the platform that is given in its axes turns with it."""
+        """Return the rate of a platform load given in platform axes, for a turn about the axis of freedom `column`.
+
+        Empty for other loads and other freedoms.
+        """
         load = self.block.trajectories[trajectory].load
         if load is None or load.axes == "world" or column >= self.structure.freedoms:
             return {}

@@ -58,11 +58,14 @@ class PeakReactions:
 
     @staticmethod
     def suffice(block: Block) -> bool:
-        """Whether they are all that is wanted of reactions, of a block that says which cases failed."""
+        """Return whether peaks are the only requested reactions, of a block that reports failed cases."""
         return block.request.peaks_alone and "failed_samples" in block.request.of("assembly")
 
     def strip(self, kernel: Kernels, j: int, designs: slice, values: Values, number: int = 0) -> None:
-        """Those of a part of a strip of designs on trajectory j, from the `values` of the stages before."""
+        """Compute the peak reactions for a part of a strip of designs on trajectory j.
+
+        The inputs are the `values` of the stages before.
+        """
         part, count = self.parts[number]._replace(start=0), designs.stop - designs.start
         out = part.of({name: array[:count] for name, array in self._buffers.items()})
         values = {**values, **self._balance.run(kernel, values, part.samples, out, filled=True)}

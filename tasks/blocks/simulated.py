@@ -169,7 +169,7 @@ class _Simulated:
         return {name: np.concatenate([arrays[name] for arrays in parts])[order] for name in parts[0]}
 
     def _place(self, cases: np.ndarray) -> dict[str, np.ndarray]:
-        """Where cases by number are along each axis."""
+        """Return the index of numbered cases along each axis."""
         place = dict(zip(self.sizes, np.unravel_index(cases, tuple(self.sizes.values())), strict=True))
         return place | ({GAINS: place["design"], STATE: place["design"]} if self.simulated.paired else {})
 
@@ -286,7 +286,7 @@ class _Simulated:
         return Profiled(wrenches, place["trajectory"], np.ones((len(points), len(WRENCH), 1)))
 
     def _field(self, schedule: Schedule, count: int) -> Profiled | None:
-        """What a base that moves adds to gravity, the same for all cases; None where it stands."""
+        """Return the gravity field on a moving base, the same for all cases; None for a base at rest."""
         if self.block.base is None:
             return None
         starts = np.arange(schedule.steps + 1) * schedule.step

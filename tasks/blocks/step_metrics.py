@@ -65,7 +65,7 @@ class StepMetrics:
         self._actuation = stages.actuation(replace(request, wanted=self._of_forces)) if self._of_forces else None
         self._used = frozenset[Key]() if self._actuation is None else used_samples(self._actuation.program)
         self.takes_motion = bool(self._of_limbs) or not self._used <= {"force", "status", "weight"}
-        """Whether anything follows from motions; else forces are all that is looked at."""
+        """True if a metric depends on motions; False if forces alone are needed."""
         self.takes_rates = bool(request.reactions) or not self._used <= {"force", "status", "weight", "velocity"}
         """Whether accelerations and friction matter, or states alone, from which metrics of poses follow."""
 

@@ -56,7 +56,7 @@ class Coefficients:
 
 
 def nothing(count: int) -> Coefficients:
-    """What no body adds."""
+    """Return zero coefficients, the sum over no body."""
     return Coefficients(np.zeros((count, count)), np.zeros((count, count, count)), np.zeros(count))
 
 
@@ -127,7 +127,7 @@ class Chain:
         return joints
 
     def _screw(self, joint: int) -> Array:
-        """What a unit of a joint's variable does to all points beyond it."""
+        """Return the screw matrix (4, 4) of a joint: velocity of points beyond it per unit of joint rate."""
         link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
         axis = pose.rotation @ array(link.axis)
         result = np.array(np.zeros((4, 4)), dtype=object)
@@ -138,7 +138,7 @@ class Chain:
         return array(result)
 
     def _bend(self, joint: int) -> Array:
-        """How that changes over the joint's variable."""
+        """Return the derivative of the screw matrix with respect to the joint's own variable."""
         link, pose = self.mounted.limb.links[joint], self.solved.tips.at[joint]
         return _four(np.zeros((3, 3)), (pose.rotation @ array(link.axis)) * bend(link, pose.joint), 0.0)
 
@@ -150,7 +150,10 @@ class Chain:
 
 
 def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coefficients:
-    """What a body fixed to a link adds: first terms of Eqs. (8) and (9), Eq. (10); so also Eqs. (15) and (16)."""
+    """Return the coefficients of a body fixed to a link.
+
+    First terms of Eqs. (8) and (9), Eq. (10); so also Eqs. (15) and (16).
+    """
     massing = Massing.of(inertia)
     weight = _pseudo(massing)
     slopes, curves, n = chain.slopes(link), chain.curves(link), range(chain.count)
@@ -163,7 +166,10 @@ def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coeffi
 
 
 def of_spins(chain: Chain, simplified: bool) -> Coefficients:
-    """What all that spins adds: the terms with J_a of the appendix, or `simplified` those of Eqs. (8) and (9)."""
+    """Return the coefficients of all spinning inertias of the drives.
+
+    These are the terms with J_a of the appendix, or with `simplified` those of Eqs. (8) and (9).
+    """
     limb, total = chain.mounted.limb, nothing(chain.count)
     ratios, changes = _ratios(chain)
     for row, drive in enumerate(limb.drives):

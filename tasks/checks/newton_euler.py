@@ -72,7 +72,7 @@ def _pull(spring: Spring, body: BodyMotion, arm: np.ndarray, other: BodyMotion |
 
 
 def spring_forces(springs: Sequence[JointSpring], position: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """What springs do along joints (n, joint), from positions and rates (n, joint) of the joints of a limb."""
+    """Compute spring forces along joints (n, joint), from positions and rates (n, joint) of the joints of a limb."""
     result = np.zeros_like(position)
     for spring in springs:
         joints = [joint for joint, _ in spring.ratios]
@@ -225,10 +225,10 @@ def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion, position: np.ndar
 
 
 class Transmission(NamedTuple):
-    """What a composite joint passes to its child: the wrench at `point` (n, 3) is fixed + basis @ unknowns.
+    """Wrench that a composite joint passes to its child: at `point` (n, 3) it is fixed + basis @ unknowns.
 
-    basis (n, 6, unknowns) is orthonormal, N and N m weighed alike; fixed (n, 6) is not zero where a passive joint moves
-    the inertia of a drive.
+    basis (n, 6, unknowns) is orthonormal, N and N m weighed alike; fixed (n, 6) is not zero where a passive joint
+    moves the inertia of a drive.
     """
 
     point: np.ndarray
@@ -407,7 +407,7 @@ class Assembly:
         return Block(0, each.columns.start, along @ each.passes.basis), fixed
 
     def _followers(self, limb: int, joint: int) -> Iterator[tuple[Block, np.ndarray]]:
-        """What joints that follow one put on it: their forces times their ratios."""
+        """Yield the reactions of joints that follow a joint: their forces times their ratios."""
         for entry in self.limbs[limb].couplings:
             if self.limbs[limb].index(entry.of) == joint:
                 ratio = float(entry.ratio)
@@ -422,7 +422,7 @@ class Assembly:
                 yield [block for block, _ in terms], -np.sum([fixed for _, fixed in terms], axis=0)
 
     def _right(self, gravity: ArrayLike, load: Array | None) -> np.ndarray:
-        """What the motion of each body takes, less what is known to act on it (n, rows). Eqs. (18), (20)."""
+        """Assemble the right-hand side (n, rows): inertial wrenches less known wrenches. Eqs. (18), (20)."""
         parts = []
         for limb, link in (*self.owners, *self.ends):
             _, body = self._body(limb, link)
@@ -441,7 +441,7 @@ class Assembly:
         return right
 
     def _forces(self, limb: int, link: int) -> list[ForceElement]:
-        """What acts on a body from outside."""
+        """Return the external force elements of a body."""
         if link == PLATFORM:
             return list(self.mechanism.platform.forces)
         return [element for element in self.limbs[limb].forces if element.body == link]

@@ -52,7 +52,7 @@ MOVES = 1e-9
 
 
 class Equations(Protocol):
-    """What a solver needs to know; see `tasks.checks.newton_euler_system.System`."""
+    """Equations as a solver needs them; see `tasks.checks.newton_euler_system.System`."""
 
     @property
     def matrix(self) -> Any:
@@ -176,11 +176,12 @@ LOOSE = 1e-9
 
 
 class Reactions(NamedTuple):
-    """What a robot's joints and drives carry.
+    """Actuator forces and joint wrenches of a robot.
 
-    actuator_force (actuator,) [N m or N], the drives' own inertia included; wrench (limb, joint, 6): (moment, force) on
-    the child by the parent at the joint's origin on the child, world axes, in the order of `Limb.joints`, with the part
-    that the drive passes on; residual: largest error of any equation [N m or N]; iterations (0 for a factorisation).
+    actuator_force (actuator,) [N m or N], the drives' own inertia included; wrench (limb, joint, 6): (moment, force)
+    on the child by the parent at the joint's origin on the child, world axes, in the order of `Limb.joints`, with the
+    part that the drive passes on; residual: largest error of any equation [N m or N]; iterations (0 for a
+    factorisation).
     """
 
     actuator_force: np.ndarray

@@ -102,7 +102,7 @@ WHOLE = 1e-6
 
 
 def steps_in(seconds: np.ndarray, step: float) -> np.ndarray:
-    """How many steps times are, -1 where they are no whole number of them."""
+    """Convert times [s] to numbers of steps, -1 for a time that is no whole number of steps."""
     counts = np.rint(seconds / step)
     wrong = np.abs(counts * step - seconds) > WHOLE * step
     return np.where(wrong, -1, counts).astype(np.int64)

@@ -122,7 +122,7 @@ class SolvedPose:
         self.compliance, self.good = self.in_full(inverse * scale[:, :, None] * scale[:, None, :]), good
 
     def sum(self, name: str, limbs: Iterable[int] | None = None) -> np.ndarray:
-        """What limbs add up to (samples, direction, direction), or (samples, direction)."""
+        """Return the sum over limbs (samples, direction, direction), or (samples, direction)."""
         rows = np.sum([self.dynamics.sample_rows(Indexed(name, k)) for k in limbs or self.limbs], axis=0)
         count, samples = len(self.places), self.dynamics.samples
         return np.ascontiguousarray(rows.T).reshape(samples, *(count,) * (2 if len(rows) > count else 1))
@@ -140,7 +140,7 @@ class SolvedPose:
 
 
 class PoseError(NamedTuple):
-    """How errors of parts move the platform, actuators held where their encoders say they should be.
+    """Pose error of the platform from errors of parts, with actuators held at their nominal encoder values.
 
     covariance (*batch, 6, 6) of (turn, shift); position (*batch) [m]: standard deviation of the reference point along
     `direction` (*batch, 3), the worst; shares: of each part in that variance (*batch), by name; shift (*batch, 6):
@@ -355,9 +355,10 @@ def _name(robot: Robot, owned: Owned, asked: RobotCapsules) -> str:
 
 
 def deflection(stiffness: Stiffness, load: ArrayLike) -> np.ndarray:
-    """How the platform gives way (*batch, 6), (turn [rad], shift [m]), to a load (*batch, 6), (moment, force) on it.
+    """Return the displacement (*batch, 6), (turn [rad], shift [m]), of the platform under a load (*batch, 6).
 
-    World axes, at the reference point. A load along what the robot does not hold is not seen. Raises ValueError.
+    The load is (moment, force) in world axes, at the reference point. A load along a direction that the robot does
+    not hold has no effect. Raises ValueError.
     """
     return np.einsum("...ij,...j->...i", stiffness.compliance, checked("load", load, (6,)))
 
@@ -370,11 +371,12 @@ ASCENTS = 60
 
 
 class ClearanceError(NamedTuple):
-    """Where a platform can be by clearances, actuators held.
+    """Largest pose deviations of a platform from clearances, with actuators held.
 
-    worst (*batch, 6): largest turn about [rad] and shift along [m] each axis of the world. position (*batch): how far
-    its reference point can be off [m], along `direction` (*batch, 3); shares: of each part in that distance (*batch),
-    by name. draws (draw, *batch, 6): (turn, shift) for offsets drawn evenly from their bounds. status (*batch).
+    worst (*batch, 6): largest turn about [rad] and shift along [m] each axis of the world. position (*batch):
+    largest displacement of its reference point [m], along `direction` (*batch, 3); shares: of each part in that
+    distance (*batch), by name. draws (draw, *batch, 6): (turn, shift) for offsets drawn evenly from their bounds.
+    status (*batch).
     """
 
     worst: np.ndarray

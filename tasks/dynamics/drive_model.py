@@ -68,7 +68,10 @@ class InverseModel:
         return stage, BoundKernel(stage.program, case)
 
     def run(self, motion: np.ndarray, *, forces: bool = True, signals: np.ndarray | None = None) -> Inverse:
-        """What belongs to a motion input (size, samples); without `forces` no more than positions and J_IK."""
+        """Compute the inverse model for a motion input (size, samples).
+
+        Without `forces` the result holds only positions and J_IK.
+        """
         width = motion.shape[1]
         changing = np.zeros((len(self.family.signals), width)) if signals is None else signals
         if forces and self._whole is not None:
@@ -115,7 +118,7 @@ def _source(stage: Stage, name: Key) -> Key:
 
 
 class Inverse:
-    """What `InverseModel.run` has found, with the `signals` (signal, samples) of loads."""
+    """Results of `InverseModel.run`, with the `signals` (signal, samples) of loads."""
 
     def __init__(self, values: Values, limbs: int, forces: bool, signals: np.ndarray):
         self.values, self._limbs, self._forces, self.signals = values, range(limbs), forces, signals
@@ -154,5 +157,5 @@ class Inverse:
 
 
 def is_ok(status: np.ndarray) -> np.ndarray:
-    """Where a status is OK."""
+    """Return a mask of the samples with status OK."""
     return np.asarray(status == float(Status.OK))

@@ -1,11 +1,12 @@
-"""How far elastic transmissions are wound up along a motion of the links, and what motors give then, for batches.
+"""Stretch of elastic transmissions along a motion of the links, with the motor forces, for batches.
 
     J^T tau = w(q, q', q''),    s = tau / k,    theta = q_a + s,    u = tau + I theta''
 
-The springs carry what the motion of the links takes, tau, so that their stretch s follows from it: that is exact. What
-rotors theta take beside it needs the second derivative of the stretch, and so jerk and snap of the motion. Without
-these rotors accelerate as if transmissions were rigid, which is right to leading order in one over the stiffness; with
-them derivatives of tau are central differences of order six along the motion. Source: Spong 1987, the reduced model.
+The springs carry the forces tau that the motion of the links takes. The stretch s follows from tau exactly. The
+inertia forces of the rotors theta need the second derivative of the stretch, and so jerk and snap of the motion.
+Without jerk and snap rotors accelerate as if transmissions were rigid, which is right to leading order in one over
+the stiffness; with them derivatives of tau are central differences of order six along the motion. Source: Spong
+1987, the reduced model.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ REACH = 0.1
 """Way of a joint [rad or m] over which derivatives are looked for; six steps of differences."""
 
 AGREED = 1e-5
-"""What second derivatives by steps of two lengths may differ by, relative to the largest."""
+"""Largest allowed difference of second derivatives by steps of two lengths, relative to the largest."""
 
 FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
 SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
@@ -62,15 +63,15 @@ def drive_deflection(
     snap: ArrayLike | None = None,
     **short: Unpack[MotionKeywords],
 ) -> DriveDeflection:
-    """What elastic drives of a robot do along a motion q, qd, qdd (*batch, freedom) of its links.
+    """Compute the deflection of a robot's elastic drives along a motion q, qd, qdd (*batch, freedom) of its links.
 
-    The freedoms are those of the robot without its elastic drives. Stretch and what is carried are exact for
-    transmissions without damping; a backlash is closed to the side that carries. Rates of rotors, and what their
-    accelerations add to forces, are those of rigid transmissions, or with `jerk` and `snap` (*batch, freedom), the next
-    derivatives of q, those of the elastic ones, see the module; then transmissions have no damping and rotors no
-    coupling to what carries them. Where derivatives are not found the status is NOT_CONVERGED, as where what is carried
-    changes its sign in a backlash; a stiffness of zero has the status NONFINITE. Raises ValueError for a robot without
-    elastic drives, and for what does not fit.
+    The freedoms are those of the robot without its elastic drives. Stretch and carried forces are exact for
+    transmissions without damping; a backlash is closed to the side that carries. Rates of rotors, and the forces
+    that their accelerations add, are those of rigid transmissions, or with `jerk` and `snap` (*batch, freedom), the
+    next derivatives of q, those of the elastic ones, see the module; then transmissions have no damping and rotors
+    no coupling to the links that carry them. Where derivatives are not found the status is NOT_CONVERGED, as where
+    the carried force changes its sign in a backlash; a stiffness of zero has the status NONFINITE. Raises
+    ValueError for a robot without elastic drives, and for arguments that do not fit.
 
         >>> gear = ls.robots.ElasticDrive("all", stiffness=2e3, inertia=0.01)
         >>> arm = ls.robots.with_loads(ls.robots.build("planar_3r"), {"gear": gear})
@@ -178,7 +179,7 @@ class _Drives:
         return _Motion(position, rigid.velocity, carried, rotors, motion.mass, status)
 
     def stretch(self, carried: np.ndarray) -> np.ndarray:
-        """How far springs are stretched by what they carry (*batch, actuator)."""
+        """Return the stretch of the springs under the forces that they carry (*batch, actuator)."""
         result = np.zeros_like(carried)
         for number, spring in self.springs.items():
             load = carried[..., number]

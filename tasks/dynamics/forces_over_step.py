@@ -1,4 +1,4 @@
-"""What acts on a robot over one step in time: constants, functions of time, and forces that are functions of the state.
+"""External inputs of a robot over one step in time: constants, functions of time, and forces from the state.
 
 Functions of time are called at the ends and in the middle of a step; a sample whose step is cut takes the parabola
 through these. Functions of the state are called for the whole batch.
@@ -29,27 +29,27 @@ The state of a chain is q and qd (*batch, freedom), that of a parallel robot pos
 3) and twist (*batch, 6) of its platform."""
 
 Seen = Callable[[np.ndarray], Sequence[np.ndarray]]
-"""What forces see of states (size, samples): arrays (*core, samples)."""
+"""Function from states (size, samples) to the arguments of forces: arrays (*core, samples)."""
 
 NAMES: Mapping[int, str] = {3: "time, q and qd", 4: "time, position, rotation and twist"}
-"""What forces are functions of, by the number of their arguments."""
+"""Arguments of a force function, by their number."""
 
 
 class Push(Protocol):
-    """What acts (rows of `Layout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
+    """External inputs (rows of `Layout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
         """The rows."""
         ...
 
     def of(self, columns: np.ndarray) -> Push:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         ...
 
 
 @dataclass(frozen=True)
 class Parabola:
-    """What acts (rows, samples) at the beginning, in the middle and at the end of a step."""
+    """External inputs (rows, samples) at the beginning, in the middle and at the end of a step."""
 
     begin: np.ndarray
     middle: np.ndarray
@@ -63,7 +63,7 @@ class Parabola:
         return self.begin * weights[0] + self.middle * weights[1] + self.end * weights[2]
 
     def of(self, columns: np.ndarray) -> Parabola:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         if self.begin is self.end:
             chosen = self.begin.take(columns, axis=1)
             return Parabola(chosen, chosen, chosen)
@@ -93,7 +93,7 @@ class Feedback:
         return rows(np.asarray(forces, dtype=float), self.batch).take(self.columns, axis=1)
 
     def of(self, columns: np.ndarray) -> Feedback:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         chosen = self.columns[columns]
         return Feedback(self.function, self.batch, self.start, self.step, self.whole, chosen, self.seen)
 
@@ -114,7 +114,7 @@ class Together:
         return np.concatenate([part(share, state) for part in self.parts])
 
     def of(self, columns: np.ndarray) -> Together:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         return Together(tuple(part.of(columns) for part in self.parts))
 
 
@@ -130,7 +130,7 @@ class Held:
         return np.concatenate([self.force, self.other(share, state)[len(self.force) :]])
 
     def of(self, columns: np.ndarray) -> Held:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         return Held(self.other.of(columns), self.force.take(columns, axis=1))
 
 
@@ -163,7 +163,7 @@ class SignalSource(Source):
 
     @classmethod
     def of(cls, family: Family) -> SignalSource:
-        """Those of a family."""
+        """Return the signal source of a family."""
         return cls("signals", lambda time: signal_values(family, time), len(family.signals), family)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:
@@ -174,10 +174,10 @@ class SignalSource(Source):
 
 
 class Pushes:
-    """What acts on a batch, in the order of `Layout.acting`; forces, the first, may be a function of the state.
+    """External inputs of a batch, in the order of `Layout.acting`; forces, the first, may depend on the state.
 
-    `breaks`: when what acts by itself jumps, or its slope does. Raises ValueError for shapes that do not fit, TypeError
-    for functions of something else.
+    `breaks`: times at which load signals jump, or their slopes do. Raises ValueError for shapes that do not fit,
+    TypeError for functions of other arguments.
     """
 
     def __init__(self, sources: Sequence[Source], batch: Batch, seen: Seen):
@@ -190,7 +190,10 @@ class Pushes:
         self.constant = None if constant is None else Parabola(constant, constant, constant)
 
     def over(self, start: float, step: float, state: np.ndarray, inside: float | None = None) -> Push:
-        """What acts in one step without a jump; where there may be one, loads are as at the time `inside`."""
+        """Return the external inputs in one step without a jump.
+
+        Where there may be a jump, loads are as at the time `inside`.
+        """
         if self.constant is not None:
             return self.constant
         timed = self.sources[1:] if self.feedback else self.sources
@@ -208,19 +211,19 @@ class Pushes:
 
 
 def is_of_time(force: Acting) -> TypeGuard[OfTime]:
-    """Whether it is a function of time alone. Raises TypeError for a function of something else."""
+    """Return whether a force is a function of time alone. Raises TypeError for other functions."""
     return arguments(force) == 1
 
 
 def is_of_state(force: Acting) -> TypeGuard[OfState]:
-    """Whether it is a function of time and state. Raises TypeError for a function of something else."""
+    """Return whether a force is a function of time and state. Raises TypeError for other functions."""
     return arguments(force) > 1
 
 
 def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
-    """How many arguments it takes: none, an array; one, time; those of NAMES, the state. Raises TypeError for others.
+    """Return the number of arguments of a force: 0 for an array, 1 for time, those of NAMES for the state.
 
-    `expected` are the numbers that suit the robot.
+    `expected` are the numbers that suit the robot. Raises TypeError for others.
     """
     if not callable(force):
         return 0

@@ -41,7 +41,7 @@ from tasks.mechanics.recursion import MOVING
 
 
 class BaseMotion(NamedTuple):
-    """How the base moves in the world: constants or functions of time, see `tasks.inverse_dynamics`."""
+    """Motion of the base in the world: constants or functions of time, see `tasks.inverse_dynamics`."""
 
     rotation: Timed | None = None
     twist: Timed | None = None
@@ -49,11 +49,14 @@ class BaseMotion(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether anything is said."""
+        """True if any part of the motion is given."""
         return any(part is not None for part in self)
 
     def source(self, gravity: ArrayLike) -> Source:
-        """What acts on all bodies because of it, and of gravity: `tasks.mechanics.recursion`. Raises ValueError."""
+        """Return the field that base motion and gravity exert on all bodies: `tasks.mechanics.recursion`.
+
+        Raises ValueError.
+        """
 
         def field(time: float) -> np.ndarray:
             parts = self._asdict().items()
@@ -283,7 +286,7 @@ def _with_friction(
 
 
 def accelerations(system: MotionSystem, cases: Cases) -> ForwardDynamics:
-    """Those at the start of a batch of cases."""
+    """Compute the accelerations at the start of a batch of cases."""
     layout, batch = system.layout, cases.batch
     with np.errstate(all="ignore"):  # a failed sample holds NaN
         now = begun(system, cases, 1.0)

@@ -137,7 +137,7 @@ class _Search:
 
 
 def _changes(search: _Search, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """How much J_IK (n, actuator, freedom) has changed, relative to itself: a norm without unit (n,)."""
+    """Compute the change of J_IK (n, actuator, freedom), relative to itself: a norm without unit (n,)."""
     scale = weights(search.robot.mechanism)
     change = np.linalg.pinv(before / scale) @ (after / scale) - np.eye(len(scale))
     return np.abs(change).sum(axis=-1).max(axis=-1)

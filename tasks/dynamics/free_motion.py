@@ -229,7 +229,7 @@ class Simulation(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is kept of one time: the state (size, padded samples), drift and gap (padded samples,)."""
+    """Stored values of one time: the state (size, padded samples), drift and gap (padded samples,)."""
 
     time: float
     state: State
@@ -339,7 +339,7 @@ def _opened(
 
 
 def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
-    """Whether it is a function of the state. Raises TypeError for a function of something else."""
+    """Return whether a force is a function of the state. Raises TypeError for other functions."""
     if not callable(force):
         return False
     parameters = inspect.signature(force).parameters.values()

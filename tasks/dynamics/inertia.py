@@ -175,7 +175,7 @@ def acceleration_program(family: Family) -> Program | None:
 
 
 def is_tree(family: Family) -> bool:
-    """Whether a robot is one limb without platform, without loops and without joints that follow others."""
+    """Return whether a robot is one limb without platform, without loops and without joints that follow others."""
     limb = family.reference.limbs[0]
     return family.reference.is_chain and not limb.loops and not limb.couplings
 

@@ -98,13 +98,16 @@ BASES: Mapping[str, tuple[int, ...]] = {"rotation": (3, 3), "twist": (6,), "acce
 
 @dataclass(frozen=True)
 class FieldInput:
-    """What acts on all bodies: gravity (3,), or where the base moves (*batch, 9); see `tasks.mechanics.recursion`."""
+    """Field that acts on all bodies: gravity (3,), or on a moving base (*batch, 9).
+
+    See `tasks.mechanics.recursion`.
+    """
 
     values: np.ndarray
 
     @property
     def moving(self) -> bool:
-        """Whether the base moves."""
+        """True if the base moves."""
         return self.values.shape[-1] == MOVING
 
     @property
@@ -302,7 +305,10 @@ def check_kind(name: str, value: object, kind: type[object]) -> None:
 
 
 def reaction_criteria(robot: Robot, elasticity: Elasticity | None) -> CriteriaParameters:
-    """What decides reactions that statics leaves open: nothing, or elasticity. Raises ValueError where it cannot."""
+    """Return the criteria that decide reactions that statics leaves open: none, or elasticity.
+
+    Raises ValueError where elasticity cannot decide them.
+    """
     if elasticity is None:
         return NO_CRITERIA
     check_kind("elasticity", elasticity, Elasticity)

@@ -43,7 +43,7 @@ from tasks.kernels.kernel import padded
 from tasks.mathematics import rotations
 
 Force = Callable[[np.ndarray], np.ndarray]
-"""What acts (rows of `Layout.acting`, samples) at states (size, samples)."""
+"""Function from states (size, samples) to external inputs (rows of `Layout.acting`, samples)."""
 
 ROUNDING = 1e-12
 """Share of a limit, or of a velocity, that counts as none."""
@@ -55,7 +55,7 @@ ROUNDS = 3
 """Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
 
 UNIT = 1e-15
-"""What the length of a quaternion may be off."""
+"""Largest deviation of the length of a quaternion from one."""
 
 LOOSE = 2.0
 """In the place of 1 in `Modes.rest`: at rest, after friction has been exceeded."""
@@ -85,7 +85,7 @@ class Modes:
 
 @dataclass(frozen=True)
 class Rates:
-    """What a robot does at a state: its `rate`, of its `joints` what OF_JOINTS says, what speed joints at rest allow.
+    """Rates of a robot at a state: its `rate`, values OF_JOINTS of its `joints`, speeds that joints at rest allow.
 
     dependent, status (samples,): as of the program.
     """
@@ -104,7 +104,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a batch is: its state, modes, and rates there."""
+    """State, friction modes and rates of a batch at one time."""
 
     state: np.ndarray
     modes: Modes
@@ -224,10 +224,11 @@ class MotionSystem:
         )
 
     def margins(self, start: Rates, modes: Modes, end: Rates) -> np.ndarray:
-        """How far each joint is from the end of its mode (joint, samples), relative; negative: it is past it.
+        """Return the distance of each joint from the end of its mode (joint, samples), relative.
 
-        A joint that moves stops where its velocity changes its sign; one at rest breaks away where all that are at rest
-        cannot hold it together, although it alone may be at its limit long before.
+        Negative: the joint is past the end. A joint that moves stops where its velocity changes its sign. A joint
+        at rest breaks away where all joints at rest together cannot hold it, although it alone may be at its limit
+        long before.
         """
         size = np.maximum(np.abs(start.velocity), np.abs(end.velocity)) + np.finfo(float).tiny
         moving = modes.direction * end.velocity / size + ROUNDING
@@ -290,7 +291,7 @@ class MotionSystem:
 
 
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""What acts (rows of `Layout.acting`, samples) at a share of the step (samples,), for states (size, samples)."""
+"""External inputs (rows of `Layout.acting`, samples) from shares of the step (samples,) and states (size, samples)."""
 
 Step = Callable[[MotionSystem, np.ndarray, Modes, Rates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
 

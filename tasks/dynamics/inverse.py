@@ -57,7 +57,7 @@ from tasks.stages.request import OUTCOME, VELOCITY
 from tasks.stages.stages import Stage, limb, stages
 
 HELD = 1e-9
-"""What limbs cannot hold of the wrench on a platform, relative to the largest reaction, up to which it is rounding."""
+"""Rounding limit of the platform wrench that limbs cannot hold, relative to the largest reaction."""
 
 
 class InverseKinematics(NamedTuple):
@@ -320,9 +320,9 @@ class Dynamics:
             self.values["load"] = rows(self.load, self.batch)[None]
 
     def strips(self, stages: Iterable[Stage]) -> Iterator[Strip]:
-        """What some stages give, in their order, for some samples after the others: each until the next is asked for.
+        """Yield the results of stages, in their order, strip by strip: each is valid until the next is requested.
 
-        What one stage hands to the next stays in the cache, and takes no memory for the whole batch.
+        Results for the next stage stay in the cache, and take no memory for the whole batch.
         """
         stages, width = list(stages), padded(self.samples)
         most = width if any(stage.program.reductions for stage in stages) else min(width, STRIP)

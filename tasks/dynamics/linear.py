@@ -86,9 +86,9 @@ def linearisation(
 
 
 def deviations(structure: Structure, motion: np.ndarray) -> Iterator[np.ndarray]:
-    """How a motion input (case, size, samples) changes with each number of a state, accelerations held.
+    """Yield the change of a motion input (case, size, samples) with each component of a state, accelerations held.
 
-    Only that of a chain may have more than one case.
+    Only the motion input of a chain may have more than one case.
     """
     free, size = structure.freedoms, motion.shape[1]
     chain = structure.mechanism.is_chain
@@ -110,7 +110,7 @@ def deviations(structure: Structure, motion: np.ndarray) -> Iterator[np.ndarray]
 
 
 def turning(structure: Structure, motion: np.ndarray) -> np.ndarray:
-    """How a deviation of the orientation turns with the platform, (samples, freedom, freedom)."""
+    """Return the rate of an orientation deviation as the platform turns, (samples, freedom, freedom)."""
     free = structure.freedoms
     if structure.mechanism.is_chain or motion.shape[1] == 9:
         return np.zeros((motion.shape[-1], free, free))
@@ -144,7 +144,7 @@ def _numbered(owner: int, outputs: Arrays) -> Values:
 
 
 def _acceleration(model: Model, values: Values) -> np.ndarray:
-    """How the accelerations change (freedom, samples), for the rates among the values."""
+    """Compute the change of the accelerations (freedom, samples), for the rates among the values."""
     results = _run(equations.acceleration_program(model.robot.family), values, values["motion"].shape[-1])
     return results[Rate("acceleration")][0]
 

@@ -114,9 +114,9 @@ def unit_massings() -> list[Massing]:
 
 @dataclass(frozen=True)
 class LimbColumns:
-    """What has columns in a representative limb: bodies of links, armatures of links, what spins with drives.
+    """Parts with columns in a representative limb: bodies of links, armatures of links, spins of drives.
 
-    The latter by the number of the drive and the place among its spins.
+    A spin is given by the number of its drive and its place among the spins of the drive.
     """
 
     bodies: tuple[int, ...]
@@ -159,7 +159,7 @@ def limb_columns(family: Family, limb_index: int) -> LimbColumns:
 
 @functools.cache
 def platform_has_columns(family: Family) -> bool:
-    """Whether there is a platform, with an inertia."""
+    """Return whether there is a platform, with an inertia."""
     return not family.reference.is_chain and not _nothing(_symbolic(family).platform.inertia)
 
 
@@ -221,14 +221,14 @@ def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
 
 
 def on_freedoms(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved) -> np.ndarray:
-    """What forces of the tree joints do along the robot's freedoms: (freedom, joint). Eqs. (97), (77)."""
+    """Return the map of forces of the tree joints to the robot's freedoms: (freedom, joint). Eqs. (97), (77)."""
     tips = solved.tips
     back = tips.inverse.T @ tips.embedding.matrix.T
     return array(np.stack([array(mounted.outward(tips.covector(column))) for column in back.T], axis=1))
 
 
 def on_joints(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved, body: int) -> np.ndarray:
-    """What a wrench at the origin of a body, in its axes, does along the tree joints: (joint, 6)."""
+    """Return the map of a wrench at the origin of a body, in its axes, to the tree joints: (joint, 6)."""
     links, nothing = mounted.limb.links, (np.zeros(3), np.zeros(3))
     columns = []
     for unit in np.eye(6):

@@ -162,7 +162,7 @@ def torque_constants(robot: Robot) -> np.ndarray:
 
 
 def from_currents(robot: Robot, current: Acting) -> Acting:
-    """What acts on a robot whose motors carry these currents (*batch, actuator) [A]. Raises ValueError, TypeError."""
+    """Convert currents (*batch, actuator) [A] of a robot's motors to forces. Raises ValueError, TypeError."""
     constants = torque_constants(robot)
 
     def torque(value: ArrayLike) -> np.ndarray:
@@ -183,7 +183,7 @@ def from_currents(robot: Robot, current: Acting) -> Acting:
 
 
 Asked = Literal["force", "current", "voltage"]
-"""What a motor is asked for: a force [N m or N], a current [A], or a voltage at its terminals [V]."""
+"""Quantity commanded to a motor: a force [N m or N], a current [A], or a voltage at its terminals [V]."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +233,10 @@ class ActuatorRates:
 
 @dataclass(frozen=True)
 class FedPush:
-    """What acts with its first rows, of the actuators, as motors on their supply give them.
+    """External inputs whose first rows, the actuator forces, are those that motors on their supply give.
 
-    `rates` (actuator, samples) of states (size, samples) of the batch; `whole` holds these, `columns` those wanted.
+    `rates` (actuator, samples) of states (size, samples) of the batch; `whole` holds these states, `columns` the
+    requested samples.
     """
 
     other: Push
@@ -254,13 +255,13 @@ class FedPush:
         return np.concatenate([force.take(self.columns, axis=1), acting[count:]])
 
     def of(self, columns: np.ndarray) -> FedPush:
-        """Those of some samples."""
+        """Return the inputs of some samples."""
         chosen = self.columns[columns]
         return FedPush(self.other.of(columns), self.motors, self.rates, self.whole, chosen)
 
 
 class MotorDemand(NamedTuple):
-    """What forces take of motors (*batch, actuator): current [A], voltage [V], electrical power [W]."""
+    """Motor quantities that forces need (*batch, actuator): current [A], voltage [V], electrical power [W]."""
 
     current: np.ndarray
     voltage: np.ndarray
@@ -288,13 +289,13 @@ def on_supply(
     robot: Robot, asked: Acting, *, of: Asked = "force", voltage: ArrayLike = math.inf, current: ArrayLike = math.inf,
     max_force: ArrayLike = math.inf,
 ) -> Acting:  # fmt: skip
-    """What acts on a robot whose motors are asked for forces, currents or voltages, and are fed by a supply.
+    """Return the forces of motors that are commanded forces, currents or voltages, and are fed by a supply.
 
-    asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` says what of.
-    voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of each (actuator,). The
-    result is a function of the state: forces fall with the speed, at which the back-EMF takes of the voltage. Raises
-    ValueError where an actuator has no motor, or no resistance and there are voltages, and for what is not above zero;
-    TypeError for a servo.
+    asked (*batch, actuator): an array, or a function of time or of the state as `simulate` takes it; `of` names the
+    commanded quantity. voltage [V] of the supply, largest current [A] and force [N m or N]: of all motors, or of
+    each (actuator,). The result is a function of the state: forces fall with the speed, because the back-EMF takes
+    a part of the voltage. Raises ValueError where an actuator has no motor, or no resistance and there are
+    voltages, and for limits that are not above zero; TypeError for a servo.
 
         >>> robot = ls.robots.build("irb6")
         >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)

@@ -134,7 +134,7 @@ def _moments(
 
 
 def balanced(robot: Robot, base: BaseMotion) -> bool:
-    """Whether the energies of the bodies and the work of actuators, friction and load are all that there is."""
+    """Return whether the energy balance is complete with bodies and the work of actuators, friction and load."""
     return not base.moves and not robot.mechanism.has_forces and not robot.family.signals
 
 

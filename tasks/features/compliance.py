@@ -210,7 +210,10 @@ def _block(wrench: Array, values: Sequence[Scalar]) -> Strains:
 
 
 def elastic_strains(parts: Parts, asked: LimbElasticity, numbers: Sequence[Scalar], arms: Sequence[Arm]) -> Strains:
-    """Those of joints and links that give way, by the numbers of the case input `elasticity` behind the actuators'."""
+    """Return the strains of elastic joints and links.
+
+    `numbers` are those of the case input `elasticity` after the numbers of the actuators.
+    """
     strains: Strains = []
     rest = iter(numbers)
     for joint in asked.joints:
@@ -249,7 +252,7 @@ class LimbLooseness:
 
 
 def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -> tuple[LimbLooseness, np.ndarray]:
-    """What clearances say of limb number `limb` of a robot, and its case input `clearances` (1, balls)."""
+    """Return the loose parts of limb number `limb` of a robot, and its case input `clearances` (1, balls)."""
     counts = [len(mechanism.limbs[instance.limb].actuators) for instance in mechanism.instances]
     first = sum(counts[:limb])
     driven = [k for k in range(counts[limb]) if clearances.actuators.get(first + k)]
@@ -262,7 +265,7 @@ def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -
 
 @dataclass(frozen=True)
 class LooseParts:
-    """What is loose in a limb: which parts, and their bounds."""
+    """Loose parts of a limb, and their bounds."""
 
     parts: LimbLooseness
     bounds: Array
@@ -279,7 +282,10 @@ class LooseParts:
 
 
 def reach(balls: Sequence[Array], direction: Array) -> Scalar:
-    """How far balls, rows over the components of a displacement, go along a direction together."""
+    """Return the distance that balls reach along a direction together.
+
+    Each ball has rows over the components of a displacement.
+    """
     return sum((_length(array(ball @ direction)) for ball in balls), start=0.0)
 
 
@@ -292,7 +298,7 @@ def _length(vector: Array) -> Scalar:
 
 
 def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[LimbElasticity, np.ndarray]:
-    """What elasticity says of limb number `limb` of a robot, and its case input `elasticity` (1, numbers)."""
+    """Return the elastic parts of limb number `limb` of a robot, and its case input `elasticity` (1, numbers)."""
     counts = [len(mechanism.limbs[each.limb].actuators) for each in mechanism.instances]
     first = sum(counts[:limb])
     joints = {joint: values for (k, joint), values in sorted(elasticity.joints.items()) if k == limb}
@@ -326,7 +332,7 @@ class LimbErrors:
 
 
 def errors_of_limb(errors: Errors, mechanism: Mechanism, limb: int) -> tuple[LimbErrors, np.ndarray]:
-    """What errors say of limb number `limb` of a robot, and its case input `errors` (1, numbers)."""
+    """Return the parts with errors of limb number `limb` of a robot, and its case input `errors` (1, numbers)."""
     counts = [len(mechanism.limbs[each.limb].actuators) for each in mechanism.instances]
     first = sum(counts[:limb])
     numbers = [errors.actuators.get(first + k, 0.0) for k in range(counts[limb])]
@@ -473,7 +479,7 @@ class PlatformStiffness:
 
     @property
     def deflection(self) -> Scalar:
-        """How far the reference point moves under the load [m]."""
+        """Displacement of the reference point under the load [m]."""
         load = array([self.load[TWIST.index(name)] for name in self.directions])
         shift = [self.compliance[place] @ load for place in self._places(TWIST[3:])]
         return sqrt(sum(x * x for x in shift))
@@ -497,13 +503,13 @@ class PlatformStiffness:
 
     @property
     def thermal_shift(self) -> Scalar:
-        """How far growth with temperature moves the reference point [m]."""
+        """Displacement of the reference point by growth with temperature [m]."""
         assert self.growth is not None
         shift = [self.compliance[place] @ self.growth for place in self._places(TWIST[3:])]
         return sqrt(sum(x * x for x in shift))
 
     def _reach(self, names: Sequence[str]) -> Scalar:
-        """How far what is loose lets the platform be off, along the worst of some components of d."""
+        """Return the largest offset of the platform from loose parts, along the worst of some components of d."""
         return _largest([reach(self.loose, self.compliance[place]) for place in self._places(names)])
 
     @property
@@ -533,7 +539,7 @@ def _largest(values: Sequence[Scalar]) -> Scalar:
 
 @dataclass(frozen=True)
 class ElasticSharing:
-    """What gives way in a limb, its `numbers`, the case input `elasticity`, and the arms of its links."""
+    """Elastic parts of a limb, their `numbers`, the case input `elasticity`, and the arms of its links."""
 
     asked: LimbElasticity
     numbers: Array

@@ -50,10 +50,10 @@ STIFFNESS: tuple[Need, ...] = ("elasticity", "errors", "clearances")
 
 @dataclass(frozen=True)
 class LimbCriteria(LimbPart):
-    """What criteria ask of one limb: its `stiffness` along `directions`, its errors, its clearances.
+    """Request of criteria to one limb: its `stiffness` along `directions`, its errors, its clearances.
 
-    `sharing`: the elasticity by which its joints share what statics leaves open, those with forces of a feature in
-    `passive` joints too; None: they do with the least norm.
+    `sharing`: the elasticity by which its joints share loads that statics leaves open, also with forces of a
+    feature in `passive` joints; None: the shares have the least norm.
     """
 
     elasticity: LimbElasticity | None = None
@@ -109,7 +109,7 @@ NOTHING = LimbCriteria()
 
 @dataclass(frozen=True)
 class Criteria(Feature):
-    """What is known of each limb for criteria, whether or not a quantity asks for it; values are inputs."""
+    """Criteria data of each limb, with or without a quantity that uses them; values are inputs."""
 
     limbs: tuple[LimbCriteria, ...] = ()
 
@@ -224,7 +224,7 @@ def _loose(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tupl
 
 
 def overconstrained(family: Family) -> bool:
-    """Whether limbs have redundant conditions, so that forces, and errors, share themselves by elasticity."""
+    """Return whether limbs have redundant conditions, so that elasticity shares forces and errors."""
     structure = structure_of(family)
     return any(structure.redundant(k) for k in range(len(structure.mechanism.limbs)))
 
@@ -234,7 +234,7 @@ def _spatial(parameters: CriteriaParameters) -> bool:
 
 
 def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
-    """What leaves a robot without stiffness at the reference pose of the reference design, in words."""
+    """Yield reasons, in words, why a robot has no stiffness at the reference pose of the reference design."""
     if overconstrained(family) and not _spatial(parameters):
         for what, part in (("errors", parameters.errors), ("clearances", parameters.clearances)):
             if part is not None:
@@ -266,7 +266,10 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
 
 
 def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator[str]:
-    """What keeps elasticity from deciding reactions that statics leaves open, at the reference pose, in words."""
+    """Yield reasons, in words, why elasticity cannot decide reactions that statics leaves open.
+
+    The test is at the reference pose.
+    """
     structure, values = structure_of(family), {p.name: p.scalar for p in family.parameters}
     numbers, mounts = array([values[p.name] for p in family.parameters]), mount_values(family, values)
     motion = np.zeros(structure.motion_size)

@@ -1,1 +1,1 @@
-"""What a robot with friction does at one instant: accelerations, friction, and what joints at rest hold, one sample."""
+"""Dynamics of a robot with friction at one instant, one sample: accelerations, friction, forces of joints at rest."""

@@ -152,7 +152,7 @@ class Pushed(ABC):
 
     @abstractmethod
     def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """What normal loads need of each limb at an acceleration of the freedoms; see `coupled.inputs`."""
+        """Return each limb's terms of the normal loads at an acceleration of the freedoms; see `coupled.inputs`."""
 
     @cached_property
     def factors(self) -> Factors:
@@ -165,7 +165,7 @@ class Pushed(ABC):
 
     @cached_property
     def massless(self) -> Any:
-        """Whether M has lost rank."""
+        """True where M has lost rank."""
         pivots = self.factors.pivots
         lost = [p <= self.mass[k, k] * MASSLESS for k, p in enumerate(pivots)]
         result = lost[0]
@@ -440,7 +440,7 @@ TINY, LARGEST = 1e-300, 1e300
 
 
 class _Carried(coupled.PassiveFriction):
-    """What joints carry under forces that are known, those of the actuators less their own friction."""
+    """Loads of joints under known forces, those of the actuators less their own friction."""
 
     def forces(self, tau: Array) -> Array:
         """They do not depend on friction here."""

@@ -121,7 +121,7 @@ def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> 
 
 
 RATES = ("through", "passive_rate")
-"""What `tasks.features.friction.joints.share` gives of rates."""
+"""Rate outputs of `tasks.features.friction.joints.share`."""
 
 
 @functools.cache
@@ -129,11 +129,11 @@ def limb_motion_program(
     family: Family, limb_index: int, wanted: LimbFriction, moving_base: bool = False,
     shared: LimbElasticity | None = None,
 ) -> Program:  # fmt: skip
-    """What a limb of a parallel robot puts into forward dynamics at a state: `limb_shapes` says what.
+    """Trace the terms of a limb in the forward dynamics of a parallel robot at a state.
 
-    Inputs as those of `tasks.stages.limb.limb_program`; `motion` is without acceleration. With `moving_base`,
-    `gravity` is a sample input. With `shared`, what gives way, normal loads are those by elasticity. Raises ValueError
-    for loads from reactions of a limb with `every_row`.
+    Inputs as those of `tasks.stages.limb.limb_program`; `motion` is without acceleration. Outputs as in
+    `limb_shapes`. With `moving_base`, `gravity` is a sample input. With `shared`, the elastic parts, normal loads
+    are those by elasticity. Raises ValueError for loads from reactions of a limb with `every_row`.
     """
     structure = structure_of(family)
     limb_ = structure.mechanism.limbs[limb_index]
@@ -183,7 +183,7 @@ def _sharing(
 
 
 def _statics(own: LimbDynamics, wanted: LimbFriction) -> dict[str, Any]:
-    """What normal loads need, and how it changes with the accelerations of the freedoms."""
+    """Return a limb's terms of the normal loads, and their change with the accelerations of the freedoms."""
     result = _shares(own, LimbStatics(own.mounted, own.solved), own.gravity, wanted)
     mounted = own.mounted.unforced
     moves = [_shares(own, LimbStatics(mounted, move), np.zeros(3), wanted) for move in own.unit_motions]
@@ -246,11 +246,11 @@ def _turning(quaternion: Array, moving: Motion) -> list[Scalar]:
 
 @dataclass(frozen=True)
 class Constants:
-    """What is constant along motions: (1, size) for all samples, or (padded samples, size), a case for each.
+    """Constants along motions: (1, size) for all samples, or (padded samples, size), a case for each.
 
     parameters in the order of the family, mounts of each limb of the robot, gravity (1, 3) or (padded samples, 3),
-    friction, the parameters of all groups. elastic: of each limb what gives way, the same for all samples, by which
-    normal loads are shared where statics leaves them open; empty: they have the least norm.
+    friction, the parameters of all groups. elastic: the elastic parts of each limb, the same for all samples, by
+    which normal loads are shared where statics leaves them open; empty: they have the least norm.
     """
 
     parameters: np.ndarray
@@ -280,7 +280,7 @@ class Constants:
 
     @property
     def shared(self) -> bool:
-        """Whether all samples have the same."""
+        """True if all samples have the same constants."""
         return max(len(values) for values in (self.parameters, self.gravity, self.friction)) == 1
 
     def of_limb(self, limb: int) -> Arrays:
@@ -290,12 +290,12 @@ class Constants:
 
     @property
     def of_robot(self) -> Arrays:
-        """Those of the programs of the whole robot."""
+        """Constants as inputs of the programs of the whole robot."""
         return {"parameters": self.parameters, "gravity": self.gravity, "friction": self.friction}
 
 
 class Instant:
-    """What a robot does at a state; with `base`, the field of a moving base is part of what acts on it."""
+    """Dynamics of a robot at a state; with `base`, the field of a moving base is one of the external inputs."""
 
     def __init__(self, family: Family, groups: tuple[FrictionGroup, ...], constants: Constants, *, base: bool = False):
         self.family, self.groups, self.constants, self.base = family, groups, constants, base
@@ -345,7 +345,7 @@ class Instant:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether every sample is of a case of its own, so that kernels can be part of a sequence."""
+        """True if every sample is of a case of its own, so that kernels can be part of a sequence."""
         return not self.constants.shared
 
     def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:

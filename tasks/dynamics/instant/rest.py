@@ -52,7 +52,7 @@ PROXIMAL = 1e-8
 """Added to the mobility of each joint, relative to it: among equals, less friction is better."""
 
 NARROW = 1e-12
-"""What limits are widened by, relative to the widest: the interior must not be empty."""
+"""Widening of limits, relative to the widest: the interior must not be empty."""
 
 BACK = 0.99
 """Share of the way to the boundary that a step goes."""
@@ -131,7 +131,7 @@ class RestProblem:
 
     @cached_property
     def _scales(self) -> list[Scalar]:
-        """What makes the mobility of each joint one."""
+        """Scales that make the mobility of each joint one."""
         return [
             where(mask > 0.5, sqrt(where(mask > 0.5, self.mobility[k, k], 1.0)), 1.0)
             for k, mask in enumerate(self.resting)
@@ -214,7 +214,7 @@ def chosen(fresh: Scalar, start: Interior, numbers: Sequence[Scalar]) -> Interio
 
 
 COMPLIANCE = 1e-10
-"""What stuck joints give way, relative to being free: it decides between joints that hold the same thing."""
+"""Compliance of stuck joints, relative to free joints: it decides between joints that hold the same thing."""
 
 DEPENDENT = 1e-8
 """Mobility of a joint beside those before it, relative to that without them, below which it depends on them."""
@@ -227,10 +227,11 @@ NOTHING = 1e-300
 
 @dataclass(frozen=True)
 class Brake:
-    """What joints that hold do: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
+    """Effect of holding joints: `factors` gives those of the mass matrix, `rows` W is of all joints with friction.
 
-    Of those, `sticking` may hold, and those do whose `holds` (joint that may hold,) is 1, else 0. The mass matrix is
-    asked for only where there are any: that of a tree takes much longer to trace than its motion.
+    Joints in `sticking` may hold. A joint holds where its entry of `holds` (joint that may hold,) is 1, else it is
+    0. The mass matrix is computed only where there are any: that of a tree takes much longer to trace than its
+    motion.
     """
 
     factors: Callable[[], Factors]
@@ -298,7 +299,7 @@ class Brake:
 
     @cached_property
     def held(self) -> list[Any]:
-        """Whether each freedom is held by stuck joints."""
+        """Masks of the freedoms: true where stuck joints hold the freedom."""
         free = self.rows.shape[1]
         loose = [self.factors().quadratic(unit) for unit in np.eye(free)]
         left = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
@@ -343,10 +344,10 @@ OVERFLOW = 1e150
 
 @dataclass(frozen=True)
 class Searches:
-    """Where the searches are: phase, rounds and steps in all, the end of the first one, and what came of the others.
+    """State of the searches: phase, rounds and steps in all, end of the first one, and results of the others.
 
-    loads (joint,), partition and acceleration (freedom,) are those of the first search once it has ended; settled is 1
-    where it has one. growth: factors of the last two rounds; second: end of the slow search.
+    loads (joint,), partition and acceleration (freedom,) are those of the first search once it has ended; settled is
+    1 where it has one. growth: factors of the last two rounds; second: end of the slow search.
     """
 
     phase: Scalar

@@ -65,10 +65,11 @@ POSE = 7
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of a state are: q, q', memory of friction, work that friction takes, work of actuators.
+    """Places of the parts of a state: q, q', memory of friction, work that friction takes, work of actuators.
 
-    `free` freedoms, so many of `joints` with friction and of `actuators`. Of a `platform` q is its pose, position and
-    unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the load follows.
+    Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
+    position and unit quaternion (POSE,) in world axes, q' the free components of its twist, and the work of the
+    load follows.
     """
 
     free: int
@@ -188,7 +189,7 @@ FIRST = ("rate", "joints", "kept_speed", "dependent", "status")
 """Outputs whose bits do not depend on others."""
 
 UNBALANCED = 1e-9
-"""What may be missing of the balance of forces, relative to all that they are the sum of, in units of sqrt(M_ii)."""
+"""Largest imbalance of forces, relative to the sum of the magnitudes of their terms, in units of sqrt(M_ii)."""
 
 
 def _unbalanced(pushed: Pushed, moved: Moved, friction: list[Scalar], breaking: list[Scalar]) -> Scalar:
@@ -275,7 +276,7 @@ class LimbDynamics:
         return array(np.stack(columns, axis=1))
 
     def shares(self, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
-        """What normal loads need of the limb, at the motion of `statics`."""
+        """Return the limb's terms of the normal loads, at the motion of `statics`."""
         shares = joint_friction.share(statics, REST, gravity, wanted) | reactions.share(statics, gravity)
         if self.sharing is not None:
             shares |= self.sharing.of(statics, gravity, wanted.passive)
@@ -359,12 +360,12 @@ class PushedTree(PushedChain):
 
     @property
     def massless(self) -> Any:
-        """Whether M has lost rank."""
+        """True where M has lost rank."""
         return self.tree.massless
 
 
 SLOPES = ("load_own", "held_passive", "wish_passive")
-"""What normal loads need of a limb and accelerations change; see `slope`."""
+"""Limb terms of the normal loads that change with accelerations; see `slope`."""
 
 
 def slope(name: str) -> str:
@@ -400,7 +401,7 @@ class LoadedPlatform:
 
     @property
     def free(self) -> list[int]:
-        """Where its freedoms are in a twist."""
+        """Places of the platform's freedoms in a twist."""
         return [TWIST.index(name) for name in self.body.mobility]
 
     def held(self, acceleration: Array) -> Array:

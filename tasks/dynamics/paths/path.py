@@ -32,7 +32,7 @@ from tasks.dynamics.records import Moving
 DEGREES = (12, 24, 48, 96)
 """Numbers of Chebyshev points of a piece that are tried, one after the other."""
 LEAST = 1e-300
-"""What sizes are compared with where all of them are zero."""
+"""Reference size of a comparison where all sizes are zero."""
 SMOOTH = 1e-8
 """Size of the last coefficients relative to the largest, up to which a series is the function."""
 
@@ -147,7 +147,7 @@ class PathForces(NamedTuple):
 def path_forces(
     robot: Robot, path: RobotPath, progress: np.ndarray, gravity: ArrayLike, limits: PathLimits
 ) -> PathForces:
-    """What a motion along a path asks of the actuators, at values of the progress (point,), and how fast it may be."""
+    """Compute actuator forces and speed limit of a motion along a path, at values of the progress (point,)."""
     samples = path.at(progress)
     still = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 0.0))
     pushed = inverse_dynamics(robot, gravity=gravity, **samples.moving(0.0, 1.0))
@@ -242,7 +242,7 @@ class TimedMotion:
         return moving, np.asarray(moving["twist"]), np.asarray(moving["acceleration"])
 
     def length_rates(self, times: np.ndarray) -> np.ndarray:
-        """How fast the path grows longer (time,)."""
+        """Return the rate at which the path length grows (time,)."""
         return np.asarray(np.linalg.norm(self.rates(times)[1] * self.weights, axis=1))
 
 

@@ -163,7 +163,10 @@ def _controllable(plane: Plane, point: int, top: float, following: Interval, ste
 
 
 def _highest(slack: Callable[[float], float], above: float) -> float:
-    """Where a concave function is highest between zero and `above`, or a place where it is not below zero."""
+    """Return the place between zero and `above` at which a concave function is highest.
+
+    A place at which the function is not below zero is returned as soon as it is found.
+    """
     below = 0.0
     for _ in range(2 * HALVINGS):
         left, right = below + (above - below) / 3.0, above - (above - below) / 3.0
@@ -277,7 +280,7 @@ class _PointLimits:
 
     @classmethod
     def of(cls, curves: Curves, point: int, small: float, top: float) -> _PointLimits:
-        """Those of a point; rows with A up to a small size do not depend on a."""
+        """Return the limits of a point; rows with A up to a small size do not depend on a."""
         push, sign, rows = curves.bounds(point)
         steep = np.abs(push) > small
         bounds, above = rows[steep] / push[steep, None], sign[steep] * push[steep] > 0.0
@@ -310,7 +313,7 @@ def kept_speeds(curves: Curves, point: int, top: float) -> Intervals:
 
 
 def intersected(one: Intervals, other: Intervals) -> Intervals:
-    """What two sets of intervals have in common."""
+    """Return the intersection of two sets of intervals."""
     pairs = [(max(a, c), min(b, d)) for a, b in one for c, d in other]
     return _merged([pair for pair in pairs if pair[0] <= pair[1]])
 

@@ -36,7 +36,7 @@ FINE = np.linspace(-1.0, 1.0, 17)
 GAP = 1e-6
 """Share of the duration that may be left at the end, by the duality gap."""
 SHARPER = 10.0
-"""What the weight of the duration is multiplied by from one barrier to the next."""
+"""Factor of the weight of the duration from one barrier to the next."""
 STEPS = 400
 """Steps of Newton's method for one barrier."""
 NEAR, SETTLED = 1e-2, 1e-4
@@ -117,7 +117,7 @@ def _parameter_at(progress: float) -> float:
 
 
 def _parts(lengths: np.ndarray, count: int) -> np.ndarray:
-    """How many intervals each length is cut into, in all `count`: one at least, and the longest parts first."""
+    """Return the number of intervals of each length, in all `count`: one at least, and the longest parts first."""
     if count < len(lengths):
         raise ValueError(
             f"points: got {count + 1}; expected {len(lengths) + 1} or more, one at each of the waypoints, as jerk is "
@@ -370,7 +370,7 @@ def _settle(barrier: _Barrier, current: np.ndarray, enough: float = NEAR) -> np.
 
 
 ROUNDS = 8
-"""How often limits are tightened where the motion exceeds them between the points at which they are kept."""
+"""Number of rounds that tighten limits, where the motion exceeds them between the points at which they are kept."""
 KEPT = 1e-9
 """Share by which limits may be exceeded by rounding."""
 

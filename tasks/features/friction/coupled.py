@@ -36,13 +36,13 @@ from tasks.stages import reactions as reaction_programs
 
 @dataclass(frozen=True)
 class FrictionSolution:
-    """What friction does to a robot.
+    """Actuator forces and friction of a robot, with residual and status of the solution.
 
-    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; free: without
-    any friction; friction: of every joint in the order of the groups; passive: of the passive joints of each limb;
-    residual: how far friction is from settled [N m and N]; unsettled: 1 where that is too far, or where there are
-    several solutions; status: that of such a sample. Where they are asked for: load_parts, friction_parts, of every
-    joint in the order of the groups, see `tasks.features.friction.joints.JointFriction`.
+    forces: of the actuators; net: the same without the actuators' own friction, as the joints get them; free:
+    without any friction; friction: of every joint in the order of the groups; passive: of the passive joints of
+    each limb; residual: distance of friction from a settled value [N m and N]; unsettled: 1 where that is too far,
+    or where there are several solutions; status: that of such a sample. Where they are requested: load_parts,
+    friction_parts, of every joint in the order of the groups, see `tasks.features.friction.joints.JointFriction`.
     """
 
     forces: Sequence[Scalar]
@@ -59,7 +59,7 @@ class FrictionSolution:
 
 @functools.cache
 def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
-    """Whether each joint with one variable turns or slides."""
+    """Return the kind of motion, turn or slide, of each joint with one variable."""
     mechanism = family.reference
     result: dict[JointPlace, str] = {}
     for place, simple in limits.places(mechanism).values():
@@ -72,13 +72,13 @@ def joint_kinds(family: Family) -> Mapping[JointPlace, str]:
 
 
 def wanted(family: Family, groups: Sequence[FrictionGroup], statics: bool = False) -> tuple[LimbFriction, ...]:
-    """What friction asks of each limb of the robot; `statics` if reactions are asked for."""
+    """Return the request of friction to each limb of the robot; `statics` if reactions are asked for."""
     limbs = range(len(family.reference.instances))
     return tuple(joint_friction.of_limb(groups, limb, statics) for limb in limbs)
 
 
 def statics(limbs: Sequence[LimbFriction]) -> bool:
-    """Whether friction needs reactions."""
+    """Return whether friction needs reactions."""
     return any(limb.statics for limb in limbs)
 
 
@@ -218,7 +218,7 @@ def with_parts(
 
 
 class PassiveFriction:
-    """What friction tau of passive joints does in a robot, from shares of its limbs; tau in the order of `places`."""
+    """Effect of friction tau of passive joints in a robot, from shares of its limbs; tau in the order of `places`."""
 
     def __init__(self, family: Family, limbs: Sequence[LimbFriction], force: Array, shares: Mapping[str, Any]):
         self.structure, self.limbs, self.force, self.shares = structure_of(family), limbs, force, shares
@@ -246,7 +246,7 @@ class PassiveFriction:
         return self.force + self.influence @ tau if len(tau) else self.force
 
     def carried(self, place: JointPlace, tau: Array) -> Array:
-        """What the bearings of a loaded joint carry; see `joint_friction.carried`."""
+        """Return the loads on the bearings of a loaded joint; see `joint_friction.carried`."""
         k = place.limb
         start = COMPONENTS * self.limbs[k].loaded.index(place.joint)
         rows = slice(start, start + COMPONENTS)

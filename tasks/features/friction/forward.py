@@ -20,7 +20,7 @@ from tasks.mathematics.algebra import where
 
 
 def bristles(group: FrictionGroup) -> bool:
-    """Whether joints of a group carry a deflection."""
+    """Return whether joints of a group carry a deflection."""
     return LAWS[group.law].rate is not None
 
 
@@ -37,12 +37,12 @@ class ForwardFriction:
 
     @property
     def sticks(self) -> bool:
-        """Whether it has a mode."""
+        """True if the joint has a friction mode."""
         return self.joint.group.sticks
 
     @property
     def bristles(self) -> bool:
-        """Whether it carries a deflection."""
+        """True if the joint carries a deflection."""
         return bristles(self.joint.group)
 
     def force(self, velocity: Scalar, direction: Scalar, load: Scalar, memory: Scalar) -> Scalar:
@@ -62,7 +62,7 @@ class ForwardFriction:
 
     @property
     def geared(self) -> bool:
-        """Whether a gear loses a share of what its actuator puts in."""
+        """True if a gear loses a share of the input of its actuator."""
         return self.joint.group.load == "gear"
 
     def _gear(self, force: Scalar, direction: Scalar) -> Scalar:

@@ -331,7 +331,7 @@ class FrictionInput:
 
     @property
     def statics(self) -> bool:
-        """Whether a normal load comes from reactions."""
+        """True if a normal load comes from reactions."""
         return any(group.load == "reaction" for group in self.groups)
 
 

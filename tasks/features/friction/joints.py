@@ -81,7 +81,7 @@ NO_FRICTION = LimbFriction()
 
 
 def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False) -> LimbFriction:
-    """What friction asks of limb `number` of the robot; with `statics` reactions are asked for too."""
+    """Return the request of friction to limb `number` of the robot; with `statics` reactions are asked for too."""
     mine = [(place, group) for group in groups for place in group.places if place.limb == number]
     passive = tuple(sorted(place.joint for place, _ in mine if place.actuator < 0))
     loaded = tuple(sorted(place.joint for place, group in mine if group.load == "reaction"))
@@ -90,7 +90,7 @@ def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False)
 
 
 def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
-    """What a limb gives for friction in its joints; shapes as in `LimbFriction.shapes`.
+    """Return a limb's terms for friction in its joints; shapes as in `LimbFriction.shapes`.
 
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;
     held_friction, wish_friction: as in `reactions.share`.
@@ -177,9 +177,10 @@ class JointFriction:
         return [0.0, 0.0, 0.0, self.values["preload"] if self.group.load == "preload" else 0.0]
 
     def parts(self, velocity: Scalar, loads: Sequence[Scalar], whole: Scalar) -> list[Scalar]:
-        """What each of these parts of its load adds to its friction, `whole`; then all that does not depend on them.
+        """Split the friction `whole` into the contributions of each part of its load, and the rest.
 
-        Friction that depends on the motion before is not taken apart, nor is any of a constant load.
+        The rest, the last value, is all friction that does not depend on these parts. Friction that depends on the
+        motion before is not taken apart, nor is any of a constant load.
         """
         if self.group.remembers or self.group.load not in ("reaction", "preload"):
             return [*(0.0 for _ in loads), whole]
@@ -190,7 +191,7 @@ class JointFriction:
         return [*(coefficient * load for load in loads), other]
 
     def gear_loss(self, velocity: Scalar, net: Scalar) -> Scalar:
-        """What its gear takes besides of an actuator that passes on `net`; zero without a gear."""
+        """Return the loss of the gear of an actuator that passes on `net`; zero without a gear."""
         return loss(net, velocity, self.values["efficiency"]) if self.group.load == "gear" else 0.0
 
     @property

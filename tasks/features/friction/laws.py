@@ -141,7 +141,7 @@ def breakaway(law: str, side: float, load: Scalar, values: Mapping[str, Scalar])
 
 
 def columns(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """What each parameter in which a law is linear (`FrictionLaw.linear`) has as its factor in the force.
+    """Return the factor in the force of each parameter in which a law is linear (`FrictionLaw.linear`).
 
     `values` of the others count, such as the velocity of the Stribeck effect. Raises ValueError as `force`.
     """

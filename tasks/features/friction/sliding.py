@@ -1,4 +1,4 @@
-"""What friction laws share, for one sample of one joint: the sign of its velocity, load, direction and temperature.
+"""Common parts of friction laws, for one sample of one joint: sign of the velocity, load, direction and temperature.
 
 Functions are on floats or traced. An option that is left out, or has its neutral default, costs no operation.
 """
@@ -23,14 +23,17 @@ _SCALES = frozenset(("negative", "temperature", "coulomb_temperature", "viscous_
 
 
 class Sliding(NamedTuple):
-    """How a joint slides at one instant: velocity [rad/s or m/s] and normal load."""
+    """Sliding velocity [rad/s or m/s] and normal load of a joint at one instant."""
 
     velocity: Scalar
     load: Scalar
 
 
 def sign(velocity: Scalar, width: Scalar = 0.0) -> Directed:
-    """What gives a magnitude the sign of the velocity: sgn with sgn(0) = 0, or tanh(velocity / width)."""
+    """Return a function that gives a magnitude the sign of the velocity.
+
+    The sign is sgn with sgn(0) = 0, or tanh(velocity / width).
+    """
 
     def sharp(magnitude: Scalar) -> Scalar:
         return where(velocity > 0.0, magnitude, where(velocity < 0.0, -magnitude, 0.0))

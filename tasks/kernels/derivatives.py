@@ -50,7 +50,7 @@ _RULES: dict[str, Callable[..., Scalar]] = {
     "fma": lambda node, x, y, z, dx, dy, dz: dx * y + x * dy + dz,
     "select": lambda node, mask, x, y, dmask, dx, dy: select(mask, x.graph.lift(dx), y.graph.lift(dy)),
 }
-"""How an operation changes: from its value, its arguments and their changes."""
+"""Derivative rules of the operations: change of a result from its value, the arguments and their changes."""
 
 _STEPS = frozenset(("rint", "floor", "power_of_two", "exponent", *MASKS))
 """Operations whose results are constant but for jumps."""

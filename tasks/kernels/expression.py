@@ -121,7 +121,7 @@ class Expression:
     """Functions made of several operations, by name: `tasks.mathematics.algebra` enters its own, so that
     `np.sin` finds them."""
     of_two: ClassVar[dict[str, Callable[[Expression, float | Expression], Expression]]] = {}
-    """Those of two arguments."""
+    """Functions of two arguments, by name."""
 
     def __init__(self, graph: Graph, op: str, args: tuple[Expression, ...], data: Any, number: int):
         self.graph, self.op, self.args, self.data, self.number = graph, op, args, data, number
@@ -380,10 +380,10 @@ Scalars = Sequence[Scalar] | Array
 """Numbers or symbols in a row."""
 
 Numbers = Scalars | Sequence[Scalars]
-"""What a function of one sample gives under a name: a row of numbers or symbols, or rows of them."""
+"""Values that a function of one sample gives under one name: a row of numbers or symbols, or rows of them."""
 
 ABSENT: Array = np.zeros(0)
 """An input that a program does without."""
 
 ZERO: Array = np.zeros(())
-"""What sums of arrays start with."""
+"""Start value for sums of arrays."""

@@ -34,7 +34,7 @@ MANY = 16
 
 
 def has_compiler() -> bool:
-    """Whether programs are compiled here, and not interpreted."""
+    """Return whether programs are compiled here rather than interpreted."""
     return llvm is not None
 
 
@@ -95,7 +95,7 @@ class Kernel:
 
     @property
     def address(self) -> int:
-        """Where the machine code is that takes one group of samples at a time."""
+        """Address of the machine code that takes one group of samples at a time."""
         return int(self._machine(wide=False).address)
 
     def prepare(self, *, wide: bool = True) -> Kernel:

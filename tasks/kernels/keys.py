@@ -47,7 +47,7 @@ Values = dict[Any, NDArray[np.float64]]
 
 
 def indexed(number: int, items: Mapping[str, T]) -> dict[Any, T]:
-    """What is known by name of one limb, say, by its keys among those of all limbs."""
+    """Index named items by a number, that of a limb for example: keys become `Indexed(name, number)`."""
     return {Indexed(name, number): item for name, item in items.items()}
 
 

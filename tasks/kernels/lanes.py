@@ -102,7 +102,7 @@ def _machine() -> Any:
 
 
 def address(array: np.ndarray) -> int:
-    """Where an array begins."""
+    """Return the memory address of the first element of an array."""
     return int(array.__array_interface__["data"][0])
 
 
@@ -263,7 +263,7 @@ def empty(slots: Slots, samples: int) -> dict[Key, np.ndarray]:
 
 
 PREPARED = "prepared"
-"""What depends on case inputs alone: output of the first part of a program, sample input of the second."""
+"""Name of the values that depend on case inputs alone: output of a program's first part, sample input of the second."""
 
 _parts: dict[int, tuple[Program, tuple[Program, Program]]] = {}
 _lock = threading.Lock()
@@ -378,7 +378,10 @@ class BoundKernel:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether it can be part of a sequence: every sample is of a case of its own, or there are no case inputs."""
+        """Return whether the kernel can be part of a sequence.
+
+        This needs a case of its own for every sample, or no case inputs.
+        """
         return self._prepared is not None or not self.program.case
 
     def add_to(self, sequence: ProgramSequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
@@ -420,7 +423,7 @@ class Notes:
         self._alive: list[tuple[Arrays, Arrays]] = []
 
     def __call__(self, program: Program) -> Callable[..., Arrays]:
-        """What notes a call of the kernel of a program, and gives its arrays as they are."""
+        """Return a function that notes a call of the program's kernel and returns its output arrays unchanged."""
         return functools.partial(self._note, self._kernel(program))
 
     def _note(self, kernel: Kernel, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Arrays:
@@ -439,7 +442,7 @@ def run(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> None:
 
 
 def prepared(strip: Strip, kernel: Callable[[Program], Kernel], count: int) -> Callable[[], None]:
-    """What does these strips, each time that it is called; meanwhile it keeps their arrays.
+    """Return a function that runs the kernels of all strips at each call. It keeps their arrays alive.
 
     Raises RuntimeError where an array is neither the same for all strips nor moves on evenly.
     """

@@ -44,9 +44,10 @@ class Machine:
 
 
 def widens(program: Program) -> bool:
-    """Whether a program takes two groups of samples at a time on this processor, or two of twice as many in single.
+    """Return whether a program takes two groups of samples at a time on this processor.
 
-    That pays where results are waited for, in iterations: each of their steps needs the one before.
+    In single precision, two groups have twice as many samples. Two groups pay in iterations, where each step waits
+    for the result of the one before.
     """
     iterates = any(loop.skip is None for loop in program.loops)
     return iterates and len(program.nodes) <= WIDEST and REGISTERS in llvm.get_host_cpu_features().flatten().split(",")

@@ -60,7 +60,7 @@ class Iteration:
 
     @property
     def before(self) -> tuple[int, ...]:
-        """What has to be there before its first round."""
+        """Nodes that must be computed before the first round."""
         return self.initial if self.skip is None else (*self.initial, self.skip)
 
 
@@ -92,9 +92,9 @@ class Program:
         return frozenset(2 * k + 1 for k, loop in enumerate(self.loops) if loop.skip is not None)
 
     def operations(self, *, per_case: bool = False) -> Counter[str]:
-        """How many operations of each kind one sample costs (or one case, on request).
+        """Count the operations of each kind that one sample costs (or one case, on request).
 
-        The body of each loop is counted once; not that of a loop that may be skipped, which is for rare samples.
+        The body of each loop is counted once. A loop that may be skipped is not counted: it is for rare samples.
         """
         chosen = [k for k in self.regions if (k == PER_CASE) == per_case and k not in self.rare]
         return Counter(self.nodes[i].op for k in chosen for i in self.regions[k])
@@ -111,7 +111,7 @@ class Program:
             return {k: float(np.float32(x.single if isinstance(x, Dual) else x)) for k, x in values.items()}
 
     def is_mask(self, node: int) -> bool:
-        """Whether a node holds truth values."""
+        """Return whether a node holds truth values."""
         return self.nodes[node].op in MASKS
 
 
@@ -327,7 +327,7 @@ class _Ordering:
         return placed
 
     def _live(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]]) -> list[int]:
-        """What is left once products have gone into sums, arguments first."""
+        """Return the nodes that remain after products have gone into sums, arguments first."""
         used = {arg.number for _, args in forms.values() for arg in args}
         used |= {x.number for x in self._roots()}
         used |= {x.number for loop in self.graph.loops for x in (*loop.initial, *loop.following)}

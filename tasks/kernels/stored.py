@@ -43,7 +43,7 @@ def folder() -> Path | None:
 
 
 def _is_own(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    """Whether a file or folder is of a kind, belongs to the user, and others cannot write to it."""
+    """Return whether a file or folder is of a kind, belongs to the user, and is not writable for others."""
     if not is_kind(status.st_mode):
         return False
     return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS)

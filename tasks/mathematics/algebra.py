@@ -39,12 +39,12 @@ def where(mask: Mask, x: Scalar, y: Scalar) -> Scalar:
 
 
 def opposite(mask: Mask) -> Mask:
-    """Whether the mask does not hold."""
+    """Return whether the mask does not hold."""
     return ~mask if isinstance(mask, Expression) else not mask
 
 
 def every(masks: Iterable[Mask]) -> Mask:
-    """Whether all masks hold."""
+    """Return whether all masks hold."""
     result: Mask = True
     for mask in masks:
         if isinstance(mask, Expression):
@@ -55,7 +55,7 @@ def every(masks: Iterable[Mask]) -> Mask:
 
 
 def either(first: Mask, second: Mask) -> Mask:
-    """Whether one of two masks holds."""
+    """Return whether at least one of two masks holds."""
     return opposite(every([opposite(first), opposite(second)]))
 
 
@@ -159,7 +159,7 @@ def adjugate(a: Array) -> tuple[np.ndarray, Scalar]:
 
 
 def is_zero(x: Scalar) -> bool:
-    """Whether a number, or a traced constant, is zero; a traced value that is not known yet is not."""
+    """Return whether a number, or a traced constant, is zero. False for a traced value that is not known yet."""
     return (x.value if isinstance(x, Expression) else x) == 0.0
 
 

@@ -1,8 +1,8 @@
-"""What is measured of clean positions and forces of actuators: pure functions, seeded for each signal of each case.
+"""Simulated measurements of actuators from clean positions and forces: pure functions, a seed per signal and case.
 
-Positions: noise, steps of the encoder, then what a user makes of them: a zero-phase filter and differences for velocity
-and acceleration. Forces: ripple over the position, offset, delay, noise, recorded as currents with steps; then the same
-filter. Bits depend on the seed and the place of a case, not on how a sweep is cut.
+Positions: noise, steps of the encoder, then the processing by a user: a zero-phase filter and differences for
+velocity and acceleration. Forces: ripple over the position, offset, delay, noise, recorded as currents with steps;
+then the same filter. Bits depend on the seed and the place of a case, not on how a sweep is cut.
 """
 
 from __future__ import annotations

@@ -127,7 +127,10 @@ def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool
 
 
 def singularity(jacobian: Array) -> Mask:
-    """Whether J_IK loses rank: inverse kinematics exists but the actuators cannot hold or move the platform."""
+    """Return whether J_IK loses rank.
+
+    Inverse kinematics exists there, but the actuators cannot hold or move the platform.
+    """
     j = array(jacobian)
     square = j if j.shape[0] == j.shape[1] else _gram(j)
     if len(square) > 4:
@@ -145,9 +148,10 @@ def _gram(jacobian: Array) -> Array:
 
 
 def unbalanced(jacobian: Array, wrench: Array, forces: Sequence[Scalar], inertial: Array) -> Mask:
-    """Whether fewer actuators than freedoms leave a part of a wrench that none of them gives.
+    """Return whether fewer actuators than freedoms leave a part of a wrench that no actuator balances.
 
-    inertial (freedom,): sizes of what accelerations take, which springs may give in the place of actuators.
+    inertial (freedom,): magnitudes of the forces that accelerations take. Springs may give them in place of
+    actuators.
     """
     j, w = array(jacobian), array(wrench)
     balanced = j.T @ array(forces)
@@ -201,7 +205,10 @@ class Reference:
 
     @cached_property
     def certain(self) -> Mask:
-        """Whether the matrix has its full rank, digits to spare: nothing is relative to one that has not."""
+        """Return whether the matrix has full rank with digits to spare.
+
+        Without full rank, volumes at other poses cannot be related to this one.
+        """
         return abs(self._first) > self._flat
 
     @cached_property
@@ -242,10 +249,10 @@ def regularity(jacobian: Array, home: Reference) -> Scalar:
 
 
 def platform_status(jacobian: Array, home: Reference) -> Scalar:
-    """What a J_IK of full rank is: OK, near to losing it, or beyond where it does, seen from the reference pose.
+    """Return the status of a J_IK of full rank: OK, close to a loss of rank, or beyond one from the reference pose.
 
-    From one sign to the other it has been singular on the way, whether or not a sample was there. More actuators than
-    freedoms leave no sign, nor does a reference pose that is singular itself.
+    A change of sign means that J_IK was singular on the way, whether or not a sample was there. With more actuators
+    than freedoms there is no sign, nor for a reference pose that is singular itself.
     """
     volume = _volume(jacobian)
     status: Scalar = where(abs(volume) < home.least, float(Status.ILL_CONDITIONED), float(Status.OK))
@@ -253,10 +260,11 @@ def platform_status(jacobian: Array, home: Reference) -> Scalar:
 
 
 def constraints_lost(rows: Array, home: Reference) -> Mask:
-    """Whether limbs cannot hold the platform, here or on the way from the reference pose: a constraint singularity.
+    """Return whether limbs cannot hold the platform, here or on the way from the reference pose.
 
-    rows (row, held direction): what they hold it by. As many rows as directions have a sign, which a crossing changes;
-    more of them none, nor does a reference pose that is singular itself.
+    This is a constraint singularity. rows (row, held direction): constraint rows of the limbs. As many rows as
+    directions have a sign, which changes at a crossing. More rows have none, nor has a reference pose that is
+    singular itself.
     """
     volume = _volume(rows)
     crossed = where(home.certain, volume / home.volume, NEAR) < NEAR

@@ -48,7 +48,7 @@ STEP_LIMIT = 0.2  # of any joint [rad or m]: short enough to stay on the branch 
 
 @dataclass(frozen=True)
 class FreeTips(Tips):
-    """What a chain has instead of tips: its independent joints are where they are told to be."""
+    """Substitute for tips in a chain, whose independent joints are at given positions."""
 
     @cached_property
     def matrix(self) -> np.ndarray:
@@ -253,9 +253,10 @@ def within_turn(link: Link, value: Scalar) -> Scalar:
 
 
 def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) -> Scalar:
-    """Whether loops have lost rank, or have come to another branch than that of the reference configuration.
+    """Return the status of the loops: OK, rank lost, or on another branch than the reference configuration.
 
-    `home_branch` says whether they are on it where that is known; otherwise signs alone have to tell.
+    `home_branch` says whether they are on its branch, where this is known; otherwise only the signs of determinants
+    decide.
     """
     status: Scalar = where(home_branch, float(Status.OK), float(Status.WRONG_BRANCH))
     for cluster, first in zip(tips.embedding.clusters, start.embedding.clusters, strict=True):

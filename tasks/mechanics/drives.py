@@ -78,7 +78,7 @@ Positions = Callable[[int], Scalar]
 
 
 def transmission(limb: Limb, position: Positions, rates: Scalars) -> Transmission:
-    """What the actuators of a limb have to do with its joints, at these positions and rates."""
+    """Return the transmission between the actuators of a limb and its joints, at these positions and rates."""
     if not limb.drives:
         return Direct(tuple(limb.index(name) for name in limb.actuated), len(limb.links))
     matrix, change = np.array(np.zeros((2, len(limb.drives), len(limb.links))), dtype=object)
@@ -142,7 +142,7 @@ def _spins(limb: Limb) -> Iterator[tuple[int, Spin]]:
 
 
 def wheels(limb: Limb, speeds: Array, accelerations: Array) -> list[Wheel]:
-    """What spins with an effect on its carrier, for rates and accelerations of the actuators."""
+    """Return the spinning parts that act on their carriers, for rates and accelerations of the actuators."""
     result = []
     for row, spin in _spins(limb):
         along = array(spin.axis) * (spin.inertia * spin.share * spin.coupling)

@@ -31,7 +31,7 @@ Seeds = Mapping[Expression, Scalar]
 
 @dataclass(frozen=True)
 class Share:
-    """What a limb, or the platform, adds: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
+    """Terms of a limb or of the platform: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
 
     mass: Array
     coriolis: Array
@@ -73,7 +73,7 @@ def with_forces(share: Share, mounted: Mounted, solved: Solved) -> Share:
 
 
 def applied_force(mounted: Mounted, solved: Solved) -> Array:
-    """What acts on the links of a limb from outside, and along its joints, along the freedoms (freedom,)."""
+    """Project external wrenches on the links, and forces along the joints, onto the freedoms (freedom,)."""
     rates = mounted.unit_rates(solved.tips)
     if mounted.limb.springs:
         springs = array(rates.T @ spring_forces(mounted, solved))
@@ -174,7 +174,10 @@ def _body_velocities(mounted: Mounted, states: Sequence[JointState], rates: Arra
 
 
 def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
-    """How the joint states change along the motion: turned by their rates, values at them."""
+    """Return the rates of the joint states along the motion, by symbol.
+
+    Joints that turn have rates of cosine and sine, joints that slide a rate of the value.
+    """
     seeds: dict[Any, Scalar] = {}
     for link, state, rate in zip(mounted.limb.links, solved.states, solved.rates, strict=True):
         if link.joint_kind.turns:
@@ -185,7 +188,7 @@ def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
 
 
 def pose_seeds(pose: Pose, motion: Motion) -> dict[Expression, Scalar]:
-    """How the platform's pose changes along the motion."""
+    """Return the rates of the platform's pose along the motion, by symbol."""
     seeds = {}
     change = np.stack([cross(motion.omega, column) for column in pose.rotation.T], axis=1)
     rates = (*motion.v, *change.ravel())

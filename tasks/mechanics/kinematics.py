@@ -133,7 +133,7 @@ def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:
 
 
 def way(link: Link, state: JointState) -> Any:
-    """How far a joint has slid along its axis [m]."""
+    """Compute the displacement of a joint along its axis [m]."""
     return LEADS[link.kind].way(link.pitch, state.value) if link.joint_kind.slides else 0.0
 
 
@@ -143,7 +143,7 @@ def slope(link: Link, state: JointState) -> Any:
 
 
 def bend(link: Link, state: JointState) -> Any:
-    """How the slope changes over the variable; zero for all that have one slope."""
+    """Compute the derivative of the slope over the variable; zero for all joints with a constant slope."""
     law = LEADS[link.kind].bend if link.joint_kind.slides else None
     return 0.0 if law is None else law(link.pitch, state.value)
 
@@ -157,9 +157,10 @@ def sliding(link: Link, state: JointState, rate: Scalar | Array, second: Scalar 
 
 
 def along(link: Link, state: JointState, moment: Array, force: Array) -> Scalar:
-    """What a wrench at the joint does along its variable [N m or N]: its power at unit rate; all in the joint's axes.
+    """Compute the generalised force of a wrench at the joint along its variable [N m or N].
 
-    Eq. (148): the screw coordinates of a joint are its axis and the way that it slides meanwhile.
+    It is the power of the wrench at unit rate. All vectors are in the joint's axes. Eq. (148): the screw
+    coordinates of a joint are its axis and the way that it slides meanwhile.
     """
     kind, axis = link.joint_kind, array(link.axis)
     if not kind.slides:
@@ -323,7 +324,7 @@ class Row(Protocol):
     """One scalar constraint between the ends of a joint."""
 
     def residual(self, a: End, b: End) -> Scalar:
-        """How far the row is from closed [m, or cosine]."""
+        """Compute the closure residual of the row [m, or cosine]."""
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
         """(moment, force at the joint) whose power is the row's rate."""
@@ -429,12 +430,12 @@ class Coupled:
 
 
 def way_along(axis: int, a: End, b: End) -> Scalar:
-    """How far the origin of frame b is along an axis of frame a [m]."""
+    """Compute the coordinate of the origin of frame b along an axis of frame a [m]."""
     return dot(a.axes[:, axis], b.origin - a.origin)
 
 
 def angle_about(axis: int, a: End, b: End) -> Scalar:
-    """How far frame b has turned about an axis that it shares with frame a [rad], within half a turn."""
+    """Compute the angle of frame b about an axis that it shares with frame a [rad], within half a turn."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     return atan2(dot(a.axes[:, second], b.axes[:, first]), dot(a.axes[:, first], b.axes[:, first]))
 
@@ -446,7 +447,7 @@ def turning(axis: int, a: End, of_a: Motion, of_b: Motion) -> tuple[Scalar, Scal
 
 
 def conditions(kind: JointKind, pitch: Scalar | None = None) -> tuple[Row, ...]:
-    """What a kind of joint holds: everything but its freedoms."""
+    """Return the constraint rows of a kind of joint: everything but its freedoms."""
     row = JOINT_KINDS[kind]
     coupled = () if pitch is None else tuple(Coupled(kind, f.axis, pitch) for f in row.freedoms if f.turns and f.slides)
     return (*_places(row.sliding), *_directions(row.turning), *coupled)
@@ -498,11 +499,14 @@ class Joined:
 
     @property
     def point(self) -> Array:
-        """Where the velocity of body a counts: the origin of its frame, or for a joint that slides that of frame b."""
+        """Reference point of the velocity of body a: the origin of its frame, or of frame b for a joint that slides."""
         return self.b.origin if JOINT_KINDS[self.kind].slides else self.a.origin
 
     def facing(self) -> list[Mask]:
-        """Whether axes that both ends share point the same way: cosines of zero across them leave that open."""
+        """Return for each axis that both ends share whether it points the same way.
+
+        The closure rows, cosines of zero across the axes, leave this open.
+        """
         turning = JOINT_KINDS[self.kind].turning
         if len(turning) > 1:
             return []
@@ -510,7 +514,7 @@ class Joined:
         return [dot(self.a.axes[:, axis], self.b.axes[:, axis]) > 0.0 for axis in shared]
 
     def residual(self) -> list[Scalar]:
-        """How far each row is from closed [m, or cosine]."""
+        """Compute the closure residual of each row [m, or cosine]."""
         return [self.conditions[row].residual(self.a, self.b) for row in self.rows]
 
     def rate(self, omega: Array, v: Array) -> list[Scalar]:

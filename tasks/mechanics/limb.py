@@ -199,10 +199,11 @@ def home_jacobian(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
 
 
 def constraint_rows(mounted: Mounted, tips: Tips) -> list[list[Scalar]]:
-    """What a limb holds the platform by (row, held direction), world axes: components of unit constraint wrenches.
+    """Compute the rows by which a limb holds the platform (row, held direction), world axes.
 
-    Such a wrench does no work on the joints of the limb: that of a row which kinematics has dropped, less those of the
-    kept rows that it takes to leave the joints alone. Along freedoms of the platform it has no component.
+    Rows are components of unit constraint wrenches. Such a wrench does no work on the joints of the limb. It is the
+    wrench of a row that kinematics has dropped, less the wrenches of the kept rows that cancel its effect on the
+    joints. Along freedoms of the platform it has no component.
     """
     held = [TWIST.index(name) for name in held_directions(mounted.mobility)]
     result = []
@@ -220,7 +221,7 @@ def home_constraint_rows(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
 
 
 def transmission(mounted: Mounted, solved: Solved) -> Transmission:
-    """What the actuators of a limb have to do with its joints."""
+    """Return the transmission between the actuators of a limb and its joints."""
     limb = mounted.limb
     return drives.transmission(limb, lambda joint: solved.position(limb, joint), solved.rates)
 
@@ -237,7 +238,7 @@ def tree_dynamics(
 
 
 def spring_forces(mounted: Mounted, solved: Solved) -> Array:
-    """What springs do along the joints of the tree (joint,)."""
+    """Compute the forces of springs along the joints of the tree (joint,)."""
     return joint_spring_forces(mounted.limb.springs, lambda joint: solved.position(mounted.limb, joint), solved.rates)
 
 
@@ -320,9 +321,9 @@ def _positions(mounted: Mounted, start: Tips, home: Pose, platform: Pose) -> tup
 
 
 def _branch_status(tips: Tips, start: Tips, home_branch: Mask | None = None) -> Scalar:
-    """Whether the limb has lost rank, or is on another branch than the reference pose.
+    """Return the status of the limb: OK, rank lost, or on another branch than the reference pose.
 
-    `home_branch` says whether it is where that is known; a sign has to tell otherwise.
+    `home_branch` says whether the limb is on its branch, where this is known; otherwise a sign decides.
     """
     determinant = tips.determinant
     box: Scalar = 1.0

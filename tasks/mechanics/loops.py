@@ -92,7 +92,7 @@ class ClusterChoice:
 
 @dataclass(frozen=True)
 class LimbChoice:
-    """How a limb is solved; made once per family by `tasks.mechanics.topology`."""
+    """Scheme by which a limb is solved; made once per family by `tasks.mechanics.topology`."""
 
     loops: tuple[LoopChoice, ...]
     clusters: tuple[ClusterChoice, ...]
@@ -303,7 +303,7 @@ class SolvedCluster:
         return dict(zip(self.choice.dependent, -(self.inverse @ array(demand)), strict=True))
 
     def residual(self) -> list[Scalar]:
-        """How far every kept row is from closed."""
+        """Compute the closure residual of every kept row."""
         return [value for loop in self.loops for value in loop.joined.residual()]
 
     def drift(self, rates: Scalars) -> list[Scalar]:
@@ -365,11 +365,11 @@ class Embedding:
                     moves[joint] = value
 
     def residuals(self) -> list[Scalar]:
-        """How far every kept row of every loop is from closed."""
+        """Compute the closure residual of every kept row of every loop."""
         return [value for loop in self.loops for value in loop.joined.residual()]
 
     def dropped(self) -> list[Scalar]:
-        """How far every row that was dropped as redundant is from closed."""
+        """Compute the closure residual of every row that was dropped as redundant."""
         return [value for loop in self.loops for value in loop.redundant.residual()]
 
     def correction(self) -> np.ndarray:
@@ -465,16 +465,16 @@ class Tips:
         return self.embedding.matrix @ (self.inverse @ wanted) + answered
 
     def facing(self) -> list[Mask]:
-        """Whether axes that tips and loops share point the same way."""
+        """Return for each axis that tips or loops share whether it points the same way."""
         joints = (*self.joined, *(loop.joined for loop in self.embedding.loops))
         return [mask for joined in joints for mask in joined.facing()]
 
     def residuals(self) -> list[Scalar]:
-        """How far every kept row, of tips and loops, is from closed."""
+        """Compute the closure residual of every kept row, of tips and loops."""
         return [*(value for joined in self.joined for value in joined.residual()), *self.embedding.residuals()]
 
     def dropped(self) -> list[Scalar]:
-        """How far every row of the tips that was dropped as redundant is from closed."""
+        """Compute the closure residual of every row of the tips that was dropped as redundant."""
         return [value for joined in self.redundant for value in joined.residual()]
 
     def newton_step(self) -> np.ndarray:
@@ -551,7 +551,7 @@ LEAST_VOLUME = Dual(1e-5, 1e-3)  # of the columns of L_t, relative to a box: nea
 
 
 def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState]) -> Mask:
-    """Whether all joints are so near to the reference pose that Newton steps cannot have passed to another branch."""
+    """Return whether all joints are so near to the reference pose that Newton steps cannot have left the branch."""
     near: list[Mask] = []
     for i, (link, state) in enumerate(zip(limb.links, states, strict=True)):
         if link.joint_kind.periodic:
@@ -562,7 +562,7 @@ def near_home(limb: Limb, start: Tips, size: Scalar, states: Sequence[JointState
 
 
 def loops_kept(tips: Tips, start: Tips) -> list[Mask]:
-    """Whether each cluster of loops is assembled as at the reference pose."""
+    """Return for each cluster of loops whether it is assembled as at the reference pose."""
     clusters = zip(tips.embedding.clusters, start.embedding.clusters, strict=True)
     return [opposite(now.determinant * before.determinant < 0.0) for now, before in clusters]
 
@@ -585,7 +585,7 @@ def lever(limb: Limb, start: Tips, size: Scalar, slide: int) -> Scalar:
 
 
 def regular(tips: Tips) -> Mask:
-    """Whether the limb is far enough from a singularity for joints to follow from residuals that are small."""
+    """Return whether the limb is so far from a singularity that joints follow from small residuals."""
     box: Scalar = LEAST_VOLUME * LEAST_VOLUME
     for column in tips.compound.T:
         box = box * sum(x * x for x in column)

@@ -35,10 +35,10 @@ NOTHING: Wrench = (np.zeros(3), np.zeros(3))
 
 @dataclass(frozen=True)
 class Causes:
-    """What joint wrenches are linear in.
+    """Causes of joint wrenches; the wrenches are linear in them.
 
-    own: wrenches that the motions of bodies take; tree: forces Q, friction in joints of the tree included; actuators:
-    their forces; redundant: free multipliers; cut: friction in cut joints, at the platform and of loops.
+    own: wrenches that the motions of bodies take; tree: forces Q, friction in joints of the tree included;
+    actuators: their forces; redundant: free multipliers; cut: friction in cut joints, at the platform and of loops.
     """
 
     own: Sequence[Wrench]
@@ -79,7 +79,7 @@ class LimbStatics:
 
     @cached_property
     def geared(self) -> Transmission:
-        """What the actuators have to do with the joints."""
+        """Transmission between the actuators and the joints."""
         return transmission(self.mounted, self.solved)
 
     def motion(self, gravity: Array) -> Causes:
@@ -211,16 +211,17 @@ def _along(joined: Joined, size: Scalar) -> Wrench:
 
 
 SHARES = ("held_passive", "held_driven", "held_redundant", "metric", "wish_passive", "wish_driven")
-"""What the balance of the platform needs of a limb; see `share`."""
+"""Names of a limb's contributions to the balance of the platform; see `share`."""
 
 FRICTION_SHARES = ("held_friction", "wish_friction")
-"""What it needs besides of friction in passive joints; see `friction_share`."""
+"""Names of the contributions of friction in passive joints to this balance; see `friction_share`."""
 
 
 def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
-    """What the balance needs: wrenches along the held directions, and the norm of joint wrenches as a function of nu.
+    """Compute a limb's share in the balance of the platform.
 
-    The norm is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
+    It contains the wrenches along the held directions, and the norm of joint wrenches as a function of nu. The norm
+    is least, without regard to balance, at nu = metric (wish_passive + wish_driven u).
     """
     motion = statics.motion(gravity)
     driven = [statics.actuator(k) for k in range(len(motion.actuators))]
@@ -251,7 +252,7 @@ def _metric(statics: LimbStatics, spread: Array) -> Array:
 
 
 def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:
-    """What the balance needs of friction in passive joints, one column for each: see `share`."""
+    """Compute the share of friction in passive joints in the balance, one column for each joint: see `share`."""
     free = [statics.multiplier(k) for k in range(statics.redundant_count)]
     spread = from_columns([_flat(statics.joint_wrenches(each)) for each in free], 6 * len(statics.mounted.limb.joints))
     caused = from_columns([_flat(statics.joint_wrenches(each)) for each in rubbing], len(spread))

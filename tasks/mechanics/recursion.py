@@ -135,7 +135,7 @@ class BodyMotion:
 
 @dataclass(frozen=True)
 class Wheel:
-    """What spins on a link: its angular momentum relative to that and the derivative there, (3,) in the link's axes."""
+    """Rotor on a link: its angular momentum relative to the link and the derivative there, (3,) in the link's axes."""
 
     carrier: int
     momentum: Array
@@ -286,7 +286,10 @@ def _pull(spring: Spring, state: BodyState, arm: Array) -> Array:
 
 
 def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array] | None]:
-    """Where the other end of a spring is, axes of the base, and its velocity; None where it is on the base."""
+    """Return position and velocity of the other end of a spring, axes of the base.
+
+    The velocity is None where this end is on the base.
+    """
     if spring.other == BASE:
         return array(spring.anchor), None
     assert state.others is not None, "only links have springs to others"
@@ -308,7 +311,7 @@ def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:
 
 
 def _vanishes(value: Scalar) -> bool:
-    """Whether a number, or a symbol, is zero."""
+    """Return whether a number, or a symbol, is zero."""
     return abs(value) <= 0.0
 
 
@@ -374,7 +377,10 @@ def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
 
 
 def joint_spring_forces(springs: Iterable[JointSpring], position: Callable[[int], Scalar], rates: Scalars) -> Array:
-    """What springs do along the joints (joint,), for positions of joints by index and rates of all."""
+    """Compute the forces of springs along the joints (joint,).
+
+    Inputs are positions of joints by index, and rates of all joints.
+    """
     result = np.array(np.zeros(len(rates)), dtype=object)
     for spring in springs:
         stretch: Scalar = (
@@ -388,7 +394,7 @@ def joint_spring_forces(springs: Iterable[JointSpring], position: Callable[[int]
 
 
 def _joint_pull(spring: JointSpring, stretch: Scalar, rate: Scalar) -> Scalar:
-    """What a spring takes its coordinate back with; within its backlash nothing."""
+    """Compute the force by which a spring pulls its coordinate back; zero within its backlash."""
     if is_zero(spring.backlash):
         return stretch * spring.stiffness + rate * spring.damping
     half = spring.backlash * 0.5

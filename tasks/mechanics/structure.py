@@ -33,7 +33,7 @@ GRAVITY = 3
 
 @dataclass(frozen=True)
 class Structure:
-    """What is decided once for a family: the mechanism at its defaults, how limbs are solved, what differs in them."""
+    """Fixed decisions for a family: mechanism at its defaults, schemes to solve limbs, differences of mounts."""
 
     family: Family
     mechanism: Mechanism
@@ -47,7 +47,7 @@ class Structure:
 
     @property
     def positions(self) -> list[int]:
-        """Where the freedoms are in a twist; of a chain among themselves."""
+        """Indices of the freedoms in a twist; of a chain among its own freedoms."""
         if self.mechanism.is_chain:
             return list(range(self.freedoms))
         return [TWIST.index(name) for name in self.mechanism.platform.mobility]
@@ -82,7 +82,10 @@ class Structure:
 
     @property
     def compared(self) -> bool:
-        """Whether J_IK is compared with that of the reference pose: of a platform, be its pose that of a chain."""
+        """Return whether J_IK is compared with that of the reference pose.
+
+        True with a platform, and for a chain whose coordinates stand for the pose of a platform.
+        """
         return not self.mechanism.is_chain or bool(self.mechanism.limbs[0].coordinates)
 
     def redundant(self, limb_index: int) -> int:
@@ -103,7 +106,7 @@ class Structure:
 
     @property
     def may_lose_constraints(self) -> bool:
-        """Whether limbs hold the platform by rows that may lose rank; those that keep every row do not say so."""
+        """Return whether limbs hold the platform by rows that may lose rank. False with limbs that keep every row."""
         limbs = range(len(self.mechanism.limbs))
         whole = any(limb_.every_row for limb_ in self.mechanism.limbs)
         return bool(self.held) and not whole and any(self.constraint_count(k) for k in limbs)
@@ -116,7 +119,10 @@ class Structure:
         return {"constraint_rows": rows, "home_constraint_rows": rows}
 
     def joint_state_size(self, limb_index: int) -> int:
-        """How many numbers say where the joints of a limb are, so that nobody has to close it again; none of a tree."""
+        """Return the length of a limb's packed joint states; 0 for a tree.
+
+        Later stages read these states and need not close the limb again.
+        """
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         iterates = bool(choice.loops) or not self.mechanism.is_chain
         return len(packed(limb_, [HOME] * len(limb_.links))) if iterates else 0
@@ -286,7 +292,7 @@ class Arm:
 
 
 def joint_point(tips: Tips, joint: int) -> Array:
-    """Where the wrench of a joint counts, in the axes of the limb's mount frame."""
+    """Return the reference point of a joint's wrench, in the axes of the limb's mount frame."""
     tree = len(tips.limb.links)
     return tips.at[joint].position if joint < tree else tips.cut_joints[joint - tree].point
 

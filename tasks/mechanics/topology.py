@@ -1,4 +1,4 @@
-"""How a limb is solved, decided once when a model is built: rows that are not redundant, joints that are independent.
+"""Schemes to solve limbs, made once when a model is built: rows that are not redundant, joints that are independent.
 
 Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
 matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay.
@@ -172,7 +172,7 @@ def _cluster_choices(
 def _blocks(
     limb: Limb, loops: Sequence[tuple[int, ...]], dependent: tuple[int, ...], matrices: Sequence[np.ndarray]
 ) -> Blocks:
-    """How a cluster falls into blocks beside the dependent joints that several loops share at a platform.
+    """Split a cluster into blocks, beside the dependent joints that several loops share at a platform.
 
     loops: the joints of each; matrices: square ones of the dependent joints, at several configurations.
     """

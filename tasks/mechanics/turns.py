@@ -75,7 +75,7 @@ class Turns:
 
     @property
     def known(self) -> Mask:
-        """Whether the turns are known."""
+        """Return whether the turns are known."""
         return self._found[1]
 
     def position(self, joint: int) -> Scalar:
@@ -187,7 +187,10 @@ class Turns:
         return longest
 
     def _regular(self, embedding: Embedding) -> Mask:
-        """Whether no block of the matrix of dependent joints has another sign than at the reference configuration."""
+        """Return whether every block of the matrix of dependent joints keeps its sign.
+
+        The sign is that at the reference configuration.
+        """
         pairs = zip(embedding.clusters, self.start.clusters, strict=True)
         blocks = [both for now, first in pairs for both in zip(now.regular_blocks, first.regular_blocks, strict=True)]
         return every([block.determinant * home.determinant > 0.0 for block, home in blocks])

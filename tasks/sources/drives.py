@@ -1,9 +1,9 @@
-"""What acts on the actuators of a batch of cases over each step: a controller on a reference, or a force profile.
+"""Forces on the actuators of a batch of cases over each step: a controller on a reference, or a force profile.
 
-Arrays are (size, samples), a case in each column. A step is counted in steps of the simulation; where these are refined
-for an estimate of the error, all times stay what they are.
+Arrays are (size, samples), a case in each column. A step is counted in steps of the simulation; where these are
+refined for an estimate of the error, all times stay the same.
 
-Where simulated cases start: references at time zero, moved by the offsets of initial states.
+Start states of simulated cases: references at time zero, moved by the offsets of initial states.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Aim(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a drive gives at the start of a step, and what it aims at; nothing without a reference."""
+    """Forces of a drive over a step, and its aim at the start of the step; the aim is None without a reference."""
 
     push: StepForces
     aim: Aim | None = None
 
 
 class ForceSource(Protocol):
-    """What acts, step by step."""
+    """Source of actuator forces, step by step."""
 
     @property
     def lost(self) -> np.ndarray:

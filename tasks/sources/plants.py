@@ -224,7 +224,7 @@ def _largest(values: list[Scalar]) -> Scalar:
 
 @functools.cache
 def _event_program(family: Family, groups: tuple[FrictionGroup, ...], stages: int) -> Program:
-    """Whether something happened in a step: 1 where it has to be taken by `Stepper`."""
+    """Trace the program that detects events in a step: 1 where `Stepper` has to take the step."""
     parts = layout(family, groups)
     of, joints = parts.of_joints, range(parts.joints)
     sticks = [group.sticks for group in groups for _ in group.places]
@@ -341,7 +341,7 @@ class MovingRobots:
             self._take(self._part(whole, (piece.start - start) / self.step, piece), piece)
 
     def _part(self, whole: Parabola, since: float, piece: Piece) -> Parabola:
-        """What acts over a piece of a step, which begins at a share of it; with the signals of loads there."""
+        """Return the acting forces over a piece of a step that begins at a share of it, with the load signals there."""
         if self._signals is None:
             return whole
         parts = [since + share * piece.length / self.step for share in (0.0, 0.5, 1.0)]
@@ -382,13 +382,13 @@ class MovingRobots:
         return self.supply.rates(self.system.instant.seen(state), state[self.system.layout.at["qd"]])
 
     def _fed(self, acting: Parabola) -> Push:
-        """What acts where motors are fed by a supply."""
+        """Return the acting forces, those of the motors as their supply can feed them."""
         if self.supply is None:
             return acting
         return FedPush(acting, self.supply.motors, self._rates, self.state, np.arange(self.state.shape[1]))
 
     def _begun(self, acting: Parabola) -> np.ndarray:
-        """What acts at the start of a step."""
+        """Return the acting forces at the start of a step."""
         if self.supply is None:
             return acting.begin
         return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)

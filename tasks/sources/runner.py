@@ -155,7 +155,7 @@ class Plant(Protocol):
 
 
 class Meter(Protocol):
-    """What reduces the samples at the begins of all steps to metrics."""
+    """Reducer of the samples at the starts of all steps to metrics."""
 
     takes_motion: bool
     takes_rates: bool
@@ -189,7 +189,7 @@ class Schedule:
 
 @dataclass
 class KeptSeries:
-    """What is kept, by name: series (kept, size, samples); status (kept, samples)."""
+    """Kept results, by name: series (kept, size, samples); status (kept, samples)."""
 
     series: dict[str, list[np.ndarray]] = field(default_factory=dict)
     status: list[np.ndarray] = field(default_factory=list)
@@ -234,7 +234,7 @@ class SimulatedBatch:
     keep: frozenset[str] = frozenset(SERIES)
     """Names of the series to keep, of SERIES and SAMPLE."""
     meter: Callable[[Schedule], Meter] | None = None
-    """What gathers metrics over all steps of a schedule; None where nobody asks for any."""
+    """Factory of the reducer that gathers metrics over all steps of a schedule; None if no metric is requested."""
 
     def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
         """All steps, so many times more of them than the schedule has; without metrics where not `measured`."""
@@ -362,7 +362,7 @@ def integration_error(run: Outcome, finer: Outcome, method: str, chain: bool) ->
 
 
 def _distance(first: np.ndarray, second: np.ndarray, chain: bool) -> np.ndarray:
-    """How far motion inputs (kept, size, samples) are apart in position, (kept, samples)."""
+    """Compute the distance in position (kept, samples) between motion inputs (kept, size, samples)."""
     if chain:
         free = first.shape[1] // 3
         return np.asarray(np.abs(first[:, :free] - second[:, :free]).max(axis=1))
@@ -377,7 +377,7 @@ FINEST = 256
 """Parts that a step is cut into at most."""
 
 OF_STEPS = (Status.DIVERGED, Status.INTEGRATION_FAILED)
-"""What shorter steps may cure."""
+"""Statuses that shorter steps may cure."""
 
 Judge = Callable[[Outcome, Outcome], tuple[np.ndarray, np.ndarray]]
 """The error of a run, and the same as a share, from it and one at half its step; see `accuracy.integration_error`."""

@@ -91,14 +91,14 @@ independent joints. Friction, reactions and equations of motion do not depend on
 
 @dataclass(frozen=True)
 class LimbRequest:
-    """What is asked of a limb beyond its wrench, its rows of J_IK and its status."""
+    """Requested outputs of a limb beyond its wrench, its rows of J_IK and its status."""
 
     series: tuple[str, ...] = ()
     """Some of SERIES."""
     reactions: bool = False
-    """Whether reactions follow: statics, and `joint_state` where joints are found by iteration."""
+    """True if reactions follow: adds statics, and `joint_state` where joints are found by iteration."""
     statics: bool = False
-    """Whether features need `reactions.SHARES`, which reactions need as well."""
+    """True if features need `reactions.SHARES`, which reactions need as well."""
     terms: tuple[str, ...] = ()
     """Its terms of the equations of motion, some of `terms.NEEDS`."""
     parts: tuple[LimbPart, ...] = ()
@@ -110,7 +110,7 @@ class LimbRequest:
 
     @property
     def shares_statics(self) -> bool:
-        """Whether `reactions.SHARES` are among the outputs."""
+        """Return whether `reactions.SHARES` are among the outputs."""
         return self.statics or self.reactions
 
     def shapes(self, structure: Structure, limb_index: int) -> dict[str, Shape]:

@@ -212,7 +212,7 @@ class Part(Generic[S]):
 
     @property
     def label(self) -> str:
-        """What the name of the program says of it."""
+        """Label of the part in the name of the program."""
         return ""
 
     @property

@@ -58,7 +58,10 @@ def carried(family: Family) -> tuple[int, ...]:
 
 
 def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
-    """What unit multipliers of all limbs do along the held directions (direction, multiplier), in numbers."""
+    """Compute the wrenches of unit multipliers of all limbs along the held directions.
+
+    The result (direction, multiplier) is in numbers.
+    """
     made, blocks = structure_of(family), []
     mounts = mount_values(family, {p.name: value for p, value in zip(family.parameters, parameters, strict=True)})
     for each, mount in zip(made.mechanism.instances, mounts, strict=True):

@@ -85,11 +85,13 @@ class Request:
     formulation: str = RECURSION
     """The formulation by which limbs compute their wrenches, one of `tasks.stages.limb.FORMULATIONS`."""
     at_states: bool = False
-    """Whether motions are states alone, whose accelerations say nothing."""
+    """True if motions are states alone, so that their accelerations have no meaning."""
     given: bool = False
-    """Whether actuator forces, friction of all joints and status are values beside the motion, as of a simulation:
-    `tasks.stages.stages.GIVEN` names them. Then forces are not solved for; what limits say of a sample is a margin
-    and no status."""
+    """True if actuator forces, friction of all joints and status are given beside the motion, as by a simulation.
+
+    `tasks.stages.stages.GIVEN` names these values. Then forces are not solved for; limits of a sample give a margin
+    and no status.
+    """
 
     def feature(self, kind: type[F]) -> F:
         """Return the feature of a kind. Raises StopIteration where the request has none."""
@@ -136,7 +138,7 @@ class Request:
 
     @property
     def peaks_alone(self) -> bool:
-        """Whether peaks are all that is wanted of reactions, and the same for all friction sets."""
+        """Return whether the only requested reactions are peaks, the same for all friction sets."""
         return self.reactions == ("peak_reaction",) and not any(self.passive)
 
     @functools.cached_property
@@ -147,12 +149,15 @@ class Request:
 
     @functools.cached_property
     def statics(self) -> bool:
-        """Whether statics of limbs and platform is needed: for reactions, or for features that depend on them."""
+        """Return whether statics of limbs and platform is needed.
+
+        Reactions need it, and features that depend on it.
+        """
         return bool(self.reactions) or any(feature.statics(self) for feature in self.features)
 
     @functools.cached_property
     def solver(self) -> LimbSolver:
-        """How limbs are solved."""
+        """Solver of the limbs."""
         found = (feature.solver(self) for feature in self.features)
         return next((solver for solver in found if solver is not None), ALL_FREEDOMS)
 
@@ -194,7 +199,7 @@ class Request:
 
     @property
     def motion(self) -> dict[Key, Key]:
-        """Where the motion of all freedoms is, for stages after the limbs, where it has another name than `motion`."""
+        """Key of the input `motion` of stages after the limbs; empty where the key is `motion` itself."""
         return {"motion": Indexed(self.solver.motion, 0)} if self.solver.motion else {}
 
     @property

@@ -41,7 +41,7 @@ STRIP = 1 << 15
 
 
 class Runner(Protocol):
-    """What runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
+    """Callable that runs a program on arrays, as a `tasks.kernels.kernel.Kernel` does."""
 
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Outputs for all cases and samples, in `out` where that is given; `filled`: but for what is constant there."""
@@ -64,7 +64,7 @@ class Stage:
 
     name: str
     shapes: Shapes
-    """What the stage gives, for one sample, but for metrics and series that nobody else needs."""
+    """Shapes of the stage's values for one sample, without metrics and series that no other stage needs."""
     trace: Callable[[], Program]
     takes: Mapping[Key, Key | Rows]
     """Inputs of the program that go by another name among the values."""
@@ -76,7 +76,7 @@ class Stage:
         return self.trace()
 
     def gives(self, output: Key) -> Key:
-        """What an output of the program is called among the values."""
+        """Return the key of a program output among the values."""
         return Indexed(output, self.limb) if self.limb is not None and isinstance(output, str) else output
 
     def inputs(self, values: Arrays) -> Values:
@@ -100,7 +100,7 @@ class Stage:
         return {self.gives(name): array for name, array in results.items()}
 
     def run_rates(self, kernel: Callable[[Program], Runner], values: Arrays, samples: int) -> Values:
-        """What the stage gives and how it changes, where `values` have rates as well, by Rate of their key."""
+        """Compute the values of the stage and their rates, where `values` have rates as well, by Rate of their key."""
         inputs = [name for name in self.program.inputs if not isinstance(name, Rate)]
         rates = {name: rate for name in inputs if (rate := self._rate(name, values)) is not None}
         program = pushforward(self.program, tuple(rates))
@@ -109,7 +109,7 @@ class Stage:
         return {self._gives_rate(name): array for name, array in results.items()}
 
     def _rate(self, name: Key, values: Arrays) -> NDArray[np.float64] | None:
-        """How an input changes; None where it does not, or is empty."""
+        """Return the rate of an input; None where the input is constant or empty."""
         source = self.takes.get(name, name)
         key = Rate(source.of if isinstance(source, Rows) else source)
         if key not in values or not values[key].shape[1]:

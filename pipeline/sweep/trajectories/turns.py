@@ -1,4 +1,4 @@
-"""How a platform turns along a trajectory: the section `turn`, kinds as in `robots.trajectories.kinds.TURNS`.
+"""Turns of a platform along a trajectory: the section `turn`, kinds as in `robots.trajectories.kinds.TURNS`.
 
 Angles of a file are columns t, roll, pitch, yaw. An orientation is a quaternion, a matrix, or Euler angles with their
 order.

@@ -187,7 +187,7 @@ class FreeJoints(ABC):
         return [self.embedding.matrix[:, place[joint]] for joint in self.resolved]
 
     def moved(self, step: Array) -> Array:
-        """What all joints do in a step of the resolved ones."""
+        """Compute the motion of all joints in a step of the resolved ones."""
         return sum((way * value for way, value in zip(self.ways, step, strict=True)), start=np.zeros(len(self.states)))
 
     def longest(self, step: Array) -> Scalar:
@@ -206,9 +206,10 @@ class FreeJoints(ABC):
         return (drift(one + other) - drift(one) - drift(other)) * 0.5
 
     def pairs(self, free: Array, resolved: Array) -> list[tuple[Scalar, Array, Array]]:
-        """What is bilinear in rates at `free` and those of the resolved joints besides: a sum of shares of pairs.
+        """Expand a bilinear form of the joint rates into a sum over pairs of rates, each with its share.
 
-        No pair has the rates of the resolved joints in it, so that its derivative along a joint has them held.
+        The rates are `free` plus those that the `resolved` rates cause. No pair contains the rates of the resolved
+        joints, so its derivative along a joint holds them constant.
         """
         result: list[tuple[Scalar, Array, Array]] = [(1.0, free, free)]
         for k, (way, rate) in enumerate(zip(self.ways, resolved, strict=True)):
@@ -218,7 +219,7 @@ class FreeJoints(ABC):
         return result
 
     def seeds(self, way: Array) -> dict[Expression, Scalar]:
-        """How the joint states change where joints move so."""
+        """Return the rates of the joint states, by symbol, where all joints move at the rates `way`."""
         tips = self.limb.tips(self.states)
         moving = Solved(tips, self.states, way, np.zeros(len(self.states)), float(Status.OK))
         return state_seeds(self.limb, moving)
@@ -226,7 +227,7 @@ class FreeJoints(ABC):
     @property
     @abstractmethod
     def regular(self) -> Mask:
-        """Whether the joints are decided."""
+        """Return whether the resolved joints are determined."""
 
     @abstractmethod
     def step(self, caused: Array | None, aimed: Array) -> Array:
@@ -255,7 +256,7 @@ FLAT = Dual(1e-6, 1e-3)
 
 @dataclass(frozen=True)
 class Departure(FreeJoints):
-    """How far joints are from a posture."""
+    """Distance of the joints from a posture, with its slopes and curvature."""
 
     weights: Array
     distance: Array
@@ -266,7 +267,7 @@ class Departure(FreeJoints):
         return array([self.distance @ way for way in self.ways])
 
     def along(self, rates: Array) -> Array:
-        """How g changes where joints have these rates, which need not close the loops."""
+        """Compute the rate of g for given rates of all joints, which need not close the loops."""
         return array([(self.weights * rates) @ way + self.distance @ self.bent(way, rates) for way in self.ways])
 
     @cached_property
@@ -281,7 +282,7 @@ class Departure(FreeJoints):
 
     @cached_property
     def regular(self) -> Mask:
-        """Whether A is positive definite, by its pivots."""
+        """Return whether A is positive definite, judged by its pivots."""
         pairs = zip(pivots(self.curvature), pivots(self.stiffness), strict=True)
         return every([pivot > FLAT * size for pivot, size in pairs])
 
@@ -356,7 +357,7 @@ class TaskRows(FreeJoints):
 
     @cached_property
     def regular(self) -> Mask:
-        """Whether the rows are independent of each other, so that the joints that are free can hold what they say."""
+        """Return whether the rows are independent and defined, so that the free joints can meet the conditions."""
         box: Scalar = DEPENDENT * DEPENDENT
         for entry in self.conditions:
             parts = [part * part for way in self.ways for part in entry.gradient * way]
@@ -392,14 +393,17 @@ class TaskRows(FreeJoints):
         return self.answer @ (wanted - bent - self.caused(second))
 
     def pull(self, forces: Array) -> Array:
-        """What forces along the conditions are along the joints."""
+        """Compute the generalised forces along the joints that forces along the conditions cause."""
         return sum(
             (entry.gradient * force for entry, force in zip(self.conditions, forces, strict=True)),
             start=np.zeros(len(self.states)),
         )
 
     def turned_over(self, start: TaskRows) -> Mask:
-        """Whether as many conditions as joints have passed a singularity since a `start`."""
+        """Return whether the tasks have passed a singularity since `start`.
+
+        False where there are fewer conditions than joints: such tasks are not checked.
+        """
         if len(self.conditions) < len(self.ways):
             return False
         return determinant(self.matrix) * determinant(start.matrix) < 0.0
@@ -423,11 +427,11 @@ class PostureBesideTasks(FreeJoints):
         return replace(self.distance, distance=self.distance.distance + self.tasks.pull(self._forces))
 
     def _along(self, rates: Array) -> Array:
-        """How these slopes change where joints have such rates, and the forces none."""
+        """Compute the rate of the slopes of the Lagrangian for given rates of all joints and constant forces."""
         return self._pulled.along(rates) + self._bent(self._forces, rates)
 
     def _bent(self, forces: Array, rates: Array) -> Array:
-        """What forces do along the free joints where the rows of tasks change at rates of all joints."""
+        """Project forces of the tasks onto the free joints, by the change of the task rows at rates of all joints."""
         pairs = list(zip(self.tasks.conditions, forces, strict=True))
         return array([sum(entry.bent(way, rates) * force for entry, force in pairs) for way in self.ways])
 
@@ -453,7 +457,7 @@ class PostureBesideTasks(FreeJoints):
 
     @property
     def regular(self) -> Mask:
-        """Whether the tasks are independent, and the curvature is positive definite where they hold."""
+        """Return whether the tasks are independent and the curvature is positive definite where they hold."""
         return every([self.tasks.regular, self._definite])
 
     @cached_property
@@ -496,7 +500,7 @@ class PostureBesideTasks(FreeJoints):
         return self._held(self.tasks.accelerations(rates, resolved, stated, wanted), second)
 
     def _turned(self, pairs: Sequence[tuple[Scalar, Array, Array]]) -> Array:
-        """How what tasks take beyond their rows changes along the free joints, by third derivatives."""
+        """Compute the derivatives along the free joints of the tasks' bilinear terms, by third derivatives."""
         result = []
         for way in self.ways:
             change: Scalar = 0.0

@@ -104,7 +104,7 @@ class Resolution:
         return tuple(joint for joint in self.chain.choice.independent if joint not in self.resolved)
 
     def parts(self, motion: Array) -> tuple[Array, Array]:
-        """What is given of joints, and of tasks."""
+        """Split a motion vector into values of the given joints and values of the tasks."""
         return motion[: len(self.given)], motion[len(self.given) :]
 
     def changes(self, stated: Array) -> Array:
@@ -165,7 +165,7 @@ class Resolution:
         return self.free_joints([HOME] * len(self.chain.limb.links), still, [0.0] * len(self.posture.tasks))
 
     def turned_over(self, near: FreeJoints) -> Mask:
-        """Whether a singularity of tasks without posture is between here and the reference configuration."""
+        """Return whether tasks without posture have a singularity between the reference configuration and here."""
         start = self.at_start
         return isinstance(near, TaskRows) and isinstance(start, TaskRows) and near.turned_over(start)
 

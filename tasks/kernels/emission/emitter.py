@@ -195,7 +195,7 @@ class _Emitter(FunctionText):
                 self.line(f"%{name} = alloca [{count * PLACE} x i8], align {PLACE}")
 
     def _offsets(self) -> list[str]:
-        """Where the vector's groups of LANES samples are; those that there are not are the last one again."""
+        """Emit the offsets of the vector's groups of LANES samples. A missing group repeats the last one."""
         offsets = ["%first"]
         for part in range(1, self.lanes // LANES):
             after = self.new(f"add i64 %first, {LANES * part}")
@@ -274,7 +274,7 @@ class _Emitter(FunctionText):
                 self.made((i,))
 
     def _series(self, row: dict[Key, str]) -> dict[int, list[tuple[str, int, str]]]:
-        """Where values of samples go, by node: row pointer, component and stride of each output that has it.
+        """Return the places of sample values, by node: row pointer, component and stride of each output with it.
 
         Constants are left to `_fill`.
         """

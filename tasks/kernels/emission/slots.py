@@ -1,13 +1,15 @@
-"""Where values of a long function are between uses that are far apart: in memory, which its text says.
+"""Slots in memory for values of a long function whose uses are far apart.
 
-Left to itself LLVM keeps every value in a register until its last use, and finds out value by value that there are only
-32. That takes time which grows faster than the function, and what it moves to memory is not always what is needed last.
-So a value that nothing has touched for FAR operations is read again, from a slot.
+Left to itself LLVM keeps every value in a register until its last use, and finds out value by value that there are
+only 32 registers. This takes a time that grows faster than the function, and LLVM often moves another value to
+memory than the one that is needed last. So a value that nothing has touched for FAR operations is read again, from
+a slot.
 
-Stretches of operations that a long program has several times, with other values: found, and what goes in and out.
+Stretches of operations that a long program repeats with other values: their places, inputs and outputs.
 
-A tree has the same few hundred operations for each of its bodies. As a function that is called for each, with where its
-values are, they are compiled once and stay in the processor's cache; no bit depends on it.
+A tree has the same few hundred operations for each of its bodies. They become one function that is called for each
+body, with the places of its values. So they are compiled once and stay in the processor's cache; no bit depends on
+it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ SIZES = (128, 256)
 MOST = 300
 """Operations of the longest one, which has no slots of its own."""
 WORTH = 0.2
-"""What all stretches have to save of all operations: with less, handing values over costs what is gained."""
+"""Share of all operations that the stretches must save at least; with less, handing values over costs the gain."""
 FACTOR = 0x9E3779B97F4A7C15 - 2**64
 """An odd number whose bits are well mixed."""
 
@@ -56,7 +58,7 @@ class Stretch:
     written: Nodes
     """Which operations give what is needed after the stretch, at one place or another."""
     taken: tuple[Nodes, ...]
-    """What comes from before, each value once: what it is, place by place. No constants."""
+    """Values from before the stretch, each once: its node at every place. Constants are not included."""
     constants: tuple[Nodes, ...]
     """Constants that are not the same everywhere."""
 
@@ -77,12 +79,12 @@ class Call:
 
     @property
     def taken(self) -> Nodes:
-        """What goes in."""
+        """Nodes of the values that go into the stretch at this place."""
         return tuple(nodes[self.place] for nodes in self.stretch.taken)
 
     @property
     def written(self) -> Nodes:
-        """What comes out, one after the other."""
+        """Nodes of the values that come out of the stretch at this place, one after the other."""
         nodes = self.stretch.places[self.place]
         return tuple(nodes[k] for k in self.stretch.written)
 
@@ -139,7 +141,7 @@ class _Operations:
 
 
 def _stretch(places: np.ndarray, operations: _Operations, outside: np.ndarray) -> Stretch:
-    """What goes in and out of a stretch."""
+    """Build a stretch from its places: arguments, inputs, outputs and constants."""
     values = operations.args[places]  # (place, operation, argument)
     inner = np.where(operations.home[values] == places[:, :1, None], operations.number[values], -1)
     inside = np.where((inner == inner[0]).all(axis=0), inner[0], -1)
@@ -167,7 +169,7 @@ def _stretch(places: np.ndarray, operations: _Operations, outside: np.ndarray) -
 
 
 def _used_outside(program: Program, operations: _Operations) -> np.ndarray:
-    """Whether each node is needed elsewhere than in the stretch that gives it."""
+    """Return for each node whether it is needed outside the stretch that gives it."""
     args, home = operations.args, operations.home
     result = np.zeros(len(args), dtype=bool)
     for _, nodes in program.outputs.values():
@@ -208,13 +210,13 @@ def _rows(kinds: np.ndarray, size: int) -> np.ndarray:
 
 
 def _room(free: np.ndarray) -> np.ndarray:
-    """How many operations are free from each on."""
+    """Count the free operations in a row from each operation on."""
     ends = np.append(np.flatnonzero(~free), len(free))
     return np.repeat(ends, np.diff(ends, prepend=-1))[: len(free)] - np.arange(len(free))
 
 
 def _several(rows: np.ndarray, fits: np.ndarray, start: int) -> list[int]:
-    """Where rows begin, from `start` on, that fit and are not the only ones of their kind that do."""
+    """Return the places, from `start` on, of rows that fit and have at least one equal row that fits as well."""
     fits = fits[: len(rows)]
     counts = np.bincount(rows[fits], minlength=len(rows))
     places = np.flatnonzero(fits & (counts[rows] > 1))
@@ -222,7 +224,7 @@ def _several(rows: np.ndarray, fits: np.ndarray, start: int) -> list[int]:
 
 
 def _alike(rows: np.ndarray, fits: np.ndarray, start: int, size: int) -> np.ndarray:
-    """Where rows like that from `start` on begin, which fit, none before the one before has ended."""
+    """Return `start` and the places after it of equal rows that fit, without overlap."""
     result = [start]
     if start < len(rows) and fits[start]:
         for place in np.flatnonzero((rows == rows[start]) & fits[: len(rows)]).tolist():
@@ -232,7 +234,7 @@ def _alike(rows: np.ndarray, fits: np.ndarray, start: int, size: int) -> np.ndar
 
 
 def _length(kinds: np.ndarray, room: np.ndarray, places: np.ndarray) -> int:
-    """How many operations are alike from all places on: MOST at most, and no two places share one."""
+    """Return the number of operations that are alike from all places on: MOST at most, no place overlaps the next."""
     most = min(MOST, int(room[places].min()), int(np.diff(places).min()))
     columns = places[:, None] + np.arange(most)
     good = (kinds[columns] == kinds[columns[0]]).all(axis=0)
@@ -248,7 +250,7 @@ PART = 100
 
 
 class Trail:
-    """How many operations ago each value was made or used."""
+    """Number of operations since each value was last made or used."""
 
     def __init__(self) -> None:
         self.place = 0
@@ -278,7 +280,7 @@ class Slots(dict[int, int]):
 
 
 def is_long(program: Program, rare: int | None = None) -> bool:
-    """Whether a program without its rare loops is long, or one of these."""
+    """Return whether a program without its rare loops is long; with `rare`, whether that loop is long."""
     if rare is None:
         return program.operations().total() > LONG
     return len(program.regions.get(2 * rare + 1, ())) > LONG
@@ -315,7 +317,7 @@ def loop_slots(program: Program, index: int, repeats: Repeats) -> Slots:
 
 
 def handed_over(program: Program, index: int) -> tuple[int, ...]:
-    """What a loop takes from before it, in the order of the nodes: constants are none."""
+    """Return the nodes that a loop takes from before it, in their order, without constants."""
     loop, body = program.loops[index], program.regions.get(2 * index + 1, ())
     wanted = {*loop.before, *loop.following, loop.done}.union(*(program.nodes[i].args for i in body))
     known = {*loop.state, *body}
@@ -358,7 +360,7 @@ class _Walk:
             self.trail.step()
 
     def call(self, call: Call) -> None:
-        """What goes in and out is in memory, the latter in neighbouring slots."""
+        """Record a call of a stretch: its inputs and outputs are in memory, the outputs in neighbouring slots."""
         self._again.update(call.taken)
         self._last.update(dict.fromkeys(call.taken, self.trail.place))
         self.make(call.written)

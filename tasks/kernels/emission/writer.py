@@ -202,7 +202,7 @@ class FunctionText:
         return self.new(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
 
     def slot(self, number: int) -> str:
-        """Where a slot is."""
+        """Emit the address of a slot."""
         return self.new(f"getelementptr {self.vector}, ptr %slots, i64 {number}")
 
     def read(self, at: str, *, mask: bool, how: str = "load") -> str:
@@ -324,10 +324,10 @@ class FunctionText:
             self.store(node)
 
     def store(self, node: int) -> None:
-        """What is to be done with a value of the samples as soon as it is there."""
+        """Store a value of the samples as soon as it is computed. The base class does nothing."""
 
     def everywhere_set(self, mask: str) -> str:
-        """Whether a mask holds in all lanes."""
+        """Emit the test whether a mask holds in all lanes."""
         bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
         return self.new(f"icmp eq i{self.lanes} {bits}, -1")
 

@@ -62,7 +62,7 @@ STRIDE = 0.1  # most of the way of the platform in a round
 
 @dataclass(frozen=True)
 class Path:
-    """Where a sample is on its way: the numbers of the joint states, and what the next round needs."""
+    """State of a sample on its path: numbers of the joint states, and values for the next round."""
 
     states: Scalars
     step: Scalars
@@ -77,9 +77,9 @@ class Path:
     found: Scalar
     """1 where the platform is reached."""
     place: Scalar = 1.0
-    """Where the platform is on its way, from 0 to 1, where it is wanted."""
+    """Place of the platform on its way, from 0 to 1; at 1 it is at its wanted pose."""
     stride: Scalar = STRIDE
-    """How far it goes at once."""
+    """Part of the way that the platform goes in one round."""
     going: Scalar = 0.0
     """1 where it goes in the next round, 0 where it waits for the limb."""
 
@@ -119,7 +119,7 @@ class LimbProblem:
 
     @cached_property
     def weights(self) -> list[Scalar]:
-        """What the independent joints are multiplied by so that none has a unit."""
+        """Factors of the independent joints that make them dimensionless."""
         links = (self.limb.links[joint] for joint in self.start.choice.independent)
         return [1.0 if link.joint_kind.turns else 1.0 / self.size for link in links]
 
@@ -144,7 +144,7 @@ class LimbProblem:
 
     @property
     def seedable(self) -> bool:
-        """Whether the first independent joint carries the whole limb, so that turning it leads to no other branch."""
+        """Return whether the first independent joint carries the whole limb, so that turning it keeps the branch."""
         first = self.start.choice.independent[0]
         looped = any(first in loop.joints for loop in self.start.choice.loops)
         followed = any(self.limb.index(entry.of) == first for entry in self.limb.couplings)
@@ -175,11 +175,11 @@ class LimbProblem:
         return tips.embedding.matrix @ (self.inverse(tips) @ wanted) + answered
 
     def gaps(self, tips: Tips) -> list[Scalar]:
-        """How far all rows of the tips are from closed, in the order of `rows`."""
+        """Compute the closure residuals of all rows of the tips, in the order of `rows`."""
         return [*(value for joined in tips.joined for value in joined.residual()), *tips.dropped()]
 
     def change(self, inverse: Array, tips: Tips) -> Scalar:
-        """How much the matrix of the tips has changed since it had this inverse: a norm without unit."""
+        """Compute the change of the tips' matrix since it had this inverse: a dimensionless norm."""
         return relative_change(inverse, self.rows(tips), self.weights)
 
     def longest_turn(self, step: Array) -> Scalar:
@@ -191,7 +191,7 @@ class LimbProblem:
         return longest
 
     def kept(self, path: Path, tips: Tips) -> Mask:
-        """Whether the tips are still on the branch, as far as the step that led to them can tell."""
+        """Return whether the tips are still on the branch, as far as the step that led to them can tell."""
         inverse = np.reshape(array(path.inverse), self.shape[::-1])
         return every([self.change(inverse, tips) <= SMALL_CHANGE, *loops_kept(tips, self.start)])
 
@@ -219,7 +219,10 @@ class LimbProblem:
         )
 
     def pose(self, number: Scalar, place: Scalar, starts: Sequence[Start]) -> Pose | None:
-        """Where the platform is on its way in one of the starts, at its beginning 0, at its end 1; None without one."""
+        """Return the pose of the platform at a place on its way in one of the starts; None without a way.
+
+        The place is 0 at the beginning of the way and 1 at its end.
+        """
         if self.way is None:
             return None
         shares: list[Scalar] = [1.0, 1.0]
@@ -233,7 +236,7 @@ class LimbProblem:
         return self.way.at(shares[0], shares[1])
 
     def first_place(self, number: Scalar, starts: Sequence[Start]) -> Scalar:
-        """Where the platform is in one of the starts before the first round: 0 on its way, else 1."""
+        """Return the place of the platform before the first round of a start: 0 if the start moves it, else 1."""
         result: Scalar = 1.0
         for k, start in enumerate(starts):
             if start.turning is not None:
@@ -247,7 +250,7 @@ class LimbProblem:
         return 1.0 if first.joint_kind.turns else self.size
 
     def way_to_start(self, tips: Tips, number: Scalar, starts: Sequence[Start]) -> Scalar:
-        """How far the joint that is moved to begin with has to go to one of the starts."""
+        """Compute the displacement that brings the joint that moves first to one of the starts."""
         result: Scalar = 0.0
         for k, start in enumerate(starts):
             if start.beyond is not None:
@@ -288,7 +291,10 @@ class LimbProblem:
         return matrix @ array(slopes * (-gap / steepness)) + tips.embedding.correction()
 
     def toward(self, tips: Tips) -> Scalar:
-        """How far that joint is from where the tips come nearest to their places [rad or m]."""
+        """Compute the displacement of the joint that moves first to its best position [rad or m].
+
+        At this position the tips come nearest to their places.
+        """
         joint = self.start.choice.independent[self.seed]
         link, pose = self.limb.links[joint], tips.at[joint]
         axis = pose.rotation @ array(link.axis)

@@ -82,7 +82,7 @@ class LoopProblem:
 
     @cached_property
     def weights(self) -> list[list[Scalar]]:
-        """What the joints of each block are multiplied by so that none has a unit."""
+        """Factors of the joints of each block that make them dimensionless."""
         links = self.start.limb.links
         return [
             [1.0 if links[joint].joint_kind.turns else 1.0 / self.size for joint in block.joints]
@@ -116,7 +116,7 @@ class LoopProblem:
         return result
 
     def kept(self, path: LoopPath, embedding: Embedding) -> Mask:
-        """Whether all blocks are as they were, as far as the step that led to them can tell."""
+        """Return whether all blocks keep their branch, as far as the step that led to them can tell."""
         masks: list[Mask] = []
         values = iter(path.inverse)
         for block, first, weights in zip(blocks(embedding), blocks(self.start), self.weights, strict=True):
@@ -194,7 +194,7 @@ class LoopProblem:
         )
 
     def trial(self, path: LoopPath) -> tuple[dict[int, Scalar], Scalar, list[Scalar], Scalar]:
-        """What a round tries: positions of the independent joints, the place on the route, a step; way to its end."""
+        """Compute the trial of a round: positions of the independent joints, place on the route, step, way left."""
         place = path.place + path.stride * path.share
         place = where(place > 1.0 - 1e-12, 1.0, place)  # up to rounding it is
         positions, step = self.ways.at(path.route, place), [value * path.share for value in path.step]
@@ -225,7 +225,7 @@ class LoopProblem:
         return replace(path, share=share, rounds=path.rounds + 1.0, aside=numbers)
 
     def regular(self, embedding: Embedding) -> Mask:
-        """Whether loops are far enough from a singularity for joints to follow from residuals that are small."""
+        """Return whether loops are so far from a singularity that joints follow from small residuals."""
         return every([relative_volume(block.matrix) > LEAST_VOLUME for block in blocks(embedding)])
 
 

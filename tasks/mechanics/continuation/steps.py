@@ -1,14 +1,14 @@
-"""What paths have in common: numbers of joint states, and how far a matrix may change in a step.
+"""Tools of all paths: numbers of joint states, and the largest change of a matrix in a step.
 
-Ways to a pose, tried one after the other: how the first joint of a limb or its platform goes, to begin with.
+Ways to a pose, tried one after the other: each has its first motion of the limb's first joint, or of its platform.
 
-Ways of the independent joints that turn aside before singularities of the loops, where no straight one leads on.
+Ways of the independent joints that turn aside before singularities of the loops, if no straight way leads on.
 
-At each step the joints head for where they are wanted. Where that leads too near to a singularity, the direction is
-turned by the next of some angles, always to the same hand in a plane of two joints; where none serves, steps become
-shorter. So a way slides along the boundary of what loops can reach, and through necks of it.
+At each step the joints head for their wanted positions. If the step leads too near to a singularity, its direction
+is turned by the next of some angles, always to the same hand in a plane of two joints. If no angle helps, steps
+become shorter. So a way slides along the boundary of the region that loops can reach, and through necks of it.
 
-Ways of the independent joints of a chain, and where a sample is on one of them.
+Ways of the independent joints of a chain, and the state of a sample on one of them.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def unpacked_states(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
 
 
 def relative_change(inverse: Array, matrix: Array, weights: Sequence[Scalar]) -> Scalar:
-    """How much a matrix has changed since it had this inverse: a norm without unit.
+    """Compute the change of a matrix since it had this inverse: a dimensionless norm.
 
-    weights: what the variables of its columns are multiplied by so that none has a unit.
+    weights: factors of the variables of its columns that make them dimensionless.
     """
     product = inverse @ matrix
     most: Scalar = 0.0
@@ -72,11 +72,11 @@ class Start(NamedTuple):
     """Another way from the reference pose, in cylindrical coordinates about the axis of the first joint."""
 
     height: bool
-    """Whether the tips are brought to the height of the platform along that axis first."""
+    """True if the tips are first brought to the height of the platform along that axis."""
     beyond: float | None
-    """How far the first joint then turns the limb beyond the direction of the platform [rad]; None: not at all."""
+    """Angle by which the first joint then turns the limb beyond the direction of the platform [rad]; None: no turn."""
     straight: bool = False
-    """Whether the independent joints go straight to where they are to be, which is known but for its branch."""
+    """True if the independent joints go straight to their wanted positions, which are known except for the branch."""
     turning: tuple[float, float] | None = None
     """From which to which part of the way the platform turns; None: it is where it is wanted from the beginning."""
     moving: tuple[float, float] | None = None
@@ -148,7 +148,7 @@ LEAST_ROOM = 0.1  # determinant of a block, relative to the reference configurat
 
 @dataclass(frozen=True)
 class Aside:
-    """Where a sample is that turns aside."""
+    """State of a sample on a way that turns aside."""
 
     at: Scalars
     """Positions of the independent joints in loops."""
@@ -182,17 +182,17 @@ class Aside:
 
     @property
     def moves(self) -> Mask:
-        """Whether the independent joints go."""
+        """Return whether the independent joints move in the next round."""
         return self.going > 0.5
 
     @property
     def straight(self) -> Mask:
-        """Whether they head for where they are wanted."""
+        """Return whether the independent joints head straight for their wanted positions."""
         return self.angle < 0.5
 
     @property
     def ended(self) -> Mask:
-        """Whether no direction and no shorter step is left."""
+        """Return whether no direction and no shorter step is left."""
         return every([self.moves, self.length < SHORTEST])
 
     def direction(self) -> tuple[Scalar, Scalar]:
@@ -221,15 +221,15 @@ class Aside:
         return Aside(at, slopes, volumes, 0.0, where(onward, longer, self.length), going)
 
     def closable(self, volumes: Scalars) -> Mask:
-        """Whether determinants of all blocks have shrunk by so little in a step that loops can be closed after it."""
+        """Return whether loops can be closed after a step: the determinants of all blocks have shrunk only little."""
         masks = [abs(y) >= SHRINKING * abs(x) for x, y in zip(self.volumes, volumes, strict=True)]
         return either(opposite(self.moves), every(masks))
 
     def singular(self, volumes: Scalars, home: Scalars, left: Scalar) -> Mask:
-        """Whether a step led too near to a singularity, and nearer than before.
+        """Return whether a step led too near to a singularity, and nearer than before.
 
-        volumes: determinants of all blocks after it, home: at the reference configuration; left: way to where they are
-        wanted.
+        volumes: determinants of all blocks after the step; home: at the reference configuration; left: way to the
+        wanted positions.
         """
         away: list[Mask] = []
         for before, after, at_home in zip(self.volumes, volumes, home, strict=True):
@@ -298,7 +298,7 @@ def routes(limb: Limb, joints: Sequence[int]) -> list[Route]:
 
 @dataclass(frozen=True)
 class LoopPath:
-    """Where a sample is: numbers of the dependent joints and of the blocks there, and what the next round tries."""
+    """State of a sample on a route: numbers of the dependent joints and of their blocks, and the next trial."""
 
     states: Sequence[Scalar]
     reached: Scalars
@@ -310,7 +310,7 @@ class LoopPath:
     place: Scalar
     """Share of the way that the independent joints have gone."""
     stride: Scalar
-    """How far they go on in the next round with `step`; 0 where they wait for the dependent ones."""
+    """Part of the way of the independent joints in the next round with `step`; 0 while they wait for dependent ones."""
     share: Scalar
     """Of step and stride, after steps that were too long."""
     most: Scalar
@@ -345,7 +345,10 @@ class LoopPath:
 
 @dataclass(frozen=True)
 class Ways:
-    """Where independent joints of loops are to go, within half a turn where full turns lead back, by several routes."""
+    """Targets of the independent joints of loops, and several routes to them.
+
+    Targets are within half a turn where full turns lead back.
+    """
 
     limb: Limb
     targets: dict[int, Scalar]
@@ -374,7 +377,7 @@ class Ways:
         return where(self.of_kind(number, [self.opened]), float(len(self.routes)), result)
 
     def of_kind(self, number: Scalar, routes: Sequence[int]) -> Mask:
-        """Whether a route is one of those with these numbers."""
+        """Return whether the number of a route is among these numbers."""
         result: Scalar = 0.0
         for k in routes:
             result = result + where(abs(number - float(k)) < 0.5, 1.0, 0.0)
@@ -419,7 +422,7 @@ class Ways:
         return [x / w for x, w in zip(moves, weights, strict=True)], left
 
     def rest(self, number: Scalar, place: Scalar) -> Scalar:
-        """How much of the way is left to the next corner of a route."""
+        """Return the part of the way that is left to the next corner of a route."""
         result: Scalar = 1.0 - place
         corners: dict[float, list[int]] = {}
         for k, route in enumerate(self.routes):

@@ -114,14 +114,17 @@ class ArticulatedTree:
         return array(result)
 
     def accelerations(self, rates: Array, forces: Array, field: Field) -> np.ndarray:
-        """Those of all joints (joint,) under generalised forces (joint,); `field` is in the axes of the limb."""
+        """Compute the accelerations of all joints (joint,) under generalised forces (joint,).
+
+        `field` is in the axes of the limb.
+        """
         still = np.zeros(len(self.links))
         moving = recursion.body_motions(self.links, self.states, rates, still, field)
         own = [array([*moment, *force]) for moment, force in recursion.body_wrenches(self.links, moving)]
         return self.solve(forces, own)
 
     def _left(self, forces: Scalars, own: Sequence[Array] | None) -> list[Scalar]:
-        """What is left of the forces at each joint after all beyond it has given way."""
+        """Compute the forces that are left at each joint after all joints beyond it have given way."""
         wrenches = [STILL] * len(self.links) if own is None else list(own)
         result = list(forces)
         for i, link in reversed(list(enumerate(self.links))):
@@ -134,9 +137,10 @@ class ArticulatedTree:
 
     @property
     def massless(self) -> Mask:
-        """Whether a joint has no inertia, relative to what it might have to carry, all beyond it stretched out.
+        """Return whether a joint has no inertia, relative to the most that it might carry.
 
-        That bound is constant where no joint slides, and so costs nothing.
+        This bound has all links beyond the joint stretched out. It is constant where no joint slides, and so costs
+        nothing.
         """
         result: Mask = False
         bodies = [Massing.of(link.inertia) for link in self.links]

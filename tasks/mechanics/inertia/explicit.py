@@ -72,7 +72,7 @@ class Case:
 
 R, P = "turns", "slides"
 BEFORE, FROM = "before", "from"
-"""Where joint k is: nearer to the root than u, or in the subtree of u, which holds u itself."""
+"""Place of joint k: nearer to the root than u, or in the subtree of u, which includes u itself."""
 
 CASES: Mapping[tuple[str, str, str], Case] = {
     (R, R, BEFORE): Case(30, _turn_by_turn, "u"),
@@ -84,16 +84,16 @@ CASES: Mapping[tuple[str, str, str], Case] = {
     (P, R, FROM): Case(36, _slide_by_turn, "k"),
     (P, P, FROM): Case(37, _slide_by_slide, "k"),
 }
-"""What joint u does, what joint k does, place of k."""
+"""Cases of the paper, by motion of joint u, motion of joint k, and place of k."""
 
 
 def _parts(body: Body) -> list[tuple[str, Scalar]]:
-    """What a joint does for unit rate, with how much of it."""
+    """Return the motions of a joint at unit rate, turn or slide, each with its amount."""
     return [(R, 1.0)] * body.turns + [(P, body.slope)] * body.slides
 
 
 def _place(placed: Placed, u: int, k: int) -> str | None:
-    """Where k is as seen from u; None on another branch."""
+    """Return the place of k as seen from u; None on another branch."""
     if k in placed.subtree(u):
         return FROM
     return BEFORE if k in placed.chain(u) else None

@@ -41,12 +41,12 @@ class Body:
 
     @property
     def turns(self) -> bool:
-        """Whether the joint turns."""
+        """Return whether the joint turns."""
         return JOINT_KINDS[self.kind].turns
 
     @property
     def slides(self) -> bool:
-        """Whether the joint slides."""
+        """Return whether the joint slides."""
         return JOINT_KINDS[self.kind].slides
 
     @property
@@ -62,7 +62,7 @@ class Body:
         return self.axis, v + self.axis * self.slope if self.slides else v
 
     def along(self, moment: Array, force: Array) -> Scalar:
-        """What a wrench at the origin does along the joint's variable."""
+        """Compute the generalised force of a wrench at the origin along the joint's variable."""
         if not self.slides:
             return dot(self.axis, moment)
         pushed = dot(self.axis, force) * self.slope

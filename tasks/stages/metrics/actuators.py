@@ -78,14 +78,17 @@ def _as_it_is(value: np.ndarray, duration: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Metric:
-    """What is reduced over time, one number or `parts` of them, and what is made of these and the duration [s]."""
+    """Metric of an actuator: numbers to reduce over time, and the final formula.
+
+    `of` gives one number, or `parts` of them. `finish` takes the reduced numbers and the duration [s].
+    """
 
     of: Callable[[Sample], Any]
     finish: Callable[..., np.ndarray] = _as_it_is
     parts: int = 1
 
     def rows(self, samples: Sequence[Sample]) -> list[Scalar]:
-        """What is reduced for some actuators: the first part of all, then the next."""
+        """Return the numbers to reduce for some actuators: the first part of all, then the next."""
         if self.parts == 1:
             return [self.of(sample) for sample in samples]
         return [part for column in zip(*(self.of(sample) for sample in samples), strict=True) for part in column]

@@ -37,7 +37,7 @@ class LimbLimits:
 
     @property
     def margins(self) -> tuple[str, ...]:
-        """What a limb with these limits gives beside its share."""
+        """Names of the margins that a limb with these limits gives beside its share."""
         return tuple(name for name, joints in zip(MARGINS, (self.positions, self.rates), strict=True) if joints)
 
     def shares(self, values: Array, positions: Sequence[Scalar], rates: Sequence[Scalar]) -> dict[str, list[Scalar]]:
@@ -56,7 +56,7 @@ NOTHING = LimbLimits()
 
 
 def of_limb(limits: Limits, limb: int) -> tuple[LimbLimits, np.ndarray]:
-    """What limits ask of limb number `limb` of the robot, and its case input `limits` (1, numbers)."""
+    """Return the limits of limb number `limb` of the robot, and its case input `limits` (1, numbers)."""
     known = limits.of_limb(limb)
     ranges = {joint: limit for joint, limit in known.items() if limit.ends}
     rates = {joint: limit for joint, limit in known.items() if math.isfinite(limit.velocity)}
@@ -83,7 +83,7 @@ def within(position: Scalar, low: Scalar, high: Scalar) -> Scalar:
 
 
 def left(value: Scalar, most: Scalar) -> Scalar:
-    """What a value leaves of its largest size."""
+    """Compute the margin of a value to its largest size, as a share of that size."""
     return 1.0 - abs(value) / most
 
 

@@ -30,14 +30,14 @@ ANGULAR = ("wx", "wy", "wz")
 
 
 UNREACHED = (Status.NOT_REACHABLE, Status.WRONG_BRANCH, Status.NOT_CONVERGED, Status.LOOP_OPEN)
-"""What a sample has to do with the geometry alone: no place for some joint."""
+"""Statuses that the geometry alone decides: some joint has no position."""
 OF_THE_PLATFORM = (
     Status.ILL_CONDITIONED,
     Status.PLATFORM_SINGULAR,
     Status.SINGULARITY_CROSSED,
     Status.CONSTRAINT_SINGULAR,
 )
-"""What J_IK of limbs that are all well makes of a sample."""
+"""Statuses that J_IK gives to a sample whose limbs are all OK."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Posture:
 
     @property
     def failed(self) -> Any:
-        """Whether the sample is not OK."""
+        """Return whether the sample is not OK."""
         return self.status > 0.5
 
     @property
@@ -206,7 +206,10 @@ def _mean(total: np.ndarray, samples: int, freedoms: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class PoseMetric:
-    """What is reduced over time, and what is made of the result, the samples and the number of freedoms."""
+    """Metric of a pose: quantity to reduce over time, and the final formula.
+
+    `finish` takes the reduced value, the number of samples and the number of freedoms.
+    """
 
     of: Callable[[Posture], Scalar]
     finish: Callable[[np.ndarray, int, int], np.ndarray] = _as_it_is
@@ -327,7 +330,7 @@ def characteristic_length(mechanism: Mechanism) -> float:
 
 
 def weights(mechanism: Mechanism) -> np.ndarray:
-    """What the freedoms of J_IK are divided by so that all are in m, (freedom,)."""
+    """Return the divisors of the freedoms of J_IK that bring all of them to m, (freedom,)."""
     length = characteristic_length(mechanism)
     return np.array([length if name in ANGULAR and not mechanism.is_chain else 1.0 for name in mechanism.freedoms])
 

@@ -110,7 +110,7 @@ def test_platform_and_base_are_compared_with_what_does_not_end_there() -> None:
     plate = Capsule((-0.05, 0.0, 0.0), (0.05, 0.0, 0.0), 0.01)
     ceiling = Capsule((0.3, 0.0, -0.5), (0.3, 0.0, -0.4), 0.02)
     found = clearance(
-        robot, Capsules.of(robot.mechanism, {"all": 0.0}, platform=[plate], base=[ceiling]), position=(0.0, 0.0, -0.9)
+        robot, Capsules.of(robot.mechanism, {"all": 1e-9}, platform=[plate], base=[ceiling]), position=(0.0, 0.0, -0.9)
     )
     with_plate = {other for other, name in found.pairs if name == "platform 1"}
     with_base = {other for other, name in found.pairs if name == "base 1"}
@@ -137,7 +137,7 @@ def test_what_is_refused() -> None:
     mechanism = robots.build("delta_3rr2rrr").mechanism
     with pytest.raises(ParameterError, match="no link is called 'spoke'"):
         Capsules.of(mechanism, {"spoke": 0.1})
-    with pytest.raises(ParameterError, match=r"links arm: got -0[.]1; expected a radius"):
+    with pytest.raises(ParameterError, match=r"links arm: got -0[.]1; expected a finite radius"):
         Capsules.of(mechanism, {"arm": -0.1})
     with pytest.raises(ParameterError, match="another key selects some of them, too"):
         Capsules.of(mechanism, {"all": 0.1, "arm": 0.1})

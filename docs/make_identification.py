@@ -9,7 +9,7 @@ import numpy as np
 
 from applications.identification.estimation import estimators
 from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.excitation import Excitation, Limits, moving
+from applications.identification.estimation.excitation import Excitation, ExcitationLimits, moving
 from robots import catalog
 from tasks import inverse_dynamics, regressor
 from tasks.dynamics.records import Forces
@@ -17,11 +17,11 @@ from tasks.dynamics.regressor import standard_parameters
 
 PICTURE = Path(__file__).parent / "pictures" / "identification.svg"
 CASES = {
-    "planar_3r": Limits(1.2, 4.0, 20.0),
-    "delta_3rr2rrr": Limits(0.15, 2.0, 25.0),
-    "gough_stewart": Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 2.0, 20.0),
-    "three_loop_leg": Limits(1.0, 4.0, 20.0),
-    "irb6": Limits([1.0, 0.5, 0.4, 1.0, 1.0], 4.0, 20.0),
+    "planar_3r": ExcitationLimits(1.2, 4.0, 20.0),
+    "delta_3rr2rrr": ExcitationLimits(0.15, 2.0, 25.0),
+    "gough_stewart": ExcitationLimits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 2.0, 20.0),
+    "three_loop_leg": ExcitationLimits(1.0, 4.0, 20.0),
+    "irb6": ExcitationLimits([1.0, 0.5, 0.4, 1.0, 1.0], 4.0, 20.0),
 }
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.3, "viscous": 0.1}
 NOISE = 0.01

@@ -129,7 +129,7 @@ NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Joint:
+class LimitedJoint:
     """A joint that can have limits: its place, whether an actuator moves it, whether it turns or slides."""
 
     place: Place
@@ -137,19 +137,19 @@ class Joint:
     kind: JointKind
 
 
-def joints(mechanism: Mechanism) -> dict[str, Joint]:
+def joints(mechanism: Mechanism) -> dict[str, LimitedJoint]:
     """Joints whose position is a single number, by name: `limb.joint`, of a chain `joint`."""
-    found: dict[str, Joint] = {}
+    found: dict[str, LimitedJoint] = {}
     for k, instance in enumerate(mechanism.instances):
         limb = mechanism.limbs[instance.limb]
         before = "" if mechanism.is_chain else f"{instance.name}."
         for i, (name, kind) in enumerate(zip(limb.joints, limb.joint_kinds, strict=True)):
             if kind.one_variable:
-                found[before + name] = Joint((k, i), name in limb.actuated, kind.name)
+                found[before + name] = LimitedJoint((k, i), name in limb.actuated, kind.name)
     return found
 
 
-def select_joints(mechanism: Mechanism, pattern: str) -> tuple[Joint, ...]:
+def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...]:
     """The joints that are meant: `actuated`, `passive`, `all`, or a name or pattern as friction groups have them.
 
     Raises ParameterError for what no joint with limits is called.

@@ -54,7 +54,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True)
-class Finding:
+class StoreDamage:
     """Damage: its kind, the file, and the block and variable where it concerns one."""
 
     kind: Kind
@@ -68,15 +68,15 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Block:
+class CheckedBlock:
     """A block that was read: how many bytes it holds, and its damage."""
 
     index: int
     bytes: int
-    findings: tuple[Finding, ...]
+    findings: tuple[StoreDamage, ...]
 
 
-def check_files(store: LocationLike) -> Iterator[Finding]:
+def check_files(store: LocationLike) -> Iterator[StoreDamage]:
     """Check metadata and coordinates against the manifest, and find files that the layout does not know."""
     location = locate(store)
     manifest = manifest_in_force(location)
@@ -84,11 +84,11 @@ def check_files(store: LocationLike) -> Iterator[Finding]:
         with refusals(location.at(key)):
             try:
                 if not matches(key, location.read_within(key, MAX_FILE), expected):
-                    yield Finding("metadata", location.at(key), "damaged metadata: its checksum does not match")
+                    yield StoreDamage("metadata", location.at(key), "damaged metadata: its checksum does not match")
             except (FileNotFoundError, NotADirectoryError):
-                yield Finding("metadata", location.at(key), "missing metadata")
+                yield StoreDamage("metadata", location.at(key), "missing metadata")
             except (ForeignFileError, TooLargeError) as error:
-                yield Finding("metadata", location.at(key), f"damaged metadata: {error.strerror}")
+                yield StoreDamage("metadata", location.at(key), f"damaged metadata: {error.strerror}")
     yield from _extra(location, manifest)
 
 
@@ -116,7 +116,7 @@ def require_sound_metadata(store: LocationLike) -> None:
         raise StoreError("\n".join((*map(str, damage), f"{locate(store)}: damaged; {MEND}")))
 
 
-def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
+def _extra(location: Location, manifest: Manifest) -> Iterator[StoreDamage]:
     """Files in the folders of arrays that nobody has asked for; those of a growth that is under way belong there."""
     growing = is_growing(location)
     for name in dict.fromkeys((*manifest.layout.variables, *_folders(manifest))):
@@ -125,9 +125,9 @@ def _extra(location: Location, manifest: Manifest) -> Iterator[Finding]:
         expected = {*manifest.files, *(manifest.layout.keys(name) if name in manifest.layout.variables else ())}
         for key in keys:
             if is_draft(key):
-                yield Finding("extra", location.at(key), "left by a writer that was killed", variable=name)
+                yield StoreDamage("extra", location.at(key), "left by a writer that was killed", variable=name)
             elif key not in expected and not growing:
-                yield Finding("extra", location.at(key), f"not a file of {name}", variable=name)
+                yield StoreDamage("extra", location.at(key), f"not a file of {name}", variable=name)
 
 
 def _folders(manifest: Manifest) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _folders(manifest: Manifest) -> Iterator[str]:
     return (key.partition("/")[0] for key in manifest.files if "/" in key)
 
 
-def check_ledger(store: LocationLike) -> Iterator[Finding]:
+def check_ledger(store: LocationLike) -> Iterator[StoreDamage]:
     """Check the lines of the ledger, and find blocks of a finished store that have none.
 
     A ledger whose lines are all sound and which is of another store or age is one finding.
@@ -148,28 +148,28 @@ def check_ledger(store: LocationLike) -> Iterator[Finding]:
         for number, receipt in enumerate(receipts(journal), start=1):
             here = f"{journal.name}:{number}"
             if isinstance(receipt, str):
-                yield Finding("ledger", here, f"damaged line ({receipt})")
+                yield StoreDamage("ledger", here, f"damaged line ({receipt})")
                 continue
             if not 0 <= receipt.block < manifest.layout.blocks:
-                yield Finding("ledger", here, f"receipt of block {receipt.block}, which is not there")
+                yield StoreDamage("ledger", here, f"receipt of block {receipt.block}, which is not there")
                 continue
             place = _place(receipt.block)
             if any(digests[place]) and digests[place] != digest_of(receipt):
-                yield Finding("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
+                yield StoreDamage("ledger", here, f"another result of block {receipt.block} than before", receipt.block)
             else:
                 digests[place] = digest_of(receipt)
     except StoreError as error:
         if not isinstance(error.__cause__, ForeignFileError | TooLargeError):
             raise
-        yield Finding("ledger", journal.name, f"cannot be read: {error.__cause__.strerror}")
+        yield StoreDamage("ledger", journal.name, f"cannot be read: {error.__cause__.strerror}")
     if manifest.state == "finished":
         if journal.torn:
-            yield Finding("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
+            yield StoreDamage("ledger", journal.name, f"{journal.torn} bytes of a torn line at its end")
         lacking = [block for block in range(manifest.layout.blocks) if not any(digests[_place(block)])]
         for block in lacking:
-            yield Finding("no receipt", journal.name, f"block {block} has no receipt", block)
+            yield StoreDamage("no receipt", journal.name, f"block {block} has no receipt", block)
         if not lacking and manifest.ledger and seal(digests) != manifest.ledger:
-            yield Finding("ledger", journal.name, OTHER_LEDGER)
+            yield StoreDamage("ledger", journal.name, OTHER_LEDGER)
 
 
 def _place(block: int) -> slice:
@@ -177,7 +177,7 @@ def _place(block: int) -> slice:
     return slice(DIGEST * block, DIGEST * (block + 1))
 
 
-def check_blocks(store: LocationLike) -> Iterator[Block]:
+def check_blocks(store: LocationLike) -> Iterator[CheckedBlock]:
     """Read every block that has a receipt, whole. Memory does not grow with the store."""
     location = locate(store)
     manifest = manifest_in_force(location)
@@ -186,7 +186,7 @@ def check_blocks(store: LocationLike) -> Iterator[Block]:
     for receipt in sound_receipts(location, manifest):
         if not checked[receipt.block]:
             checked[receipt.block] = 1
-            yield Block(receipt.block, receipt.bytes, tuple(checker.check(receipt)))
+            yield CheckedBlock(receipt.block, receipt.bytes, tuple(checker.check(receipt)))
 
 
 def sound_receipts(location: Location, manifest: Manifest) -> Iterator[Receipt]:
@@ -206,7 +206,7 @@ class _BlockChecker:
     def __init__(self, location: Location, manifest: Manifest) -> None:
         self._reader, self._manifest = BlockReader(location, manifest.layout), manifest
 
-    def check(self, receipt: Receipt) -> Iterator[Finding]:
+    def check(self, receipt: Receipt) -> Iterator[StoreDamage]:
         """Yield the findings about a block."""
         reader, index = self._reader, receipt.block
         for name in reader.layout.owned(index):
@@ -215,20 +215,20 @@ class _BlockChecker:
                 data = reader.read_shard(index, name)
             except DamagedError as error:
                 text = str(error).removeprefix(f"{file}: ")
-                yield Finding("missing" if text.startswith("missing (") else "damaged", file, text, index, name)
+                yield StoreDamage("missing" if text.startswith("missing (") else "damaged", file, text, index, name)
                 continue
             try:
                 values = reader.decoded(index, name, data)
             except DamagedError as error:
                 if (holds := self._whose(data)) == UNKNOWN:
-                    yield Finding("damaged", file, str(error).removeprefix(f"{file}: "), index, name)
+                    yield StoreDamage("damaged", file, str(error).removeprefix(f"{file}: "), index, name)
                 else:
-                    yield Finding("other age", file, f"block {index} of {name} {holds}", index, name)
+                    yield StoreDamage("other age", file, f"block {index} of {name} {holds}", index, name)
                 continue
             if content(values, self._manifest.hashing) != receipt.checksums.get(name):
-                yield Finding("other age", file, f"block {index} of {name} {self._whose(data)}", index, name)
+                yield StoreDamage("other age", file, f"block {index} of {name} {self._whose(data)}", index, name)
             elif name in QUANTITIES and QUANTITIES[name].finite and _is_nan_though_ok(reader, index, name, values):
-                yield Finding("damaged", file, f"NaN where the status is OK (block {index})", index, name)
+                yield StoreDamage("damaged", file, f"NaN where the status is OK (block {index})", index, name)
 
     def _whose(self, data: bytes) -> str:
         """Describe the block that the bytes of a shard belong to."""
@@ -258,7 +258,7 @@ def _is_nan_though_ok(reader: BlockReader, index: int, name: str, values: NDArra
     return bool((nan & (codes == OK).reshape([sizes.get(dim, 1) for dim in dims])).any())
 
 
-def open_for_repair(store: LocationLike, findings: Iterable[Finding]) -> dict[int, Receipt]:
+def open_for_repair(store: LocationLike, findings: Iterable[StoreDamage]) -> dict[int, Receipt]:
     """Make a damaged store an unfinished one: without extra files, and without receipts of damaged blocks.
 
     A run then computes these blocks, and marks the store as finished. Gives the old receipts, which the new ones have

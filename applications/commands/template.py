@@ -8,7 +8,7 @@ from pipeline.robot_files import rated
 from robots.friction.laws import LAWS
 from robots.model import Family
 from robots.parameters import Parameter
-from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, Motion
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS, MotionKind
 from robots.types import TRANSLATION, TWIST
 
 RADIUS, TURN = 0.05, 0.1
@@ -62,7 +62,7 @@ def _designs(family: Family, spread: float) -> str:
     )
 
 
-def _kinds(motions: Mapping[str, Motion]) -> str:
+def _kinds(motions: Mapping[str, MotionKind]) -> str:
     return _comment(f"{motion.name:<11} {', '.join(p.name for p in motion.parameters)}" for motion in motions.values())
 
 

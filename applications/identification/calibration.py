@@ -19,7 +19,7 @@ from applications.identification.machines.sections import Column, Distinct, File
 from pipeline.documents.files import UNITS, read_text, refused
 from pipeline.documents.outputs import CellWriter
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.documents.tables.selection import Request, Selected, select, unit_of
+from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
 from pipeline.documents.validation import Integer, Number, Section, Text, validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.robot_files.importing import import_robot
@@ -286,11 +286,11 @@ class _DescriptionOfPoses:
         if section.sign is not None and (len(section.sign) != count or any(abs(sign) != 1 for sign in section.sign)):
             self.report(("actuators", "sign"), list(section.sign), f"1 or -1 for each of {count} actuators")
 
-    def _requests(self) -> dict[str, Request]:
+    def _requests(self) -> dict[str, ColumnRequest]:
         measured = {key: getattr(self.file, key) for key in ("actuators", "position", "rotation")}
-        requests = {key: Request(section.columns) for key, section in measured.items() if section is not None}
+        requests = {key: ColumnRequest(section.columns) for key, section in measured.items() if section is not None}
         if self.file.joints is not None and self.file.joints.columns:
-            requests["joints"] = Request(tuple(self.file.joints.columns.values()))
+            requests["joints"] = ColumnRequest(tuple(self.file.joints.columns.values()))
         return requests
 
     def _poses(self, robot: Robot, section: FilesSection, files: list[Path]) -> Poses:

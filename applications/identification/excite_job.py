@@ -9,7 +9,7 @@ import numpy as np
 
 from applications.identification.estimation.base import base_parameters
 from applications.identification.estimation.estimators import condition_number
-from applications.identification.estimation.excitation import STEPS, Excitation, Limits, Sphere
+from applications.identification.estimation.excitation import STEPS, Excitation, ExcitationLimits, Sphere
 from applications.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
@@ -109,7 +109,7 @@ def _problem(text: str, name: str, options: ExcitationOptions) -> tuple[Entry, E
     return entry, problem
 
 
-def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> Limits:
+def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.ndarray) -> ExcitationLimits:
     """Limits of the entry, of the options, and of the sweep: of joints that are coordinates, and of actuators."""
     position, velocity, acceleration = (limit[moving] for limit in entry.limits.most)
     mechanism = sweep.family.reference
@@ -132,7 +132,7 @@ def _limits(sweep: Sweep, entry: Entry, options: ExcitationOptions, moving: np.n
     force, rate = np.full((2, count), np.inf)
     for k, capacity in sweep.limits.actuators.items():
         force[k], rate[k] = capacity.force, capacity.velocity
-    return Limits(
+    return ExcitationLimits(
         position,
         velocity,
         acceleration,

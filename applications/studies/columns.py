@@ -19,7 +19,7 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
-from robots.expressions.expression import Expression, ExpressionError, Kind, parse
+from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
 from robots.quantities import FRICTION, QUANTITIES, large_is_good
@@ -50,7 +50,7 @@ class Objective:
 
     text: str
     direction: Direction
-    expression: Expression
+    expression: ParsedExpression
     over: str = "worst"
     """Reduction over cases: `worst`, `max`, `min`, a `quantile 0.9`, `mean` or `sum`, also `mean weighted by` a text.
     """
@@ -132,7 +132,7 @@ def objective(text: str) -> Objective:
     return Objective(expression.text, direction, expression, over, tolerances)
 
 
-def depends_on_friction(ds: xr.Dataset, expression: Expression) -> bool:
+def depends_on_friction(ds: xr.Dataset, expression: ParsedExpression) -> bool:
     """Return whether an expression has metrics, or parameters, that differ between friction sets."""
     names = {base_of(name, {*QUANTITIES, *ds.data_vars})[0] for name in expression.names} | {*expression.names}
     return any(name in ds.variables and FRICTION in ds[name].dims for name in names)
@@ -260,18 +260,18 @@ def judges_failures(text: str) -> bool:
     return "usable_share" in text or "failed_samples" in text
 
 
-def condition(text: str) -> Expression:
+def condition(text: str) -> ParsedExpression:
     """Parse a condition on columns. Raises InputError."""
     return _parsed(text, "condition", "where")
 
 
-def _evaluated(ds: xr.Dataset, expression: Expression) -> Array:
+def _evaluated(ds: xr.Dataset, expression: ParsedExpression) -> Array:
     """Values (design, case), one case where there are none."""
     values = expression({name: by_case(ds, name) for name in expression.names})
     return np.broadcast_to(values, (ds.sizes["design"], ds.sizes.get(CASE, 1)))
 
 
-def _parsed(text: str, kind: Kind, field: str) -> Expression:
+def _parsed(text: str, kind: Kind, field: str) -> ParsedExpression:
     try:
         return parse(text, kind)
     except ExpressionError as error:

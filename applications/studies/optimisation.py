@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from applications.studies.columns import Array, Objective, base_of, cases_of_deviations, condition, objective, refuse
 from applications.studies.problem import DesignProblem
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.parameters import LARGEST
 from robots.quantities import QUANTITIES, names
@@ -98,7 +98,7 @@ def optimise(
     return sorted(optima, key=lambda optimum: (not optimum.feasible, asked.sign * optimum.value))
 
 
-def _check(problem: DesignProblem, wanted: Objective, conditions: Sequence[Expression]) -> None:
+def _check(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
     """Refuse what has no derivatives, or is taken over cases in a way that is not followed. Raises InputError."""
     smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
     asked = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)
@@ -131,7 +131,7 @@ class _LocalSearch:
 
     problem: DesignProblem
     wanted: Objective
-    conditions: tuple[Expression, ...]
+    conditions: tuple[ParsedExpression, ...]
     begin: Array
     windows: int
     known: dict[bytes, Any] = field(default_factory=dict)

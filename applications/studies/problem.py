@@ -24,7 +24,7 @@ from robots.quantities import QUANTITIES, Need, large_is_good, needs
 from robots.quantities import names as names_of_stage
 from tasks.blocks import compute
 from tasks.blocks.block import Block
-from tasks.blocks.gradients import Rates, metric_rates
+from tasks.blocks.gradients import MetricRates, metric_rates
 
 STRIP = 1 << 16
 """Samples times directions that are computed at a time."""
@@ -415,9 +415,9 @@ class DesignProblem:
         }
 
 
-def _of_case(rates: Rates, case: int) -> Rates:
+def _of_case(rates: MetricRates, case: int) -> MetricRates:
     """The rates of one of the cases, which take the place of designs."""
-    return Rates(rates.values[case : case + 1], rates.rates[:, case : case + 1])
+    return MetricRates(rates.values[case : case + 1], rates.rates[:, case : case + 1])
 
 
 def _joined(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -480,7 +480,7 @@ def _metric(column: str, lacks: Mapping[Need, str]) -> tuple[str, str]:
     return metric, how
 
 
-def _rows(metric: str, result: Rates) -> tuple[Array, Array]:
+def _rows(metric: str, result: MetricRates) -> tuple[Array, Array]:
     """Values (row,) and derivatives (row, parameter) of the metric of one design."""
     values, rates = result.values, result.rates
     if QUANTITIES[metric].dims[-2:] == JOINTS:

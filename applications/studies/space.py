@@ -31,7 +31,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import DIMS
 from pipeline.sweep.question.reader import stored_question
 from pipeline.sweep.tolerances.reader import Deviations
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import Parameter, nearest
 from robots.quantities import FRICTION, GAINS, STATE
@@ -89,8 +89,8 @@ class DesignSpace(PointSpace):
 
     factors: tuple[Factor, ...] = ()
     cases: Mapping[str, Array] = field(default_factory=dict)
-    rules: tuple[tuple[str, Expression], ...] = ()
-    conditions: tuple[Expression, ...] = ()
+    rules: tuple[tuple[str, ParsedExpression], ...] = ()
+    conditions: tuple[ParsedExpression, ...] = ()
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Values of parameters, and of labels that are numbers, which the varied factors and cases do not set."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
@@ -413,10 +413,10 @@ def _require_swept(cases: Sequence[str], varied: Sequence[str]) -> None:
             raise refuse(f"cases.{name}", "no such parameter", "a parameter that is swept under design", hint)
 
 
-def _unwrapped(axis: Axis) -> tuple[Axis, tuple[tuple[str, Expression], ...], tuple[Expression, ...]]:
+def _unwrapped(axis: Axis) -> tuple[Axis, tuple[tuple[str, ParsedExpression], ...], tuple[ParsedExpression, ...]]:
     """Return the axis that others are made from, their rules of derived parameters, and their conditions."""
-    rules: tuple[tuple[str, Expression], ...] = ()
-    conditions: tuple[Expression, ...] = ()
+    rules: tuple[tuple[str, ParsedExpression], ...] = ()
+    conditions: tuple[ParsedExpression, ...] = ()
     while isinstance(axis, DependentAxis):
         rules = axis.rules + rules if isinstance(axis, Derived) else rules
         conditions = axis.conditions + conditions if isinstance(axis, Filtered) else conditions

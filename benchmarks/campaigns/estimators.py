@@ -16,7 +16,11 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.closed_loop import Controller, fit_instrumental, fit_output_error
+from applications.identification.estimation.machines.closed_loop import (
+    PositionController,
+    fit_instrumental,
+    fit_output_error,
+)
 from applications.identification.estimation.machines.fitting import MachineFit, fit_machine, with_coupled_friction
 from applications.identification.estimation.machines.machine import RecordedMachine
 from applications.identification.estimation.machines.machine_model import MachineModel, nominal
@@ -27,7 +31,7 @@ from tasks import inverse_dynamics
 from tasks.dynamics.chains import simulate_chain
 from tasks.dynamics.records import Forces
 
-CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
+CONTROLLER = PositionController(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
 DURATION = 5.0
 

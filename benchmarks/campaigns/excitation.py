@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.excitation import CRITERIA, Excitation, Limits
+from applications.identification.estimation.excitation import CRITERIA, Excitation, ExcitationLimits
 from pipeline.robot_files.importing import import_robot
 from robots import catalog
 from robots.model import Robot
 
 STARTS, SPREAD = 16, 0.3
 PERIOD, SAMPLES = 10.0, 64
-CHAIN, PLATFORM = Limits(2.0, 2.0, 8.0), Limits(0.15, 2.0, 25.0)
+CHAIN, PLATFORM = ExcitationLimits(2.0, 2.0, 8.0), ExcitationLimits(0.15, 2.0, 25.0)
 
 
 def searches(name: str, criterion: str, steps: int, seed: int) -> Iterator[tuple[str, float, float]]:

@@ -20,7 +20,7 @@ from robots import catalog
 from robots.model import Family, Robot
 from tasks.dynamics.inertia import matrix_program
 from tasks.dynamics.inputs import moving_input, parameters
-from tasks.dynamics.integration import Modes, MotionSystem
+from tasks.dynamics.integration import JointModes, MotionSystem
 from tasks.kernels.kernel import kernel
 
 Array = np.ndarray
@@ -118,7 +118,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
     job, count, size = Job(setting.robot, setting.motion, statics=False), setting.count, setting.skeleton.size
     job()
     system, force = MotionSystem.of(setting.robot, None, GRAVITY), np.array(job.values["force"][0])
-    state, modes = np.zeros((system.layout.size, setting.states)), Modes.of(*np.zeros((2, 0, setting.states)))
+    state, modes = np.zeros((system.layout.size, setting.states)), JointModes.of(*np.zeros((2, 0, setting.states)))
     state[system.layout.at["q"]], state[system.layout.at["qd"]] = (
         setting.motion[0, :size],
         setting.motion[0, size : 2 * size],

@@ -224,7 +224,7 @@ KINDS: dict[str, type[Any]] = {
 
 
 @dataclass(frozen=True)
-class Record:
+class LogRecord:
     """A line of the log: when [s since 1970], whose (process, host), what."""
 
     time: float
@@ -233,7 +233,7 @@ class Record:
     event: Event
 
     @classmethod
-    def parse(cls, line: bytes) -> Record | None:
+    def parse(cls, line: bytes) -> LogRecord | None:
         """The record in a line; None for one that was cut short by a crash, or that another version wrote."""
         try:
             data = parse_json(line)
@@ -309,16 +309,16 @@ class RunLog:
         self.journal.close()
 
 
-def records(store: LocationLike) -> Iterator[Record]:
+def records(store: LocationLike) -> Iterator[LogRecord]:
     """All records of the log of a store; none where there is no log."""
     journal = locate(store).journal(LOG)
     with refusals(journal.name):
-        yield from filter(None, map(Record.parse, journal.lines()))
+        yield from filter(None, map(LogRecord.parse, journal.lines()))
 
 
-def last_run(store: LocationLike) -> list[Record]:
+def last_run(store: LocationLike) -> list[LogRecord]:
     """Records of the run that began last."""
-    run: list[Record] = []
+    run: list[LogRecord] = []
     for record in records(store):
         if isinstance(record.event, Started):
             run.clear()

@@ -15,8 +15,8 @@ from pipeline.monitor.log import (
     BlockRetried,
     BlocksDone,
     CaseFailed,
+    LogRecord,
     MetricFailed,
-    Record,
     Started,
     Stopped,
     Waiting,
@@ -143,7 +143,7 @@ def _state(manifest: Manifest, store: LocationLike, owner: str | None) -> RunSta
     return "cancelling" if cancel_requested(store) else "running"
 
 
-def _rate(run: list[Record], now: float) -> float:
+def _rate(run: list[LogRecord], now: float) -> float:
     """Blocks per second over the last while of a run."""
     if not run:
         return 0.0
@@ -152,15 +152,15 @@ def _rate(run: list[Record], now: float) -> float:
     return blocks / (run[-1].time - since) if run[-1].time > since else 0.0
 
 
-def _blocks(record: Record) -> int:
+def _blocks(record: LogRecord) -> int:
     return record.event.blocks if isinstance(record.event, BlocksDone) else isinstance(record.event, BlockDone)
 
 
-def _events(run: list[Record], kind: type[EventKind]) -> Iterator[EventKind]:
+def _events(run: list[LogRecord], kind: type[EventKind]) -> Iterator[EventKind]:
     return (record.event for record in run if isinstance(record.event, kind))
 
 
-def _news(run: list[Record]) -> str | None:
+def _news(run: list[LogRecord]) -> str | None:
     """The last thing that was out of the ordinary."""
     for record in reversed(run):
         match record.event:

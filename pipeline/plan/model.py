@@ -31,7 +31,7 @@ from storage.layout import Layout
 from tasks.features.criteria import told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
-from tasks.features.loads import PlatformLoad
+from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.table import request
@@ -83,7 +83,7 @@ class Memory:
         loaded = any(trajectory.load is not None for trajectory in self.sweep.trajectories)
         given = self.sweep.simulation is not None
         features = (
-            *(FrictionGroups(self.sweep.friction.groups), JointLimits(tuple(limits)), PlatformLoad(loaded)),
+            *(FrictionGroups(self.sweep.friction.groups), JointLimits(tuple(limits)), PlatformWrench(loaded)),
             *(Sharing(self.sweep.sharing.form), Redundancy(bool(family.reference.resolved) and not given)),
             *told(family.reference, self.sweep.criteria),
         )

@@ -30,7 +30,7 @@ from pipeline.robot_files.values import ValueReader
 from robots.formats import checks, description, mjcf, sdf, urdf, writing
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.parametric import with_parameters
-from robots.formats.tree import Base, ImportedError, Inertias, Loop, Tree
+from robots.formats.tree import Base, ClosingJoint, ImportedError, Inertias, Tree
 from robots.formats.xacro.budget import MacroError, Refusal
 from robots.formats.xacro.expansion import EXPAND, expand, has_macros
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
@@ -261,7 +261,7 @@ def _closed(tree: Tree, name: str) -> Description:
     return description
 
 
-def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) -> Loop:
+def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) -> ClosingJoint:
     path, report = ("loops", index), values.report
     if section.b is None:
         report(path, Got("no key 'b'"), "'b', which is required in loops", "Add it.")
@@ -271,7 +271,7 @@ def _loop(values: ValueReader, tree: Tree, section: ClosureSection, index: int) 
             report((*path, key), name, "a link of the URDF file", sentence(nearest(name, tree.bodies)))
     frames = [fill(values.frame(getattr(section, key), (*path, key)), CONSTANTS) for key in ("frame_a", "frame_b")]
     pitch = fill(values.pitch(section, path), CONSTANTS)
-    return Loop(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1], pitch)
+    return ClosingJoint(section.joint, section.kind, section.a, frames[0], section.b or section.a, frames[1], pitch)
 
 
 def _check_loops(report: Report, description: Description) -> None:

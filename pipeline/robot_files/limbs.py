@@ -28,7 +28,7 @@ from pipeline.robot_files.sections import (
 from pipeline.robot_files.values import ValueReader
 from robots.coupled import BODY, COORDINATES, NAME, CoupledPlatform
 from robots.drives import Drive, Motor, Spin
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.formats import writing
 from robots.formats.description import Variant
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Coupling, Frame, Instance, Limb, Link, Platform
@@ -229,7 +229,7 @@ class RedundancyReader:
             for key, values in (("posture", section.posture), ("weights", section.weights))
         }
         for joint, weight in numbers["weights"].items():
-            if not isinstance(weight, Expression) and not weight > 0:
+            if not isinstance(weight, ParsedExpression) and not weight > 0:
                 self.report((*path, "weights", joint), weight, "a weight above 0", "Leave the joint out for none.")
         weights = numbers["weights"]
         posture = tuple((name, at, weights.get(name, 1.0)) for name, at in numbers["posture"].items())
@@ -311,7 +311,7 @@ class RedundancyReader:
 def weights_above_zero(report: Report, platform: CoupledPlatform, known: Mapping[str, Any]) -> None:
     """Report weights that are not above zero with the defaults of the parameters."""
     for joint, _, weight in platform.posture:
-        if isinstance(weight, Expression) and not (value := float(weight(known))) > 0:
+        if isinstance(weight, ParsedExpression) and not (value := float(weight(known))) > 0:
             got = Got(f"{weight.text}, which is {value:g}")
             report((*PATH, "weights", joint), got, "a weight above 0", "With the defaults of the parameters.")
 
@@ -428,7 +428,7 @@ class PlatformReader:
         )
 
     def variants(
-        self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, Expression]]
+        self, parameters: Sequence[Parameter], derived: Sequence[tuple[str, ParsedExpression]]
     ) -> tuple[Variant, ...]:
         """Return the differences between the limbs of instances: parameter values, and an axis that is mirrored."""
         names = {parameter.name for parameter in parameters} - {name for name, _ in derived}

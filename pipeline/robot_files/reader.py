@@ -30,7 +30,7 @@ from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, ch
 from robots import catalog, limits
 from robots.coupled import grounded, grounds_of, homes_of
 from robots.drives import COUPLED, uncoupled
-from robots.expressions.expression import GEOMETRIC, Expression
+from robots.expressions.expression import GEOMETRIC, ParsedExpression
 from robots.formats import assembly, checks, mobility, writing
 from robots.formats.assembly import Setting
 from robots.formats.description import CONSTANTS, PLAIN, Description, fill
@@ -193,13 +193,13 @@ class _RobotReader:
             self.report(path, name, f"a name that differs from {same[0]} in more than capitals", hint, key=True)
         self.values.names.add(name)
 
-    def _derived(self) -> Iterator[tuple[str, Expression]]:
+    def _derived(self) -> Iterator[tuple[str, ParsedExpression]]:
         for name, value in self.file.derived.items():
             path = ("derived", name)
             constant = isinstance(value, int | float) and not isinstance(value, bool)
             number = self.values.number(repr(value) if constant else value, path)
             self._new_name(name, path)
-            if isinstance(number, Expression):
+            if isinstance(number, ParsedExpression):
                 yield name, number
 
     def _limbs(self) -> dict[str, Limb]:

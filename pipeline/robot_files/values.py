@@ -15,8 +15,8 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.robot_files.sections import ClosureSection, FrameSection, InertiaSection, LinkSection
 from robots.coupled import COORDINATES, CoupledPlatform
-from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
-from robots.formats.description import Along, Description, DriveCurve, Late, Turn
+from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
+from robots.formats.description import Along, AxisTurn, Description, DriveCurve, Late
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Frame, Inertia, Mechanism
 from robots.parameters import LARGEST, nearest
@@ -32,7 +32,7 @@ class ValueReader:
 
     report: Report
     names: set[str]
-    expressions: list[tuple[KeyPath, Expression]] = field(default_factory=list)
+    expressions: list[tuple[KeyPath, ParsedExpression]] = field(default_factory=list)
 
     def number(self, value: object, path: KeyPath) -> Late:
         """Read a number or an expression; zero for what is neither, which is reported."""
@@ -62,7 +62,7 @@ class ValueReader:
         before, self.names = self.names, self.names | set(joints)
         number = self.number(value, path)
         self.names = before
-        if not isinstance(number, Expression):
+        if not isinstance(number, ParsedExpression):
             return None
         self.expressions.remove((path, number))  # it is no number before the joints move
         return DriveCurve(number)
@@ -97,7 +97,7 @@ class ValueReader:
             self.report(path, Got(" and ".join(keys)), "one of turn, along and rotation", "Remove the others.")
         rotation: Any = IDENTITY
         if section.turn is not None:
-            rotation = Turn(
+            rotation = AxisTurn(
                 tuple(
                     self._turn(axis, angle, (*path, "turn"), k)
                     for k, step in enumerate(section.turn)

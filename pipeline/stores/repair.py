@@ -25,7 +25,7 @@ from storage.encoding.checksums import MAX_BYTES, Hashing, checksum, parse_json
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force
-from storage.integrity import Finding
+from storage.integrity import StoreDamage
 from storage.layout import Layout
 from storage.ledger import LEDGER, Ledger, generation_name, receipts
 from storage.manifest import MANIFEST, Manifest
@@ -37,7 +37,7 @@ from storage.writer import METADATA, require_form
 LOST = "restore both from a copy, or run the sweep into a new store"
 
 
-def repair_files(place: Location, findings: Iterable[Finding], folder: str | Path) -> tuple[str, ...]:
+def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str | Path) -> tuple[str, ...]:
     """Make damaged or missing metadata and coordinates again; the names of these files.
 
     Their checksums go to the manifest, in case another version of Zarr spells the same otherwise. Raises StoreError for
@@ -58,7 +58,7 @@ def repair_files(place: Location, findings: Iterable[Finding], folder: str | Pat
     return tuple(place.at(key) for key in keys)
 
 
-def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterator[Finding]:
+def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterator[StoreDamage]:
     """Derive coordinates and metadata again from the stored sweep, and compare.
 
     Checksums say that files are those of the manifest, not that the manifest is right.
@@ -78,9 +78,9 @@ def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterat
         if key not in files or (key == METADATA and manifest.layout.own):  # user metrics are not in the plain sweep
             continue
         if "/c." in key and not same_values(files, place, key):
-            yield Finding("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
+            yield StoreDamage("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
         elif key.rpartition("/")[2] == METADATA and not _same_metadata(place.read(key), files[key]):
-            yield Finding("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+            yield StoreDamage("metadata", place.at(key), "damaged metadata: not what the sweep gives")
 
 
 def _same_metadata(stored: bytes, derived: bytes) -> bool:

@@ -22,7 +22,7 @@ from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from storage.errors import StoreError
 from storage.integrity import (
-    Finding,
+    StoreDamage,
     check_blocks,
     check_files,
     check_ledger,
@@ -49,7 +49,7 @@ class Verification:
     store: str
     blocks: int
     bytes: int
-    findings: tuple[Finding, ...]
+    findings: tuple[StoreDamage, ...]
     seed: int
     recomputed: tuple[int, ...] = ()
     repaired: tuple[int, ...] = ()
@@ -117,7 +117,7 @@ def verify(
     if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _repair(place, verification, cluster, folder)
     if signed_by is not None and (problem := signature_problem(place, signed_by)):
-        finding = Finding("signature", place.at(SIGNATURE), problem)
+        finding = StoreDamage("signature", place.at(SIGNATURE), problem)
         verification = replace(verification, findings=(*verification.findings, finding))
     return verification
 
@@ -152,7 +152,7 @@ def _recompute(
     except ClusterLostError as error:
         raise RunStoppedError(f"{error}; nothing was computed again to the end") from error
     findings = tuple(
-        Finding("other result", str(place), f"block {block}: {text}", block) for block, text in differences
+        StoreDamage("other result", str(place), f"block {block}: {text}", block) for block, text in differences
     )
     return replace(verification, findings=verification.findings + findings, recomputed=tuple(chosen))
 
@@ -171,8 +171,10 @@ def _repair(place: Location, verification: Verification, cluster: ClusterLike, f
     return replace(verification, blocks=again.blocks, bytes=again.bytes, findings=findings, repaired=tuple(broken))
 
 
-def _changed(place: Location, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[Finding]:
+def _changed(place: Location, old: Mapping[int, Receipt], new: Mapping[int, Receipt]) -> Iterator[StoreDamage]:
     """Blocks that were computed otherwise than at first: other versions or another machine."""
     for block, receipt in new.items():
         if receipt != old[block]:
-            yield Finding("other result", str(place), f"block {block}: repaired with other bits than at first", block)
+            yield StoreDamage(
+                "other result", str(place), f"block {block}: repaired with other bits than at first", block
+            )

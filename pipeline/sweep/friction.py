@@ -17,7 +17,7 @@ from pipeline.documents.validation import Number, Section, Text
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction_sets import NO_FRICTION, FrictionAxis
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import AxesSection, GroupName, OneOrMore
 from pipeline.sweep.side_files import SideFiles
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
@@ -56,7 +56,7 @@ class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
     field = optional(FrictionSection, "friction sets; default: no friction")
 
     @classmethod
-    def read(cls, reading: Reading) -> Self | None:
+    def read(cls, reading: SweepReading) -> Self | None:
         """Read the friction sets; None where the section has a wrong key."""
         file = reading.file
         if KEY not in file.model_fields_set:

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 from pipeline.documents.files import UNITS, check_unit
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import ActuatorSection, CoreFile, JointSection, LimitSection
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS, Capacity, JointLimit, Limits, select_actuators, select_joints
@@ -42,7 +42,7 @@ class LimitsContent(SectionContent[Limits, LimitSection | None]):
     field = optional(LimitSection, "limits of joints and actuators; default: none")
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the limits of the robot; refuse metrics of limits that are not set."""
         family = reading.family
         section, path = section_of(reading.file, reading.said(cls), family.name if family else None)

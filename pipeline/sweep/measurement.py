@@ -10,7 +10,7 @@ from pydantic import Field
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Number, Section, Text
 from pipeline.sweep.dataset_split import DatasetSplit
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.sections import CoreFile
 from pipeline.sweep.time import TimeGrid
 from robots.measurement import CLEAN, COMMON, LATER, MEASUREMENT, SHORTEST, Channels, Sensors
@@ -37,7 +37,7 @@ class MeasurementContent(SectionContent[Sensors | None, Measured | None]):
     )
 
     @classmethod
-    def read(cls, reading: Reading) -> Self | None:
+    def read(cls, reading: SweepReading) -> Self | None:
         """Read the sensors; None without a time grid."""
         mechanism, grid = reading.mechanism, reading.grid
         if grid is None:
@@ -57,7 +57,7 @@ class SplitContent(SectionContent[DatasetSplit | None, SplitSection | None]):
     field = optional(SplitSection, "parts of a dataset, by designs and by trajectories")
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the shares."""
         return cls(read_split(reading.report, reading.said(cls)))
 

@@ -11,7 +11,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.errors import Problem
 from pipeline.sweep.design_axis import DesignAxis
 from pipeline.sweep.loads.reader import LoadsContent
-from pipeline.sweep.reading import Reading
+from pipeline.sweep.reading import SweepReading
 from robots.drives import COUPLED, SLOW, uncoupled
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import joints
@@ -30,7 +30,7 @@ LOOKED_AT = 10_000
 """Designs whose payloads are looked at."""
 
 
-def warnings(reading: Reading) -> Iterator[Problem]:
+def warnings(reading: SweepReading) -> Iterator[Problem]:
     """Yield a problem for each number that is allowed and not plausible; all of them are warnings."""
     if reading.file.gravity[2] > 0:
         hint = "Gravity is a vector of the world, by default [0, 0, -9.81]."
@@ -45,7 +45,7 @@ def warnings(reading: Reading) -> Iterator[Problem]:
         yield from _heavy_payloads(reading, reading.design)
 
 
-def _uncoupled_spins(reading: Reading, mechanism: Mechanism) -> Iterator[Problem]:
+def _uncoupled_spins(reading: SweepReading, mechanism: Mechanism) -> Iterator[Problem]:
     """Warn of rotors that turn about as fast as their joints, without their moments on the links that carry them."""
     for limb in mechanism.limbs:
         for name in dict.fromkeys(uncoupled(limb.drives)):
@@ -54,7 +54,7 @@ def _uncoupled_spins(reading: Reading, mechanism: Mechanism) -> Iterator[Problem
             yield reading.report.document.problem(("robot",), got, rule, COUPLED)
 
 
-def _large_angles(reading: Reading, trajectory: Trajectory, mechanism: Mechanism) -> Iterator[Problem]:
+def _large_angles(reading: SweepReading, trajectory: Trajectory, mechanism: Mechanism) -> Iterator[Problem]:
     """Warn of positions of joints that turn which look like degrees."""
     if trajectory.kind not in JOINT_MOTIONS:
         return
@@ -73,7 +73,7 @@ def _large_angles(reading: Reading, trajectory: Trajectory, mechanism: Mechanism
             yield reading.report.document.problem(path, got, "angles within two turns", hint)
 
 
-def _heavy_payloads(reading: Reading, design: DesignAxis) -> Iterator[Problem]:
+def _heavy_payloads(reading: SweepReading, design: DesignAxis) -> Iterator[Problem]:
     """Warn of what is carried where it is much heavier than the robot."""
     carried = _carried(reading, design)
     values = {name: design.fixed.get(name, row.scalar) for name, row in design.parameters.items()}
@@ -88,7 +88,7 @@ def _heavy_payloads(reading: Reading, design: DesignAxis) -> Iterator[Problem]:
             yield reading.report.document.problem(carried[name], f"{name} of {mass:g} kg", rule, "Masses are in kg.")
 
 
-def _carried(reading: Reading, design: DesignAxis) -> Mapping[str, KeyPath]:
+def _carried(reading: SweepReading, design: DesignAxis) -> Mapping[str, KeyPath]:
     """Return the masses of payload and objects among the parameters, with the place in the file of each."""
     objects = {
         f"{name}_mass": ("loads", name, "mass") for name, load in reading.said(LoadsContent).items() if load.mass

@@ -22,7 +22,7 @@ from pipeline.sweep.friction import FrictionContent, FrictionSection
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.needs import check_quantities
 from pipeline.sweep.question.reader import swept_beside_designs
-from pipeline.sweep.reading import Reading
+from pipeline.sweep.reading import SweepReading
 from pipeline.sweep.robot import check_labels, inline, read_description, read_designs
 from pipeline.sweep.sections import CoreFile, TimeSection
 from pipeline.sweep.side_files import FileSource, SideFiles
@@ -65,20 +65,20 @@ def read_sections(document: Document, source: FileSource) -> Sweep:
     return sweep
 
 
-def _begin(document: Document, source: FileSource) -> Reading:
+def _begin(document: Document, source: FileSource) -> SweepReading:
     """Validate the keys of a file, and read its robot with the parameters that sections add to it."""
     report = Report(document)
     _require_format(report)
     file, problems = validate_keys(model_of(document), document)
     report.take(problems)
     description, robot = read_description(report, file, source.root)
-    reading = Reading(report, file, SideFiles(source), robot, description)
+    reading = SweepReading(report, file, SideFiles(source), robot, description)
     for section in SECTIONS:
         reading.description = section.extend(reading) or reading.description
     return reading
 
 
-def _read_core(reading: Reading) -> None:
+def _read_core(reading: SweepReading) -> None:
     """Read designs, outputs, times and trajectories, which all other sections stand on."""
     report, file = reading.report, reading.file
     sound = file.model_fields_set
@@ -97,7 +97,7 @@ def _read_core(reading: Reading) -> None:
         reading.trajectories = trajectories
 
 
-def _check_together(reading: Reading) -> None:
+def _check_together(reading: SweepReading) -> None:
     """Refuse what several sections make impossible together."""
     report, sharing = reading.report, reading.value(SharingContent) or EVEN_SHARING
     based = reading.value(BaseContent) is not None
@@ -107,7 +107,7 @@ def _check_together(reading: Reading) -> None:
     check_labels(report, reading.design, names)
 
 
-def _sweep(reading: Reading, part: Swept, text: str) -> Sweep:
+def _sweep(reading: SweepReading, part: Swept, text: str) -> Sweep:
     """Make the sweep of a file without problems, or of the subset of it that it names."""
     file, grid = reading.file, reading.grid
     assert part.design is not None  # without one of these three, a problem was reported

@@ -24,7 +24,7 @@ Said = TypeVar("Said")
 
 
 @dataclass
-class Reading:
+class SweepReading:
     """A sweep file while its sections are read, in the order of their table; problems go to `report`."""
 
     report: Report
@@ -92,12 +92,12 @@ class SectionContent(Content[Value], Generic[Value, Said]):
     """Keys of the sections that have to be read before it."""
 
     @classmethod
-    def extend(cls, reading: Reading) -> Description | None:
+    def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with the parameters that the section adds; None where it adds none, or has problems."""
         return None
 
     @classmethod
-    def read(cls, reading: Reading) -> Self | None:
+    def read(cls, reading: SweepReading) -> Self | None:
         """Check the section against the robot and earlier sections, and return its content.
 
         All problems are reported; None where they leave no value.

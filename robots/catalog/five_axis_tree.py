@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots.catalog.link_tables import Row, links, parameters
+from robots.catalog.link_tables import LinkRow, links, parameters
 from robots.model import Family, Mechanism
 from robots.types import BASE, Number
 
@@ -18,11 +18,11 @@ PAPER = "explicit dynamics of multi-rigid-body mechanisms with joint friction, t
 
 _HEAVY, _LIGHT = (0.008, 0.06, 0.06), (0.005, 0.04, 0.04)
 ROWS = (
-    Row("1", BASE, 1.0, (-0.2, 0.0, 0.0), (0.002, 0.01, 0.01)),
-    Row("2", 0, 3.0, (0.3, 0.5196, 0.0), _HEAVY, (-0.4, 0.0, 0.0)),
-    Row("3", 1, 3.0, (0.3, -0.5196, 0.0), _HEAVY, (0.6, 1.0392, 0.0)),
-    Row("4", 0, 2.0, (0.3, -0.5196, 0.0), _LIGHT, (-0.2, 0.0, 0.0)),
-    Row("5", 3, 2.0, (0.3, 0.5196, 0.0), _LIGHT, (0.6, -1.0392, 0.0)),
+    LinkRow("1", BASE, 1.0, (-0.2, 0.0, 0.0), (0.002, 0.01, 0.01)),
+    LinkRow("2", 0, 3.0, (0.3, 0.5196, 0.0), _HEAVY, (-0.4, 0.0, 0.0)),
+    LinkRow("3", 1, 3.0, (0.3, -0.5196, 0.0), _HEAVY, (0.6, 1.0392, 0.0)),
+    LinkRow("4", 0, 2.0, (0.3, -0.5196, 0.0), _LIGHT, (-0.2, 0.0, 0.0)),
+    LinkRow("5", 3, 2.0, (0.3, 0.5196, 0.0), _LIGHT, (0.6, -1.0392, 0.0)),
 )
 
 

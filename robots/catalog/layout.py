@@ -54,7 +54,7 @@ def axes(first: Vector, second: Vector) -> Matrix:
 
 
 @dataclass
-class Layout:
+class LimbPlacement:
     """A limb that grows joint by joint; `seat` is the origin of its mount frame at the platform, parallel to its own.
 
     `up` turns components of the mount frame at the platform into those of the mount frame at the base.

@@ -23,7 +23,7 @@ PAIRS = ("xy", "xz", "yz")
 
 
 @dataclass(frozen=True)
-class Row:
+class LinkRow:
     """A link with a revolute joint: `moments` [kg m^2] about `centre`; `origin` is in the parent [m].
 
     Without `origin`, where the joint stands is no parameter: at the base's origin, or as `links` is told. `products`
@@ -52,12 +52,12 @@ class Row:
         return f"link_{self.number}"
 
 
-def parameters(rows: Sequence[Row], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
+def parameters(rows: Sequence[LinkRow], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
     """All parameters of a table; vectors have components along `directions` alone, and are zero along others."""
     return tuple(parameter for row in rows for parameter in _of_row(row, source, directions))
 
 
-def _of_row(row: Row, source: str, directions: str) -> Iterator[Parameter]:
+def _of_row(row: LinkRow, source: str, directions: str) -> Iterator[Parameter]:
     joint, body = row.joint.replace("_", " "), row.body.replace("_", " ")
     if row.origin is not None:
         yield from point(f"{row.body}_origin", row.origin, f"{joint} in the parent link", source, directions)
@@ -85,7 +85,7 @@ def vector(p: Mapping[str, Number], name: str) -> Vector:
 
 
 def links(
-    rows: Sequence[Row], p: Mapping[str, Number], place: Callable[[Row], Vector] = lambda row: ZERO
+    rows: Sequence[LinkRow], p: Mapping[str, Number], place: Callable[[LinkRow], Vector] = lambda row: ZERO
 ) -> tuple[Link, ...]:
     """The links of a table; `place` says where a joint stands whose origin is no parameter."""
     return tuple(
@@ -102,7 +102,7 @@ def links(
     )
 
 
-def _inertia(row: Row, p: Mapping[str, Number]) -> Inertia:
+def _inertia(row: LinkRow, p: Mapping[str, Number]) -> Inertia:
     xx, yy, zz = (p[f"{row.body}_inertia_{axis}{axis}"] for axis in ALL)
     if row.products is None:
         tensor = diagonal(xx, yy, zz)

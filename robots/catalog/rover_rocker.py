@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots.catalog.link_tables import Row, Z, links, parameters
+from robots.catalog.link_tables import LinkRow, Z, links, parameters
 from robots.model import Family, Mechanism
 from robots.types import BASE, Number, Vector
 
@@ -22,11 +22,11 @@ _BOGIE = {"mass": 0.8, "centre": (0.0, 0.0, -0.04), "moments": (0.0427, 0.0427, 
 _WHEEL = {"mass": 0.6, "centre": (0.03, 0.0, 0.0), "moments": (0.0, 0.018, 0.018), "axis": X}
 _BELOW = (0.01, 0.0, -0.08)
 ROWS = (
-    Row("1", BASE, 1.0, (0.05, 0.0, 0.0), (0.0, 0.0833, 0.0833), axis=X),
-    Row("2", 0, origin=(0.1, -0.05, 0.0), **_BOGIE),  # type: ignore[arg-type]
-    Row("3", 1, origin=_BELOW, **_WHEEL),  # type: ignore[arg-type]
-    Row("4", 0, origin=(0.1, 0.05, 0.0), **_BOGIE),  # type: ignore[arg-type]
-    Row("5", 3, origin=_BELOW, **_WHEEL),  # type: ignore[arg-type]
+    LinkRow("1", BASE, 1.0, (0.05, 0.0, 0.0), (0.0, 0.0833, 0.0833), axis=X),
+    LinkRow("2", 0, origin=(0.1, -0.05, 0.0), **_BOGIE),  # type: ignore[arg-type]
+    LinkRow("3", 1, origin=_BELOW, **_WHEEL),  # type: ignore[arg-type]
+    LinkRow("4", 0, origin=(0.1, 0.05, 0.0), **_BOGIE),  # type: ignore[arg-type]
+    LinkRow("5", 3, origin=_BELOW, **_WHEEL),  # type: ignore[arg-type]
 )
 
 

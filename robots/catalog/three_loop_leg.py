@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robots.catalog.link_tables import Row, links, parameters, point, vector
+from robots.catalog.link_tables import LinkRow, links, parameters, point, vector
 from robots.geometry import minus, shifted
 from robots.model import Closure, Family, Mechanism
 from robots.types import BASE, ZERO, Number, Vector
@@ -26,13 +26,13 @@ CRANK = "joint_1pp"
 
 _LARGE, _MIDDLE, _SMALL = (0.005, 0.04, 0.04), (0.003, 0.02, 0.02), (0.002, 0.01, 0.01)
 ROWS = (
-    Row("1", BASE, 2.0, (0.0369, -0.0338, 0.0), _LARGE),
-    Row("2", 0, 2.0, (-0.0451, -0.0217, 0.0), _LARGE, (0.0737, -0.0676, 0.0)),
-    Row("3", 1, 1.0, (-0.0187, 0.0124, 0.0), _SMALL, (-0.0451, -0.0217, 0.0)),
-    Row("4", 0, 1.2, (-0.0229, -0.0153, 0.0), _MIDDLE, (0.0368, -0.0338, 0.0)),
-    Row("1p", BASE, 1.2, (-0.0039, -0.0272, 0.0), _MIDDLE),
-    Row("2p", 4, 2.0, (0.0, 0.0, 0.0), _LARGE, (-0.0079, -0.0544, 0.0)),
-    Row("1pp", BASE, 1.0, (-0.0034, -0.0222, 0.0), _SMALL),
+    LinkRow("1", BASE, 2.0, (0.0369, -0.0338, 0.0), _LARGE),
+    LinkRow("2", 0, 2.0, (-0.0451, -0.0217, 0.0), _LARGE, (0.0737, -0.0676, 0.0)),
+    LinkRow("3", 1, 1.0, (-0.0187, 0.0124, 0.0), _SMALL, (-0.0451, -0.0217, 0.0)),
+    LinkRow("4", 0, 1.2, (-0.0229, -0.0153, 0.0), _MIDDLE, (0.0368, -0.0338, 0.0)),
+    LinkRow("1p", BASE, 1.2, (-0.0039, -0.0272, 0.0), _MIDDLE),
+    LinkRow("2p", 4, 2.0, (0.0, 0.0, 0.0), _LARGE, (-0.0079, -0.0544, 0.0)),
+    LinkRow("1pp", BASE, 1.0, (-0.0034, -0.0222, 0.0), _SMALL),
 )
 _INDEX = {row.number: k for k, row in enumerate(ROWS)}
 

@@ -30,7 +30,7 @@ from robots.expressions.parser import (
 )
 from robots.types import Number
 
-__all__ = ["EXACT", "GEOMETRIC", "MAX_LENGTH", "SMOOTH", "Expression", "ExpressionError", "Kind", "parse"]
+__all__ = ["EXACT", "GEOMETRIC", "MAX_LENGTH", "SMOOTH", "ExpressionError", "Kind", "ParsedExpression", "parse"]
 
 MAX_LENGTH = 500
 """Characters of an expression."""
@@ -40,7 +40,7 @@ MAX_TOKENS = 200
 
 
 @dataclass(frozen=True)
-class Expression:
+class ParsedExpression:
     """A parsed expression: its text in one spelling, what it gives, the names in it. Equal texts are equal."""
 
     text: str
@@ -64,7 +64,7 @@ class Expression:
             return _compiled(self.text, self.functions, margins=self.kind == "condition")(values)
 
 
-def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
+def parse(text: str, kind: Kind, functions: Functions = EXACT) -> ParsedExpression:
     """The expression in a text; `kind` is what it has to give, `functions` what it may call. Raises ExpressionError."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(MAX_LENGTH, f"{len(text)} characters", f"at most {MAX_LENGTH}", "Write several.")
@@ -79,7 +79,7 @@ def parse(text: str, kind: Kind, functions: Functions = EXACT) -> Expression:
         rule = "a number" if kind == "number" else "a condition, such as upper_arm < rod_length"
         raise ExpressionError(0, f"a {part.kind}", rule)
     names = {token.text for token in tokens if token.kind == "name"} - set(functions)
-    return Expression(" ".join(token.text for token in tokens[:-1]), kind, tuple(sorted(names)), functions)
+    return ParsedExpression(" ".join(token.text for token in tokens[:-1]), kind, tuple(sorted(names)), functions)
 
 
 @functools.lru_cache(maxsize=1024)

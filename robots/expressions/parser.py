@@ -81,7 +81,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subexpression:
     """A subexpression: what it gives and how to compute it."""
 
     kind: Kind
@@ -108,7 +108,7 @@ def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
     return [*tokens, Token("end", "the end", end)]
 
 
-def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins: bool = False) -> Part:
+def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins: bool = False) -> Subexpression:
     """The expression of some tokens, the last of which is the end. Raises ExpressionError.
 
     With `margins` comparisons, `and`, `or` and `not` give numbers: how far a condition is from its edge.
@@ -145,12 +145,12 @@ class _Translator:
     functions: Functions
     operations: Mapping[str, Callable[..., Number]]
 
-    def part(self, node: ast.expr) -> Part:
+    def part(self, node: ast.expr) -> Subexpression:
         """Translate a syntax node into a subexpression."""
         token = self.tokens[_first(node)]
         match node:
             case ast.Constant() if math.isfinite(number := float(token.text)):
-                return Part("number", lambda names: number)
+                return Subexpression("number", lambda names: number)
             case ast.Constant():
                 raise _unexpected(token, "a finite number")
             case ast.Call(args=arguments):
@@ -162,7 +162,7 @@ class _Translator:
                 sign = self.operator(left)
                 exponent = int("".join(token.text for token in self.tokens[sign + 1 : _last(node) + 1]))
                 base = self.apply("positive", self.tokens[sign], self.part(left))
-                return Part("number", lambda names: _power(base.value(names), exponent))
+                return Subexpression("number", lambda names: _power(base.value(names), exponent))
             case ast.BinOp(left=left, right=right):
                 return self.joined(left, right)
             case ast.Compare(left=left, comparators=others):
@@ -171,14 +171,14 @@ class _Translator:
             case ast.BoolOp(values=[left, *others]):
                 word, parts = self.tokens[self.operator(left)], map(self.part, others)
                 return functools.reduce(functools.partial(self.apply, word.text, word), parts, self.part(left))
-        return Part("number", lambda names: names[token.text])
+        return Subexpression("number", lambda names: names[token.text])
 
-    def joined(self, left: ast.expr, right: ast.expr) -> Part:
+    def joined(self, left: ast.expr, right: ast.expr) -> Subexpression:
         """Two operands and the operator between them."""
         sign = self.tokens[self.operator(left)]
         return self.apply(sign.text, sign, self.part(left), self.part(right))
 
-    def signed(self, node: ast.expr) -> Part:
+    def signed(self, node: ast.expr) -> Subexpression:
         """A number after any number of signs, or a condition after any number of not; two of these are none."""
         token, texts = self.tokens[_first(node)], (token.text for token in self.tokens[_first(node) :])
         signs = [*takewhile(("not",).__contains__ if token.text == "not" else ("+", "-").__contains__, texts)]
@@ -191,7 +191,7 @@ class _Translator:
             part = self.apply("not", token, part)
         return part
 
-    def apply(self, function: str, token: Token, *parts: Part) -> Part:
+    def apply(self, function: str, token: Token, *parts: Subexpression) -> Subexpression:
         """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
         return _apply(function, self.operations[function], token, *parts)
 
@@ -210,7 +210,7 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
         raise ExpressionError(function.place, f"{count} arguments of {function.text}", rule)
 
 
-def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Part) -> Part:
+def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Subexpression) -> Subexpression:
     """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
     wanted: Kind = "condition" if function in _LOGIC else "number"
     for part in parts:
@@ -219,7 +219,7 @@ def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts:
             raise ExpressionError(token.place, f"a {part.kind} for {function}", f"a {wanted}", hint)
     values = [part.value for part in parts]
     kind: Kind = "condition" if function in _LOGIC or function in _COMPARISONS else "number"
-    return Part(kind, lambda names: evaluate(*(value(names) for value in values)))
+    return Subexpression(kind, lambda names: evaluate(*(value(names) for value in values)))
 
 
 def _unexpected(token: Token, expected: str, hint: str = "") -> ExpressionError:

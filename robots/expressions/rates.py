@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 
 Array = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ PARTIALS: Mapping[np.ufunc, Callable[..., tuple[Any, ...]]] = {
 
 
 def with_rates(
-    expression: Expression, values: Mapping[str, NumberWithRates], *, margin: bool = False
+    expression: ParsedExpression, values: Mapping[str, NumberWithRates], *, margin: bool = False
 ) -> NumberWithRates:
     """Evaluate an expression, or with `margin` that of a condition, on numbers with rates in the same directions.
 

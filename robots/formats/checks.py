@@ -35,7 +35,7 @@ GAP = 1e-6
 
 
 @dataclass(frozen=True)
-class Finding:
+class FormatFinding:
     """One thing that makes no sense: the keys that lead to it, what was found, what was expected, and advice."""
 
     path: Path
@@ -44,7 +44,7 @@ class Finding:
     hint: str = ""
 
 
-def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[Finding]:
+def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[FormatFinding]:
     """Everything in a mechanism of finite numbers that makes no sense; `massless` bodies may have no inertia."""
     for limb in mechanism.limbs:
         yield from _limb(limb, ("limbs", limb.name), massless)
@@ -57,10 +57,12 @@ def check(mechanism: Mechanism, massless: Container[str] = ()) -> Iterator[Findi
     driven, free = len(mechanism.actuators), len(mechanism.freedoms)
     if not mechanism.is_chain and driven < free:
         hint = "Name the driven joints of each limb under actuated."
-        yield Finding(("platform", "mobility"), f"{free} freedoms and {driven} actuators", "at least as many", hint)
+        yield FormatFinding(
+            ("platform", "mobility"), f"{free} freedoms and {driven} actuators", "at least as many", hint
+        )
 
 
-def check_instances(mechanism: Mechanism) -> tuple[list[Finding], list[Finding]]:
+def check_instances(mechanism: Mechanism) -> tuple[list[FormatFinding], list[FormatFinding]]:
     """Mount frames that are none, and limbs that share a place."""
     frames = [
         finding
@@ -71,7 +73,7 @@ def check_instances(mechanism: Mechanism) -> tuple[list[Finding], list[Finding]]
     return frames, list(_instances(mechanism))
 
 
-def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
+def check_loops(mechanism: Mechanism) -> Iterator[FormatFinding]:
     """Closures whose frames do not meet at the reference pose, of a mechanism that is sound otherwise."""
     seen = set[Path]()
     for each in mechanism.instances:
@@ -83,18 +85,18 @@ def check_loops(mechanism: Mechanism) -> Iterator[Finding]:
                 if path not in seen and (problem := _open(closure, at)):
                     hint = f"Seen in {each.name}; joint variables count from the reference pose."
                     seen.add(path)
-                    yield Finding(path, problem, "frames that meet", hint)
+                    yield FormatFinding(path, problem, "frames that meet", hint)
 
 
-def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]:
+def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[FormatFinding]:
     for k, link in enumerate(limb.links):
         yield from check_inertia(link.inertia, (*path, "links", k, "inertia"))
         yield from _frame(link.placement, (*path, "links", k, "placement"))
         if link.armature < 0:
-            yield Finding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
+            yield FormatFinding((*path, "links", k, "armature"), f"{link.armature:g}", "an inertia of at least 0")
         if is_loose(limb, k) and link.body not in massless:
             hint = "It ends the chain and its joint has nothing to move: give it a mass, or name it under massless."
-            yield Finding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
+            yield FormatFinding((*path, "links", k, "inertia", "mass"), "0", "a mass above 0 of the last body", hint)
     for k, drive in enumerate(limb.drives):
         yield from _drive(drive, (*path, "drives", k))
     for name, closures in (("tips", limb.tips), ("loops", limb.loops)):
@@ -103,21 +105,21 @@ def _limb(limb: Limb, path: Path, massless: Container[str]) -> Iterator[Finding]
             yield from _frame(closure.frame_b, (*path, name, k, "frame_b"))
 
 
-def _drive(drive: Drive, path: Path) -> Iterator[Finding]:
+def _drive(drive: Drive, path: Path) -> Iterator[FormatFinding]:
     """Yield findings about impossible values of rotors and motors."""
     for k, spin in enumerate(drive.spins):
         place = (*path, "spins", k)
         if abs(math.hypot(*spin.axis) - 1.0) > TOLERANCE:
             got = f"an axis of length {math.hypot(*spin.axis):g}"
-            yield Finding((*place, "axis"), got, "length 1", "Divide it by its length.")
+            yield FormatFinding((*place, "axis"), got, "length 1", "Divide it by its length.")
         if spin.inertia < 0:
-            yield Finding((*place, "inertia"), f"{spin.inertia:g}", "an inertia of at least 0")
+            yield FormatFinding((*place, "inertia"), f"{spin.inertia:g}", "an inertia of at least 0")
         if not 0 <= spin.coupling <= 1:
-            yield Finding((*place, "coupling"), f"{spin.coupling:g}", "a number in [0, 1]")
+            yield FormatFinding((*place, "coupling"), f"{spin.coupling:g}", "a number in [0, 1]")
     if drive.motor is not None and not drive.motor.torque_constant:
-        yield Finding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
+        yield FormatFinding((*path, "motor", "torque_constant"), "0", "a torque per current other than 0")
     if drive.motor is not None and drive.motor.resistance < 0:
-        yield Finding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
+        yield FormatFinding((*path, "motor", "resistance"), f"{drive.motor.resistance:g}", "a resistance of at least 0")
 
 
 def is_loose(limb: Limb, index: int) -> bool:
@@ -128,51 +130,55 @@ def is_loose(limb: Limb, index: int) -> bool:
     return index not in joined_on and not any(numbers)
 
 
-def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[Finding]:
+def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
     """Yield findings about an inertia that no body can have."""
     mass = inertia.mass
     if not 0 <= mass <= HEAVIEST:
         hint = "Masses are in kg." if mass > 0 else "A body without mass has 0."
-        yield Finding((*path, "mass"), f"{mass:g}", f"a mass in [0, {HEAVIEST:g}] kg", hint)
+        yield FormatFinding((*path, "mass"), f"{mass:g}", f"a mass in [0, {HEAVIEST:g}] kg", hint)
     yield from _near(inertia.centre, (*path, "centre"))
     moments = np.linalg.eigvalsh(np.array(inertia.tensor, dtype=float))
     slack = max(TOLERANCE * np.abs(moments).max(), max(mass, TOLERANCE) * SMALLEST**2, 1e-300)
     if moments[0] < -slack:
         shown = ", ".join(f"{x:g}" for x in moments)
         hint = "Products are entries of the tensor, so minus the sums of m x y."
-        yield Finding(path, f"principal moments {shown}", "none below 0", hint)
+        yield FormatFinding(path, f"principal moments {shown}", "none below 0", hint)
     elif moments[0] + moments[1] < moments[2] - slack:
         shown = f"{moments[0]:g} + {moments[1]:g} < {moments[2]:g}"
-        yield Finding(path, f"principal moments {shown}", "no moment above the sum of the others", "No body has those.")
+        yield FormatFinding(
+            path, f"principal moments {shown}", "no moment above the sum of the others", "No body has those."
+        )
     elif mass > 0 and moments[2] > mass * LONGEST**2:
         hint = "Moments are in kg m^2: divide by 1e9 from g mm^2."
         got = f"a moment of {moments[2]:g} for {mass:g} kg"
-        yield Finding(path, got, f"a body of at most {LONGEST:g} m", hint)
+        yield FormatFinding(path, got, f"a body of at most {LONGEST:g} m", hint)
 
 
-def _frame(frame: Frame, path: Path) -> Iterator[Finding]:
+def _frame(frame: Frame, path: Path) -> Iterator[FormatFinding]:
     rotation = np.array(frame.rotation, dtype=float)
     if not np.isfinite(rotation).all():
         hint = "A direction along z of the outer frame leaves x undecided: use turn."
-        yield Finding((*path, "along"), "a direction without a level x", "a direction that is not up or down", hint)
+        yield FormatFinding(
+            (*path, "along"), "a direction without a level x", "a direction that is not up or down", hint
+        )
     elif np.abs(rotation @ rotation.T - np.eye(3)).max() > TOLERANCE or np.linalg.det(rotation) < 0:
         hint = "Rows have length 1, are at right angles, and the determinant is +1."
-        yield Finding((*path, "rotation"), "a matrix that is no rotation", "a rotation", hint)
+        yield FormatFinding((*path, "rotation"), "a matrix that is no rotation", "a rotation", hint)
     yield from _near(frame.position, (*path, "position"))
 
 
-def _near(vector: tuple[float, ...], path: Path) -> Iterator[Finding]:
+def _near(vector: tuple[float, ...], path: Path) -> Iterator[FormatFinding]:
     far = math.hypot(*vector)
     if not far <= LONGEST:
-        yield Finding(path, f"{far:g} m", f"at most {LONGEST:g} m", "Lengths are in metres: 500 mm are 0.5.")
+        yield FormatFinding(path, f"{far:g} m", f"at most {LONGEST:g} m", "Lengths are in metres: 500 mm are 0.5.")
 
 
-def _instances(mechanism: Mechanism) -> Iterator[Finding]:
+def _instances(mechanism: Mechanism) -> Iterator[FormatFinding]:
     for k, each in enumerate(mechanism.instances):
         for other in mechanism.instances[:k]:
             if (each.limb, each.base, each.platform) == (other.limb, other.base, other.platform):
                 hint = "Each limb needs a place of its own: give base and platform a turn or a position."
-                yield Finding(("instances", each.name), f"the place of {other.name}", "another place", hint)
+                yield FormatFinding(("instances", each.name), f"the place of {other.name}", "another place", hint)
 
 
 Pose = tuple[np.ndarray, np.ndarray]

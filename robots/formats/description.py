@@ -28,7 +28,7 @@ import numpy as np
 
 from robots import catalog, geometry
 from robots.coupled import CoupledPlatform, closed
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.formats.assembly import References, counted_from
 from robots.formats.ratings import Rating
 from robots.geometry import cross, dot, product, times, transpose, unit
@@ -37,14 +37,14 @@ from robots.parameters import Parameter
 from robots.types import BASE, IDENTITY, Matrix, Number, Vector
 
 Values = Mapping[str, Number]
-Late = float | Expression
+Late = float | ParsedExpression
 
 
 UNDECIDED: Matrix = ((math.nan,) * 3,) * 3
 
 
 @dataclass(frozen=True)
-class Turn:
+class AxisTurn:
     """A rotation as turns one after the other about axes of the turned frame: (x, y or z; degrees)."""
 
     steps: tuple[tuple[str, Late], ...]
@@ -74,18 +74,18 @@ class Along:
 class DriveCurve:
     """The coordinate of a drive as a function of joint positions: an expression of joints and parameters."""
 
-    expression: Expression
+    expression: ParsedExpression
 
     def __call__(self, values: Values) -> Callable[[Values], Number]:
         """The function, for values of the parameters."""
         return partial(_along_curve, self.expression, values)
 
 
-def _along_curve(expression: Expression, values: Values, positions: Values) -> Number:
+def _along_curve(expression: ParsedExpression, values: Values, positions: Values) -> Number:
     return expression({**values, **positions})
 
 
-LATE = (Expression, Turn, Along, DriveCurve)
+LATE = (ParsedExpression, AxisTurn, Along, DriveCurve)
 
 
 def fill(template: Any, values: Values) -> Any:
@@ -104,7 +104,7 @@ def fill(template: Any, values: Values) -> Any:
 
 def names(template: Any) -> frozenset[str]:
     """Names that the late values of a template mention."""
-    if isinstance(template, Expression):
+    if isinstance(template, ParsedExpression):
         return frozenset(template.names)
     if isinstance(template, tuple):
         return frozenset().union(*map(names, template))
@@ -304,7 +304,7 @@ class Description:
     title: str
     source: str
     parameters: tuple[Parameter, ...]
-    derived: tuple[tuple[str, Expression], ...]
+    derived: tuple[tuple[str, ParsedExpression], ...]
     template: Mechanism
     ratings: tuple[Rating, ...] = ()
     massless: tuple[str, ...] = ()

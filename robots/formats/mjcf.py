@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from robots.formats import effects
-from robots.formats.mjcf_model import Files, load
+from robots.formats.mjcf_model import ModelFiles, load
 from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,
     Base,
+    ClosingJoint,
     GrowingTree,
     ImportedError,
     Inertias,
-    Loop,
     Place,
     Pose,
     Tree,
@@ -91,7 +91,7 @@ class _Reading:
 def read_tree(
     data: bytes,
     path: str,
-    files: Files,
+    files: ModelFiles,
     base: Base = "fixed",
     inertias: Inertias = "checked",
     leave_out: Collection[str] = (),
@@ -282,7 +282,7 @@ def _couplings(reading: _Reading) -> Iterator[Coupling]:
             yield Coupling(joint, of, ratio)
 
 
-def _loops(reading: _Reading) -> Iterator[Loop]:
+def _loops(reading: _Reading) -> Iterator[ClosingJoint]:
     """Equality constraints between bodies: balls and welds."""
     model = reading.model
     for kind, name_of in ((CONNECT, "spherical"), (WELD, "fixed")):
@@ -297,7 +297,7 @@ def _loops(reading: _Reading) -> Iterator[Loop]:
                 poses, bodies = [_pose(data[3:6], data[6:10]), (np.eye(3), np.array(data[:3]))], list(ids)
             names = [reading.name("body", body) if body else "world" for body in bodies]
             frames = [frame_of(pose) for pose in poses]
-            yield Loop(_loop_name(reading, k), name_of, names[0], frames[0], names[1], frames[1])
+            yield ClosingJoint(_loop_name(reading, k), name_of, names[0], frames[0], names[1], frames[1])
 
 
 def _loop_name(reading: _Reading, number: int) -> str:

@@ -46,7 +46,7 @@ _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MALLOC_
 _FOLDERS = ("assetdir", "meshdir", "texturedir")
 
 
-class Files(Protocol):
+class ModelFiles(Protocol):
     """Folders that a file may read from."""
 
     def inside(self, name: str) -> str:
@@ -57,7 +57,7 @@ class Files(Protocol):
 class _Named:
     """Files, folders and number of elements found in the files of a model."""
 
-    files: Files
+    files: ModelFiles
     base: str
     folders: list[str] = field(default_factory=list)
     named: list[tuple[int, str]] = field(default_factory=list)
@@ -139,7 +139,7 @@ class _Named:
             raise FormatError(line, "", error.got, error.expected, error.hint) from None
 
 
-def load(path: str, files: Files, data: bytes) -> tuple[Element, Any, ModuleType]:
+def load(path: str, files: ModelFiles, data: bytes) -> tuple[Element, Any, ModuleType]:
     """Return the root of a model at a path, the compiled model, and the module of MuJoCo. Raises FormatError."""
     root = parse(data, MAX_DEPTH)
     named = _Named(files, os.path.dirname(os.path.abspath(path)))

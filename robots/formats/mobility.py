@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.formats.assembly import Setting
-from robots.formats.checks import Finding, Pose, joined, poses_at
+from robots.formats.checks import FormatFinding, Pose, joined, poses_at
 from robots.joint_kinds import Freedom
 from robots.model import PLATFORM, Closure, Frame, Limb, Mechanism
 from robots.types import BASE, TWIST, Number
@@ -33,7 +33,7 @@ MOVES = 1e-6
 """Share of the platform in a velocity of length one from which on the platform moves."""
 
 
-def check_home(mechanism: Mechanism) -> Iterator[Finding]:
+def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
     """A mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
     if mechanism.is_chain:
         yield from _check_coordinates(mechanism)
@@ -45,7 +45,7 @@ def check_home(mechanism: Mechanism) -> Iterator[Finding]:
     if missing := [name for name in mobility if not _allows(free, TWIST.index(name))]:
         got = f"{', '.join(missing)}, in which the limbs let nothing move at the reference pose"
         hint = f"They allow {np.linalg.matrix_rank(free, tol=MOVES)} freedoms there."
-        yield Finding(("platform", "mobility"), got, "freedoms that the limbs allow", hint)
+        yield FormatFinding(("platform", "mobility"), got, "freedoms that the limbs allow", hint)
         return
     held = _motions(np.delete(rows, driven, axis=1))[:, declared]
     if np.abs(held).max(initial=0.0) > MOVES:
@@ -53,10 +53,10 @@ def check_home(mechanism: Mechanism) -> Iterator[Finding]:
         named = ", ".join(name for name, x in zip(mobility, motion, strict=True) if abs(x) > 0.1 * np.abs(motion).max())
         got = f"a singular pose: with all actuators held the platform moves along {named}"
         hint = "The least singular value is zero there; change the reference pose, or where the limbs are mounted."
-        yield Finding(("platform", "home"), got, "a pose that the actuators hold", hint)
+        yield FormatFinding(("platform", "home"), got, "a pose that the actuators hold", hint)
 
 
-def _check_coordinates(mechanism: Mechanism) -> Iterator[Finding]:
+def _check_coordinates(mechanism: Mechanism) -> Iterator[FormatFinding]:
     """A reference pose of a platform whose coordinates follow that the actuators do not hold, or the limbs."""
     (limb,), (instance,) = mechanism.limbs, mechanism.instances
     if not limb.coordinates:
@@ -78,7 +78,7 @@ def _check_coordinates(mechanism: Mechanism) -> Iterator[Finding]:
         ]
         if moving:
             along = ", ".join(name.partition("_")[2] for name in moving)
-            yield Finding(("platform", "home"), f"{got} along {along}", "a pose that the actuators hold", hint)
+            yield FormatFinding(("platform", "home"), f"{got} along {along}", "a pose that the actuators hold", hint)
             return
 
 

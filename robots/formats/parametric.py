@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from robots.expressions.expression import GEOMETRIC, Expression, parse
+from robots.expressions.expression import GEOMETRIC, ParsedExpression, parse
 from robots.formats.checks import HEAVIEST, LONGEST
 from robots.formats.description import CONSTANTS, Description, Late
 from robots.model import PLATFORM, Closure, Coupling, Frame, Inertia, Limb, Link
@@ -44,7 +44,7 @@ class _Naming:
 
     gears: Gears
     parameters: list[Parameter] = field(default_factory=list)
-    derived: list[tuple[str, Expression]] = field(default_factory=list)
+    derived: list[tuple[str, ParsedExpression]] = field(default_factory=list)
     taken: set[str] = field(default_factory=lambda: {name.casefold() for name in _TAKEN})
 
     def limb(self, limb: Limb) -> Limb:
@@ -135,7 +135,7 @@ class _Naming:
         return replace(coupling, ratio=_expression(name))
 
 
-def _expression(text: str) -> Expression:
+def _expression(text: str) -> ParsedExpression:
     return parse(text, "number", GEOMETRIC)
 
 

@@ -26,10 +26,10 @@ from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,
     Base,
+    ClosingJoint,
     GrowingTree,
     ImportedError,
     Inertias,
-    Loop,
     Place,
     Pose,
     Tree,
@@ -69,7 +69,7 @@ _PASSED_OVER = {
 
 
 @dataclass(frozen=True)
-class Mimic:
+class SdfMimic:
     """The joint that another follows, by its ratio."""
 
     of: str
@@ -90,7 +90,7 @@ class SdfJoint:
     ratings: tuple[Rating, ...]
     pitch: float | None = None
     armature: float = 0.0
-    mimic: Mimic | None = None
+    mimic: SdfMimic | None = None
 
 
 @dataclass
@@ -320,7 +320,7 @@ def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
     return inertia * ratio**2
 
 
-def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> Mimic | None:
+def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic | None:
     """The joint that this one follows, from its first axis."""
     axis = at.first("axis")
     mimic = axis.first("mimic") if axis is not None else None
@@ -330,7 +330,7 @@ def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> Mimic | No
     if second or any(reading.number(mimic, key, place) for key in ("offset", "reference")):
         hint = "Write it as a coupling, in a robot file."
         reading.refuse(mimic, place, "a mimic with offset, reference or second axis", "a ratio alone", hint)
-    return Mimic(scope + mimic.attributes.get("joint", ""), reading.number(mimic, "multiplier", place, 1.0))
+    return SdfMimic(scope + mimic.attributes.get("joint", ""), reading.number(mimic, "multiplier", place, 1.0))
 
 
 def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
@@ -426,7 +426,7 @@ class _Growth:
             raise ImportedError(reading.problems)
         self.growing.lines = {name: (at.line, f"link {name}") for name, at in reading.links.items()}
         self.growing.lines |= {joint.name: (joint.line, f"joint {joint.name}") for joint in reading.joints}
-        self.loops: list[Loop] = []
+        self.loops: list[ClosingJoint] = []
 
     def tree(self, inertias: Inertias) -> Tree:
         """The tree, its loops closed by what is left of the joints. Raises ImportedError."""
@@ -550,7 +550,7 @@ class _Growth:
             pose = _inverse(self.poses.get(name, HERE))
             frames.append(frame_of(compose(pose, (turn, joint.at[1]))))
         name = _plain(joint.name)
-        self.loops.append(Loop(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
+        self.loops.append(ClosingJoint(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
 
     def _inertia(self, name: str, at: Pose) -> Inertia:
         """The inertia of a link whose frame is at a pose in its body."""

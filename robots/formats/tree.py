@@ -63,7 +63,7 @@ class ImportedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Loop:
+class ClosingJoint:
     """A joint that closes a loop between two bodies, by name, with a frame in each of their frames in the file."""
 
     joint: str
@@ -91,7 +91,7 @@ class Tree:
     couplings: tuple[Coupling, ...] = ()
     ratings: tuple[Rating, ...] = ()
     massless: tuple[str, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[ClosingJoint, ...] = ()
     driven: tuple[str, ...] | None = None
     gears: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -108,7 +108,7 @@ class Tree:
 
     def description(
         self,
-        loops: Iterable[Loop] = (),
+        loops: Iterable[ClosingJoint] = (),
         actuated: Sequence[str] | None = None,
         independent: Sequence[str] = (),
         reference: Mapping[str, float] | None = None,
@@ -155,11 +155,11 @@ class Tree:
     def _loose(self, limb: Limb) -> tuple[str, ...]:
         return tuple(link.body for k, link in enumerate(limb.links) if checks.is_loose(limb, k))
 
-    def _closure(self, loop: Loop) -> Closure:
+    def _closure(self, loop: ClosingJoint) -> Closure:
         a, b = self._end(loop, loop.a, loop.frame_a), self._end(loop, loop.b, loop.frame_b)
         return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
 
-    def _end(self, loop: Loop, name: str, frame: Frame) -> tuple[int, Frame]:
+    def _end(self, loop: ClosingJoint, name: str, frame: Frame) -> tuple[int, Frame]:
         """The body of the model, and a frame of a body of the file in it."""
         if name not in self.bodies:
             hint = nearest(name, self.bodies)

@@ -16,10 +16,10 @@ from robots.formats.description import Description
 from robots.formats.tree import (
     HERE,
     Base,
+    ClosingJoint,
     GrowingTree,
     ImportedError,
     Inertias,
-    Loop,
     Place,
     Pose,
     Tree,
@@ -42,7 +42,10 @@ FLOATING = "base"
 
 
 def read(
-    data: bytes, loops: Iterable[Loop] = (), actuated: Sequence[str] | None = None, independent: Sequence[str] = ()
+    data: bytes,
+    loops: Iterable[ClosingJoint] = (),
+    actuated: Sequence[str] | None = None,
+    independent: Sequence[str] = (),
 ) -> Description:
     """The robot in the bytes of a URDF file. Raises ImportedError with all problems, ValueError for unknown names."""
     return read_tree(data).description(loops, actuated, independent)

@@ -12,8 +12,8 @@ from typing import Any
 
 from robots.coupled import CoupledPlatform
 from robots.drives import Drive, Spin
-from robots.expressions.expression import Expression
-from robots.formats.description import Along, Description, DriveCurve, Turn, is_oblique
+from robots.expressions.expression import ParsedExpression
+from robots.formats.description import Along, AxisTurn, Description, DriveCurve, is_oblique
 from robots.formats.ratings import Rating
 from robots.model import NO_PLATFORM, PLATFORM, Closure, Frame, Inertia, Instance, Limb, Link, Mechanism
 from robots.parameters import LARGEST, Parameter
@@ -235,7 +235,7 @@ def _instance(instance: Instance, mechanism: Mechanism) -> dict[str, Any]:
 def _frame(frame: Frame) -> dict[str, Any]:
     rotation: Any = frame.rotation
     said: dict[str, Any] = {}
-    if isinstance(rotation, Turn):
+    if isinstance(rotation, AxisTurn):
         said["turn"] = [{axis: angle} for axis, angle in rotation.steps]
     elif isinstance(rotation, Along):
         said["along"] = rotation.direction
@@ -255,7 +255,7 @@ def _inertia(inertia: Inertia) -> dict[str, Any]:
 
 
 def _is_zero(value: Number) -> bool:
-    return not isinstance(value, Expression) and repr(float(value)) == "0.0"
+    return not isinstance(value, ParsedExpression) and repr(float(value)) == "0.0"
 
 
 class _Inline(dict[str, Any]):
@@ -296,7 +296,7 @@ def _inline(value: Any) -> str:
         return "{" + ", ".join(f"{_inline(key)}: {_inline(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_inline, value)) + "]"
-    if isinstance(value, Expression):
+    if isinstance(value, ParsedExpression):
         value = value.text
     if isinstance(value, str):
         return scalar(value)

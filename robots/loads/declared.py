@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.expressions.expression import GEOMETRIC, Expression, ExpressionError, parse
+from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
 from robots.parameters import LARGEST, Parameter
 from robots.springs import Acts
 
@@ -224,7 +224,7 @@ def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
             yield Parameter(f"{name}_{number.key}", measure.unit, float(number.given), measure.lower, upper, text)
 
 
-def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, Expression]]:
+def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, ParsedExpression]]:
     """The expressions among the numbers of a load. Raises LoadError."""
     for number in numbers_of(load):
         if isinstance(number.given, str):

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robots.criteria.selection import joint_names, platform_link, real_link_names, select
 from robots.drives import Drive
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.formats.description import CONSTANTS, Description
 from robots.geometry import diagonal, joined, point
 from robots.limits import Place, matches, select_actuators
@@ -142,7 +142,7 @@ class LoadedDescription(ExtendedDescription):
         return _family(self)
 
     @cached_property
-    def _expressions(self) -> Mapping[str, Expression]:
+    def _expressions(self) -> Mapping[str, ParsedExpression]:
         return {
             f"{name}_{number.key}": expression
             for name, load in self.loads

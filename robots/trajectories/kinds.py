@@ -26,7 +26,7 @@ Value = float | tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionKind:
     """A kind of trajectory: its name, its parameters, and whether it reads a file of points.
 
     `grid`: samples are the points of a grid with the parameters `size` and `counts`, at rest at each, and not times.
@@ -64,7 +64,7 @@ HARMONICS = 5
 _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at time zero")
 
 
-def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = LARGEST) -> Motion:
+def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = LARGEST) -> MotionKind:
     """A finite Fourier series, of a platform or of joints."""
     amplitudes = tuple(
         Parameter(f"{kind}_{k}", unit, zero, -most, most, f"amplitude of the {kind} of harmonic {k}")
@@ -72,7 +72,7 @@ def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most
         for kind in ("sine", "cosine")
     )
     period = Parameter("period", "s", 10.0, _TINY, 1e6, "period of the first harmonic")
-    return Motion(
+    return MotionKind(
         "fourier",
         (centre, period, *amplitudes),
         "finite Fourier series: centre + sum of sine_k sin(2 pi k t / period) + cosine_k cos(2 pi k t / period)",
@@ -80,16 +80,16 @@ def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most
     )
 
 
-MOTIONS: dict[str, Motion] = {
+MOTIONS: dict[str, MotionKind] = {
     motion.name: motion
     for motion in (
-        Motion(
+        MotionKind(
             "line_sine",
             (_CENTRE, Parameter("amplitude", "m", (0.3, 0.4, 0.1), text="amplitude along each axis"), _PERIOD, _PHASE),
             "harmonic motion along a straight line",
             "Mueller, hybrid-limb paper, section 9.4",
         ),
-        Motion(
+        MotionKind(
             "circle",
             (
                 _CENTRE,
@@ -100,7 +100,7 @@ MOTIONS: dict[str, Motion] = {
             ),
             "circle at constant speed",
         ),
-        Motion(
+        MotionKind(
             "spiral",
             (
                 _CENTRE,
@@ -112,7 +112,7 @@ MOTIONS: dict[str, Motion] = {
             ),
             "spiral or helix around the z axis",
         ),
-        Motion(
+        MotionKind(
             "helix",
             (
                 _CENTRE,
@@ -124,7 +124,7 @@ MOTIONS: dict[str, Motion] = {
             ),
             "circle that moves along its axis at constant speed; right-handed about the axis",
         ),
-        Motion(
+        MotionKind(
             "quintic",
             (
                 Parameter("start", "m", _ORIGIN, text="start, relative to the reference position"),
@@ -133,7 +133,7 @@ MOTIONS: dict[str, Motion] = {
             ),
             "point to point on a line, at rest at both ends, quintic in time",
         ),
-        Motion(
+        MotionKind(
             "workspace",
             (
                 _CENTRE,
@@ -144,7 +144,7 @@ MOTIONS: dict[str, Motion] = {
             "many samples as the grid has points",
             grid=True,
         ),
-        Motion(
+        MotionKind(
             "waypoints",
             (),
             "C2 cubic spline through the points of a CSV file with the columns t, x, y, z [s, m], at rest at both ends",
@@ -169,17 +169,17 @@ def _angles(name: str, default: tuple[float, float, float], text: str) -> Parame
 
 _MIDDLE = _angles("centre", _ORIGIN, "middle of each angle")
 
-TURNS: dict[str, Motion] = {
+TURNS: dict[str, MotionKind] = {
     motion.name: motion
     for motion in (
-        Motion("constant", (), "held in the orientation"),
-        Motion(
+        MotionKind("constant", (), "held in the orientation"),
+        MotionKind(
             "harmonic",
             (_MIDDLE, _angles("amplitude", (0.1, 0.1, 0.1), "amplitude of each angle"), _PERIOD, _PHASE),
             "harmonic oscillation of the angles: centre + amplitude sin(2 pi t / period + phase)",
             "offset-joint hexapod paper, Eq. (28)",
         ),
-        Motion(
+        MotionKind(
             "quintic",
             (
                 _angles("start", _ORIGIN, "angles at time zero"),
@@ -189,7 +189,7 @@ TURNS: dict[str, Motion] = {
             "from rest to rest, quintic in time",
         ),
         _fourier(_MIDDLE, "rad", _ORIGIN, _MOST),
-        Motion(
+        MotionKind(
             "waypoints",
             (),
             "C2 cubic splines through the angles of a CSV file with the columns t, roll, pitch, yaw [s, rad], at rest "
@@ -203,15 +203,15 @@ TURNS: dict[str, Motion] = {
 _JOINT = "rad or m"
 _START = Parameter("start", _JOINT, 0.0, text="position at time zero")
 
-JOINT_MOTIONS: dict[str, Motion] = {
+JOINT_MOTIONS: dict[str, MotionKind] = {
     motion.name: motion
     for motion in (
-        Motion(
+        MotionKind(
             "constant_velocity",
             (_START, Parameter("velocity", f"{_JOINT} per s", 0.1, text="rate")),
             "constant rate",
         ),
-        Motion(
+        MotionKind(
             "constant_acceleration",
             (
                 _START,
@@ -220,7 +220,7 @@ JOINT_MOTIONS: dict[str, Motion] = {
             ),
             "constant acceleration",
         ),
-        Motion(
+        MotionKind(
             "harmonic",
             (
                 Parameter("centre", _JOINT, 0.0, text="centre of the oscillation"),
@@ -230,7 +230,7 @@ JOINT_MOTIONS: dict[str, Motion] = {
             ),
             "harmonic oscillation: centre + amplitude sin(2 pi t / period + phase)",
         ),
-        Motion(
+        MotionKind(
             "quintic",
             (
                 _START,
@@ -239,7 +239,7 @@ JOINT_MOTIONS: dict[str, Motion] = {
             ),
             "from rest to rest, quintic in time",
         ),
-        Motion(
+        MotionKind(
             "waypoints",
             (),
             "C2 cubic spline through the points of a CSV file with the columns t [s] and each independent joint, "

@@ -13,7 +13,7 @@ from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
 from tasks.blocks.block import Arrays, Block, empty, time_first
-from tasks.blocks.limb_results import Kernels, Motions, OnDemand, Precomputed, Share, parts, volume_of
+from tasks.blocks.limb_results import Kernels, LimbShare, Motions, OnDemand, Precomputed, parts, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
@@ -93,7 +93,7 @@ class Assembly:
         weights[0, 0, : self.samples] = actuators.trapezoid_weights(self.block.times)
         return weights
 
-    def _shares(self, limbs: Sequence[Arrays] | None) -> Iterator[Share]:
+    def _shares(self, limbs: Sequence[Arrays] | None) -> Iterator[LimbShare]:
         """Yield the shares before the assembly: the limbs, and the platform of a robot that has one."""
         mechanism = self.block.family.reference
         for k in range(len(mechanism.instances)):

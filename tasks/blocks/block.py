@@ -39,7 +39,7 @@ from robots.trajectories.trajectory import Trajectory
 from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
-from tasks.features.loads import PlatformLoad
+from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing, even_weights
 from tasks.features.table import request
@@ -290,7 +290,7 @@ class Block:
         limits = tuple(limits for limits, _ in self._limb_limits)
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         features = (
-            *(FrictionGroups(self.groups), JointLimits(limits), PlatformLoad(loaded), Sharing(self.sharing.form)),
+            *(FrictionGroups(self.groups), JointLimits(limits), PlatformWrench(loaded), Sharing(self.sharing.form)),
             *(Redundancy(bool(self.family.reference.resolved)), *told(self.family.reference, self.criteria)),
         )
         return request(self.family, wanted, *features, moving_base=self.base is not None)

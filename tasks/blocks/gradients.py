@@ -50,7 +50,7 @@ DIFFERENTIABLE = (
 
 
 @dataclass(frozen=True)
-class Rates:
+class MetricRates:
     """A metric and how it changes: values (design, ..., window), rates (direction, design, ..., window).
 
     Between, the dims of the metric: friction set and trajectory, or trajectory alone; then actuator, if it has one.
@@ -60,7 +60,7 @@ class Rates:
     rates: np.ndarray
 
 
-def metric_rates(block: Block, directions: Array, windows: int = 1) -> dict[str, Rates]:
+def metric_rates(block: Block, directions: Array, windows: int = 1) -> dict[str, MetricRates]:
     """The metrics of a block and their derivatives along `directions` in units of parameters.
 
     directions: (direction, parameter), or those of each design (design, direction, parameter).
@@ -134,7 +134,7 @@ class _Chain:
         wanted = tuple(WRENCH if name == REACTION else name for name in self.block.metrics)
         return replace(self.block.request, wanted=wanted)
 
-    def run(self) -> dict[str, Rates]:
+    def run(self) -> dict[str, MetricRates]:
         """All metrics of the block."""
         chain = list(stages(self.request))
         last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
@@ -142,7 +142,9 @@ class _Chain:
         rows = [list(self._by_set(chain[: last + 1], chain[last + 1 :], root.values(j))) for j in range(len(root))]
         return {name: self._gathered(name, rows) for name in self.block.metrics}
 
-    def _by_set(self, before: Sequence[Stage], after: Sequence[Stage], root: Values) -> Iterator[dict[str, Rates]]:
+    def _by_set(
+        self, before: Sequence[Stage], after: Sequence[Stage], root: Values
+    ) -> Iterator[dict[str, MetricRates]]:
         """The metrics on a motion for each friction set; those that friction does not change with the first alone."""
         values = self._run(before, {**self.values, **root})
         for number, friction in enumerate(self.block.friction):
@@ -155,7 +157,7 @@ class _Chain:
             values = values | stage.run_rates(kernel, values, self.samples)
         return values
 
-    def _rates(self, name: str, values: Values) -> Rates | None:
+    def _rates(self, name: str, values: Values) -> MetricRates | None:
         """(case, component, window), both values and rates; None where reactions were not computed again."""
         if name == REACTION:
             return self._peak_reactions(values) if Indexed(WRENCH, 0) in values else None
@@ -166,7 +168,7 @@ class _Chain:
             reduced = _extremes(found, rates, reduction(name), self.windows)
         with np.errstate(invalid="ignore"):
             stepped = self._finished(name, reduced[0] + 1j * TINY * reduced[1])
-        return Rates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
+        return MetricRates(self._finished(name, reduced[0]), np.asarray(np.imag(stepped)) / TINY)
 
     def _finished(self, name: str, reduced: np.ndarray) -> np.ndarray:
         if name in actuators.METRICS:
@@ -175,12 +177,12 @@ class _Chain:
             return poses.METRICS[name].finish(reduced, self.samples, self.request.structure.freedoms)
         return reduced
 
-    def _peak_reactions(self, values: Values) -> Rates:
+    def _peak_reactions(self, values: Values) -> MetricRates:
         """Peaks of the forces in joints, (case, limb, joint, window); NaN for a failed sample, or where no joint is."""
         limbs = [self._force_sizes(values, k) for k in range(len(self.request.passive))]
         bad = np.where(values["status"][:, 0, : self.samples] != Status.OK, np.nan, 0.0)[:, None, None]
         sizes, rates = (_stacked([limb[kind] for limb in limbs]) + bad for kind in (0, 1))
-        return Rates(*_extremes(sizes, rates, "max", self.windows))
+        return MetricRates(*_extremes(sizes, rates, "max", self.windows))
 
     def _force_sizes(self, values: Values, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
@@ -194,8 +196,8 @@ class _Chain:
         rows = wrenches[..., : self.samples]
         return rows.reshape(len(rows), -1, len(TWIST), self.samples)[:, :, 3:]
 
-    def _gathered(self, name: str, rows: Sequence[Sequence[dict[str, Rates]]]) -> Rates:
-        """From (case, component, window) of each trajectory and set to the dims of `Rates`."""
+    def _gathered(self, name: str, rows: Sequence[Sequence[dict[str, MetricRates]]]) -> MetricRates:
+        """From (case, component, window) of each trajectory and set to the dims of `MetricRates`."""
         by_set = FRICTION in self.block.dims(name)
         parts = []
         for kind in ("values", "rates"):
@@ -205,7 +207,7 @@ class _Chain:
             if not {"actuator", "joint"} & {*QUANTITIES[name].dims}:
                 stacked = stacked[:, :, 0]
             parts.append(stacked.reshape(self.block.designs, self.count, *stacked.shape[1:]))
-        return Rates(parts[0][:, 0], np.moveaxis(parts[1], 1, 0))
+        return MetricRates(parts[0][:, 0], np.moveaxis(parts[1], 1, 0))
 
 
 def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:

@@ -280,7 +280,7 @@ def _columns(stage: Stage, values: Values) -> list[NDArray[np.float64]]:
     return columns
 
 
-class Part(NamedTuple):
+class TrajectoryPart(NamedTuple):
     """A part of a trajectory, in whole groups of lanes: where it begins, how wide it lies, how many samples it has."""
 
     start: int
@@ -293,13 +293,13 @@ class Part(NamedTuple):
         return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
 
 
-def parts(samples: int, most: int) -> list[Part]:
+def parts(samples: int, most: int) -> list[TrajectoryPart]:
     """The parts of a trajectory, none of more samples than `most`."""
     bounds = [(start, min(start + most, samples)) for start in range(0, samples, most)]
-    return [Part(start, padded(end - start), end - start) for start, end in bounds]
+    return [TrajectoryPart(start, padded(end - start), end - start) for start, end in bounds]
 
 
-class Share(Protocol):
+class LimbShare(Protocol):
     """Stage results for later stages, one strip of designs on one trajectory at a time."""
 
     @property
@@ -351,7 +351,7 @@ class OnDemand:
             self._trajectory = trajectory
         return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
 
-    def part(self, kernel: Kernels, trajectory: int, designs: slice, values: Values, part: Part) -> Values:
+    def part(self, kernel: Kernels, trajectory: int, designs: slice, values: Values, part: TrajectoryPart) -> Values:
         """Compute a part of a strip; what is PASSING goes where it went for the part before."""
         if self._once.alike:
             return part.of(self.strip(kernel, trajectory, designs, values))

@@ -20,7 +20,7 @@ from robots.types import TWIST
 from tasks.blocks.block import Block, time_first
 from tasks.dynamics.linear import deviations, skew, turning
 from tasks.features import table
-from tasks.features.loads import PlatformLoad
+from tasks.features.loads import PlatformWrench
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Values
 from tasks.stages import stages
 from tasks.stages.equations import answer_program
@@ -37,7 +37,7 @@ class Linear:
         """`request`: what the stages are asked for whose values `strip` gets."""
         self.block, self.structure, self.samples = block, request.structure, len(block.times)
         self.limbs = range(len(self.structure.mechanism.instances))
-        bare = table.request(block.family, (), request.feature(PlatformLoad), moving_base=request.moving_base)
+        bare = table.request(block.family, (), request.feature(PlatformWrench), moving_base=request.moving_base)
         self.moving = request.motion.get("motion", "motion")
         own = () if self.structure.mechanism.is_chain else (stages.platform(bare),)
         self.stages = (*(stages.limb(bare, k) for k in self.limbs), *own)

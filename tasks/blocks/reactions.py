@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robots.quantities import QUANTITIES, SPACE
 from robots.status import Status
 from tasks.blocks.block import Arrays, Block, empty, time_first
-from tasks.blocks.limb_results import Kernels, Motions, Part
+from tasks.blocks.limb_results import Kernels, Motions, TrajectoryPart
 from tasks.kernels.keys import Indexed, Values
 from tasks.stages import stages
 
@@ -46,7 +46,7 @@ class PeakReactions:
     What limbs, balance and reactions hand to each other stays in the cache then, and no loads of a block are kept.
     """
 
-    def __init__(self, block: Block, most: int, parts: Sequence[Part]) -> None:
+    def __init__(self, block: Block, most: int, parts: Sequence[TrajectoryPart]) -> None:
         """`most`: designs of the longest strip; `parts` of trajectories, one or more."""
         mechanism, self.parts = block.family.reference, parts
         self._balance = stages.balance(block.request)

@@ -61,7 +61,7 @@ def nothing(count: int) -> Coefficients:
 
 
 @dataclass(frozen=True)
-class Chain:
+class LagrangeChain:
     """A chain at one configuration, with derivatives over its independent joints."""
 
     mounted: Mounted
@@ -149,7 +149,7 @@ class Chain:
         return array(total)
 
 
-def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coefficients:
+def of_body(chain: LagrangeChain, link: int, inertia: Inertia, gravity: Array) -> Coefficients:
     """Return the coefficients of a body fixed to a link.
 
     First terms of Eqs. (8) and (9), Eq. (10); so also Eqs. (15) and (16).
@@ -165,7 +165,7 @@ def of_body(chain: Chain, link: int, inertia: Inertia, gravity: Array) -> Coeffi
     return Coefficients(array(mass), array(velocity), array(pull))
 
 
-def of_spins(chain: Chain, simplified: bool) -> Coefficients:
+def of_spins(chain: LagrangeChain, simplified: bool) -> Coefficients:
     """Return the coefficients of all spinning inertias of the drives.
 
     These are the terms with J_a of the appendix, or with `simplified` those of Eqs. (8) and (9).
@@ -185,12 +185,12 @@ def of_spins(chain: Chain, simplified: bool) -> Coefficients:
     return total
 
 
-def transmission(chain: Chain) -> Array:
+def transmission(chain: LagrangeChain) -> Array:
     """dq_a/dq_j (actuator, n)."""
     return _ratios(chain)[0]
 
 
-def _ratios(chain: Chain) -> tuple[Array, Array]:
+def _ratios(chain: LagrangeChain) -> tuple[Array, Array]:
     """dq_a/dq_j (actuator, n) and d2q_a/dq_j dq_k (actuator, n, n)."""
     limb, h = chain.mounted.limb, chain.first
 
@@ -241,7 +241,7 @@ class _Rotor:
         velocity = [[[trace_of_product(spun[i], self.curve(j, k)) for k in n] for j in n] for i in n]
         return Coefficients(array(mass), array(velocity), np.zeros(len(self.ratio)))
 
-    def coupled(self, chain: Chain, carrier: int, simplified: bool) -> Coefficients:
+    def coupled(self, chain: LagrangeChain, carrier: int, simplified: bool) -> Coefficients:
         """Terms of T_a and T_p."""
         n, at, slopes = range(chain.count), chain.transform(carrier), chain.slopes(carrier)
         still, j_a = nothing(chain.count), self.pseudo
@@ -273,7 +273,7 @@ class _Rotor:
 
 
 def coefficients(
-    chain: Chain, gravity: Array, bodies: Sequence[int], spins: bool, simplified: bool, grasped: Inertia | None
+    chain: LagrangeChain, gravity: Array, bodies: Sequence[int], spins: bool, simplified: bool, grasped: Inertia | None
 ) -> Coefficients:
     """The coefficients of some links, of all that spins, and of an object that the last link has grasped. Eq. (16)."""
     links, total = chain.mounted.limb.links, nothing(chain.count)
@@ -397,7 +397,7 @@ def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplif
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Numbers]:
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
-        chain, links = Chain(mounted, solved), range(len(mounted.limb.links))
+        chain, links = LagrangeChain(mounted, solved), range(len(mounted.limb.links))
         chosen = links if bodies is None else bodies
         held = _inertia(more["grasped"]) if grasping else None
         found = coefficients(chain, gravity, chosen, bodies is None, simplified, held)

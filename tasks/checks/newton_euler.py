@@ -28,12 +28,12 @@ from numpy.typing import ArrayLike
 from robots.model import PLATFORM, Closure, Instance, Limb, Link, Robot
 from robots.springs import ForceElement, JointSpring, Spring
 from robots.types import BASE
-from tasks.dynamics.inverse import BodyMotion, RobotMotion, inertial_wrench, platform_motion
+from tasks.dynamics.inverse import BodyMotions, RobotMotion, inertial_wrench, platform_motion
 from tasks.kernels.expression import Array
 from tasks.mechanics.kinematics import lead_slope
 
 
-def applied_wrench(elements: Sequence[ForceElement], body: BodyMotion, links: Mapping[int, BodyMotion]) -> np.ndarray:
+def applied_wrench(elements: Sequence[ForceElement], body: BodyMotions, links: Mapping[int, BodyMotions]) -> np.ndarray:
     """(moment about its origin, force) (n, 6) that elements put on a body, world axes, which are those of the base.
 
     `links` are those of its limb, which springs may lead to.
@@ -53,7 +53,7 @@ def applied_wrench(elements: Sequence[ForceElement], body: BodyMotion, links: Ma
     return result
 
 
-def _pull(spring: Spring, body: BodyMotion, arm: np.ndarray, other: BodyMotion | None) -> np.ndarray:
+def _pull(spring: Spring, body: BodyMotions, arm: np.ndarray, other: BodyMotions | None) -> np.ndarray:
     """Force (n, 3) of a spring on its body, towards its anchor on another one, or on the base."""
     reach, velocity = np.asarray(spring.anchor, dtype=float), body.velocity_of(arm)
     if other is not None:
@@ -91,7 +91,7 @@ CONCURRENT = 1e-12
 """Distance [m] up to which an axis counts as passing through a point."""
 
 
-class Part(NamedTuple):
+class JointPart(NamedTuple):
     """One joint of a composite joint: its index in the limb; -1 where the chain runs from its child to its parent."""
 
     joint: int
@@ -99,30 +99,30 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chain:
+class JointSeries:
     """Joints in series from body `parent` to body `child` (link, BASE or PLATFORM) with massless bodies between."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[JointPart, ...]
     parent: int
     child: int
 
-    def reversed(self) -> Chain:
+    def reversed(self) -> JointSeries:
         """The same joints, named from the other end."""
-        return Chain(tuple(Part(j, -sign) for j, sign in reversed(self.parts)), self.child, self.parent)
+        return JointSeries(tuple(JointPart(j, -sign) for j, sign in reversed(self.parts)), self.child, self.parent)
 
 
-def chains(limb: Limb) -> tuple[Chain, ...]:
+def chains(limb: Limb) -> tuple[JointSeries, ...]:
     """All joints of a limb, composite where a body without mass has just two joints."""
-    found = [Chain((Part(k, 1.0),), link.parent, k) for k, link in enumerate(limb.links)]
+    found = [JointSeries((JointPart(k, 1.0),), link.parent, k) for k, link in enumerate(limb.links)]
     cut = enumerate((*limb.tips, *limb.loops), start=len(limb.links))
-    found += [Chain((Part(k, 1.0),), closure.a, closure.b) for k, closure in cut]
+    found += [JointSeries((JointPart(k, 1.0),), closure.a, closure.b) for k, closure in cut]
     for k, link in enumerate(limb.links):
         touching = [chain for chain in found if k in (chain.parent, chain.child)]
         if len(touching) == 2 and _massless(link) and all(element.body != k for element in limb.forces):
             first, second = touching
             first = first if first.child == k else first.reversed()
             second = second if second.parent == k else second.reversed()
-            found[found.index(touching[0])] = Chain(first.parts + second.parts, first.parent, second.child)
+            found[found.index(touching[0])] = JointSeries(first.parts + second.parts, first.parent, second.child)
             found.remove(touching[1])
     return tuple(found)
 
@@ -163,7 +163,7 @@ class Screw:
         return np.concatenate([self.axis, along if meets else across + along], axis=-1)
 
 
-class Joint(NamedTuple):
+class MovingJoint(NamedTuple):
     """A joint in motion: its `origin` (n, 3) on the child's side, and its freedoms."""
 
     origin: np.ndarray
@@ -173,12 +173,12 @@ class Joint(NamedTuple):
 def limb_joints(
     limb: Limb,
     instance: Instance,
-    moving: Sequence[BodyMotion],
-    platform: BodyMotion,
+    moving: Sequence[BodyMotions],
+    platform: BodyMotions,
     position: np.ndarray,
     acceleration: np.ndarray,
     sprung: np.ndarray | None = None,
-) -> tuple[Joint, ...]:
+) -> tuple[MovingJoint, ...]:
     """All joints of a limb in the order of `Limb.joints`.
 
     instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints;
@@ -201,15 +201,15 @@ def limb_joints(
 
 
 def _tree_joint(
-    link: Link, body: BodyMotion, driven: bool, position: np.ndarray, acceleration: np.ndarray, pushed: np.ndarray
-) -> Joint:
+    link: Link, body: BodyMotions, driven: bool, position: np.ndarray, acceleration: np.ndarray, pushed: np.ndarray
+) -> MovingJoint:
     (freedom,) = link.joint_kind.freedoms
     axis, inertial = body.turned(link.axis), float(link.armature) * acceleration - pushed
     steep = lead_slope(freedom, link.kind, link.pitch, position)
-    return Joint(body.position, (Screw(axis, body.position, freedom.turns, steep, driven, inertial),))
+    return MovingJoint(body.position, (Screw(axis, body.position, freedom.turns, steep, driven, inertial),))
 
 
-def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion, position: np.ndarray) -> Joint:
+def _cut_joint(closure: Closure, a: BodyMotions, b: BodyMotions, position: np.ndarray) -> MovingJoint:
     axes = {
         "a": a.rotation @ np.asarray(closure.frame_a.rotation, dtype=float),
         "b": b.rotation @ np.asarray(closure.frame_b.rotation, dtype=float),
@@ -221,7 +221,7 @@ def _cut_joint(closure: Closure, a: BodyMotion, b: BodyMotion, position: np.ndar
         )
         for each in closure.joint_kind.freedoms
     )
-    return Joint(origin, tuple(screws))
+    return MovingJoint(origin, tuple(screws))
 
 
 class Transmission(NamedTuple):
@@ -236,7 +236,7 @@ class Transmission(NamedTuple):
     fixed: np.ndarray
 
 
-def transmission(chain: Chain, joints: Sequence[Joint]) -> Transmission:
+def transmission(chain: JointSeries, joints: Sequence[MovingJoint]) -> Transmission:
     """The wrenches that the joints of a chain transmit together, at the origin of the last of them."""
     point = joints[chain.parts[-1].joint].origin
     # a screw moves its joint's own child, the wrench acts on the child of the chain: hence the signs
@@ -279,7 +279,7 @@ def _complement(vectors: np.ndarray) -> np.ndarray:
 Moments = Literal["body", "base"]
 
 
-class Block(NamedTuple):
+class MatrixBlock(NamedTuple):
     """Numbers (n, rows, columns) that stand at a row and a column of a matrix."""
 
     row: int
@@ -288,7 +288,7 @@ class Block(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Blocks:
+class BlockMatrix:
     """A sparse matrix per state: positions of all numbers, and the numbers (n, count)."""
 
     shape: tuple[int, int]
@@ -297,7 +297,7 @@ class Blocks:
     values: np.ndarray
 
     @classmethod
-    def of(cls, shape: tuple[int, int], blocks: Sequence[Block]) -> Blocks:
+    def of(cls, shape: tuple[int, int], blocks: Sequence[MatrixBlock]) -> BlockMatrix:
         """The matrices that hold these blocks."""
         grids = [np.indices(block.values.shape[1:]) for block in blocks]
         rows = np.concatenate([(g[0] + b.row).ravel() for g, b in zip(grids, blocks, strict=True)])
@@ -312,7 +312,7 @@ class Blocks:
         return result
 
 
-class Mounted(NamedTuple):
+class MountedJoint(NamedTuple):
     """A composite joint of one limb of the robot: its chain, all joints of that limb, and what it transmits.
 
     names: its joints, as instance.joint; columns: its unknowns in the system.
@@ -320,13 +320,13 @@ class Mounted(NamedTuple):
 
     names: tuple[str, ...]
     limb: int
-    chain: Chain
-    joints: Sequence[Joint]
+    chain: JointSeries
+    joints: Sequence[MovingJoint]
     passes: Transmission
     columns: slice
 
 
-class Assembly:
+class SystemAssembly:
     """All matrices and right-hand sides of a robot for n states.
 
     motion: one batch dim (n); gravity (3,); load (n, 6) on the platform at its origin, or None. Moments are taken about
@@ -347,7 +347,7 @@ class Assembly:
         for rows, known in self._followed():
             equations += [block._replace(row=self.right.shape[1]) for block in rows]
             self.right = np.concatenate([self.right, known[:, None]], axis=1)
-        self.matrix = Blocks.of((self.right.shape[1], self.columns), equations)
+        self.matrix = BlockMatrix.of((self.right.shape[1], self.columns), equations)
         self.carried, self.carried_fixed = self._carried()
         self.drives, self.drives_fixed = self._drives()
 
@@ -358,7 +358,7 @@ class Assembly:
         links = (f"{instances[k].name}.{self.limbs[k].links[link].body}" for k, link in self.owners)
         return (*links, *("platform" for _ in self.ends))
 
-    def _joints(self) -> Iterator[Mounted]:
+    def _joints(self) -> Iterator[MountedJoint]:
         start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
             own = moved.position[:, k], moved.acceleration[:, k]
@@ -368,31 +368,31 @@ class Assembly:
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]
                 names = tuple(f"{instance.name}.{limb.joints[part.joint]}" for part in chain.parts)
-                yield Mounted(names, k, chain, joints, passes, slice(start, stop))
+                yield MountedJoint(names, k, chain, joints, passes, slice(start, stop))
                 start = stop
 
-    def _body(self, limb: int, link: int) -> tuple[int, BodyMotion]:
+    def _body(self, limb: int, link: int) -> tuple[int, BodyMotions]:
         """First row and motion of a body."""
         if link == PLATFORM:
             return 6 * len(self.owners), self.motion.platform
         return 6 * self.owners.index((limb, link)), self.motion.limbs[limb][link]
 
-    def _about(self, body: BodyMotion) -> np.ndarray:
+    def _about(self, body: BodyMotions) -> np.ndarray:
         return body.position if self.moments == "body" else np.zeros_like(body.position)
 
-    def _ends(self, joint: Mounted) -> Iterator[tuple[int, np.ndarray]]:
+    def _ends(self, joint: MountedJoint) -> Iterator[tuple[int, np.ndarray]]:
         """First row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to what acts on it there."""
         for link, sign in ((joint.chain.child, 1.0), (joint.chain.parent, -1.0)):
             if link != BASE:
                 row, body = self._body(joint.limb, link)
                 yield row, sign * shift(joint.passes.point - self._about(body))
 
-    def _equations(self) -> Iterator[Block]:
+    def _equations(self) -> Iterator[MatrixBlock]:
         for joint in self.joints:
             for row, acting in self._ends(joint):
-                yield Block(row, joint.columns.start, acting @ joint.passes.basis)
+                yield MatrixBlock(row, joint.columns.start, acting @ joint.passes.basis)
 
-    def _along(self, limb: int, joint: int) -> tuple[Block, np.ndarray]:
+    def _along(self, limb: int, joint: int) -> tuple[MatrixBlock, np.ndarray]:
         """Force along a joint of the tree that is held: linear in the unknowns, in row 0; and what is fixed of it."""
         each, part = next(
             (each, part)
@@ -404,9 +404,9 @@ class Assembly:
         (screw,) = each.joints[joint].screws
         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
         fixed = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
-        return Block(0, each.columns.start, along @ each.passes.basis), fixed
+        return MatrixBlock(0, each.columns.start, along @ each.passes.basis), fixed
 
-    def _followers(self, limb: int, joint: int) -> Iterator[tuple[Block, np.ndarray]]:
+    def _followers(self, limb: int, joint: int) -> Iterator[tuple[MatrixBlock, np.ndarray]]:
         """Yield the reactions of joints that follow a joint: their forces times their ratios."""
         for entry in self.limbs[limb].couplings:
             if self.limbs[limb].index(entry.of) == joint:
@@ -414,7 +414,7 @@ class Assembly:
                 block, fixed = self._along(limb, self.limbs[limb].index(entry.joint))
                 yield block._replace(values=ratio * block.values), ratio * fixed
 
-    def _followed(self) -> Iterator[tuple[list[Block], np.ndarray]]:
+    def _followed(self) -> Iterator[tuple[list[MatrixBlock], np.ndarray]]:
         """An equation for each joint that others follow and nothing drives: their forces and its own balance."""
         for k, limb in enumerate(self.limbs):
             for name in dict.fromkeys(entry.of for entry in limb.couplings if entry.of not in limb.actuated):
@@ -446,7 +446,7 @@ class Assembly:
             return list(self.mechanism.platform.forces)
         return [element for element in self.limbs[limb].forces if element.body == link]
 
-    def _carried(self) -> tuple[Blocks, np.ndarray]:
+    def _carried(self) -> tuple[BlockMatrix, np.ndarray]:
         """Wrenches of all joints at their own origins, linear in the unknowns."""
         count = len(self.limbs[0].joints)
         fixed = np.zeros((len(self.right), len(self.limbs) * count * 6))
@@ -455,11 +455,11 @@ class Assembly:
             for part in each.chain.parts:
                 row = 6 * (each.limb * count + part.joint)
                 moved = part.sign * shift(each.passes.point - each.joints[part.joint].origin)
-                blocks.append(Block(row, each.columns.start, moved @ each.passes.basis))
+                blocks.append(MatrixBlock(row, each.columns.start, moved @ each.passes.basis))
                 fixed[:, row : row + 6] = _applied(moved, each.passes.fixed)
-        return Blocks.of((fixed.shape[1], self.columns), blocks), fixed
+        return BlockMatrix.of((fixed.shape[1], self.columns), blocks), fixed
 
-    def _drives(self) -> tuple[Blocks, np.ndarray]:
+    def _drives(self) -> tuple[BlockMatrix, np.ndarray]:
         """Actuator forces, linear in the unknowns; the inertia of the drives is in the part that is fixed. Eq. (27)."""
         fixed = np.zeros((len(self.right), sum(len(limb.actuated) for limb in self.limbs)))
         blocks = []
@@ -469,12 +469,12 @@ class Assembly:
                     if screw.driven and self._actuated(each.limb, part.joint):
                         row = self._actuator(each.limb, part.joint)
                         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
-                        blocks.append(Block(row, each.columns.start, along @ each.passes.basis))
+                        blocks.append(MatrixBlock(row, each.columns.start, along @ each.passes.basis))
                         fixed[:, row] = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
                         for block, known in self._followers(each.limb, part.joint):
                             blocks.append(block._replace(row=row))
                             fixed[:, row] += known
-        return Blocks.of((fixed.shape[1], self.columns), blocks), fixed
+        return BlockMatrix.of((fixed.shape[1], self.columns), blocks), fixed
 
     def _actuated(self, limb: int, joint: int) -> bool:
         return self.limbs[limb].joints[joint] in self.limbs[limb].actuated

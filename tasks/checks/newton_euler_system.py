@@ -28,9 +28,9 @@ from scipy.spatial.transform import Rotation
 from robots.model import Family, Robot
 from robots.status import ADVICE, Status
 from robots.types import TWIST
-from tasks.checks.newton_euler import Assembly, Moments
+from tasks.checks.newton_euler import Moments, SystemAssembly
 from tasks.dynamics.inputs import load_input
-from tasks.dynamics.inverse import BodyMotion, InverseKinematics, RobotMotion, body_motion, inverse_kinematics
+from tasks.dynamics.inverse import BodyMotions, InverseKinematics, RobotMotion, body_motion, inverse_kinematics
 from tasks.dynamics.records import GRAVITY, Forces, Moving
 
 Method = Literal["direct", "gmres", "least_norm"]
@@ -51,8 +51,8 @@ MOVES = 1e-9
 """Change of an actuator force per unit of inner force above which the drives are redundant."""
 
 
-class Equations(Protocol):
-    """Equations as a solver needs them; see `tasks.checks.newton_euler_system.System`."""
+class SparseEquations(Protocol):
+    """Equations as a solver needs them; see `tasks.checks.newton_euler_system.SparseSystem`."""
 
     @property
     def matrix(self) -> Any:
@@ -79,7 +79,7 @@ class Equations(Protocol):
         """The part of those forces that is known."""
 
 
-def solve(system: Equations, method: Method) -> tuple[np.ndarray, int]:
+def solve(system: SparseEquations, method: Method) -> tuple[np.ndarray, int]:
     """The unknowns and the number of iterations. Raises ValueError for a method that does not fit the system."""
     if method not in get_args(Method):
         raise ValueError(f"method: got {method!r}; expected one of {', '.join(get_args(Method))}")
@@ -94,7 +94,7 @@ def solve(system: Equations, method: Method) -> tuple[np.ndarray, int]:
     return (direct(system), 0) if method == "direct" else gmres(system)
 
 
-def direct(system: Equations) -> np.ndarray:
+def direct(system: SparseEquations) -> np.ndarray:
     """The unknowns by sparse LU factorisation with pivoting."""
     try:
         factors = scipy.sparse.linalg.splu(system.matrix.tocsc())
@@ -103,7 +103,7 @@ def direct(system: Equations) -> np.ndarray:
     return np.asarray(factors.solve(system.right))
 
 
-def gmres(system: Equations) -> tuple[np.ndarray, int]:
+def gmres(system: SparseEquations) -> tuple[np.ndarray, int]:
     """The unknowns by GMRES to a relative residual of 1e-13, preconditioned by an incomplete LU factorisation.
 
     With it 3 or 4 iterations do. Without, the spectrum gives GMRES no hold: it takes 145 iterations, nearly as many as
@@ -133,7 +133,7 @@ def gmres(system: Equations) -> tuple[np.ndarray, int]:
     return (np.full_like(x, np.nan) if failed else x), iterations
 
 
-def least_norm(system: Equations) -> np.ndarray:
+def least_norm(system: SparseEquations) -> np.ndarray:
     """The unknowns for which the wrenches of all joints, N and N m weighed alike, have the least sum of squares.
 
     Where drives are redundant, the least sum of squares of the actuator forces goes first, so that they are those of
@@ -201,7 +201,7 @@ class Unknowns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class SparseSystem:
     """The equations matrix @ x = right of one state, six rows for each of `bodies`: moments, then forces.
 
     A row more for each joint that others follow and nothing drives: their forces, by ratio, and its own are in balance.
@@ -240,7 +240,7 @@ def assemble(
     load: ArrayLike | None = None,
     moments: Moments = "body",
     **moving: Unpack[Moving],
-) -> System:
+) -> SparseSystem:
     """The system of one state: the motion of the robot without batch dims, gravity (3,), load (6,) on the platform.
 
     Meaning as in `tasks.inverse_dynamics`. Moment equations are taken about each body's origin, or about that of the
@@ -258,7 +258,9 @@ def _refuse_signals(robot: Robot) -> None:
         )
 
 
-def _assembled(robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments: Moments, moving: Moving) -> System:
+def _assembled(
+    robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments: Moments, moving: Moving
+) -> SparseSystem:
     """The same; loads that change with time, which change no matrix, are zero."""
     told, size = ("q", len(robot.mechanism.freedoms)) if robot.mechanism.is_chain else ("position", 3)
     motion = body_motion(robot, **moving)
@@ -273,15 +275,15 @@ def _assembled(robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments
     batch = _flat(motion, np.array([0]), ())
     load = load_input(robot, Forces(load=load), None)
     loads = None if load is None else np.reshape(np.asarray(load, dtype=float), (1, 6))
-    return _system(Assembly(robot, batch, gravity, loads, moments), 0)
+    return _system(SystemAssembly(robot, batch, gravity, loads, moments), 0)
 
 
-def _system(assembly: Assembly, sample: int) -> System:
+def _system(assembly: SystemAssembly, sample: int) -> SparseSystem:
     """The system of one of the states of an assembly."""
     unknowns = tuple(
         Unknowns(joint.names, joint.columns, *(values[sample] for values in joint.passes)) for joint in assembly.joints
     )
-    return System(
+    return SparseSystem(
         matrix=assembly.matrix.at(sample),
         right=assembly.right[sample],
         bodies=assembly.bodies,
@@ -302,7 +304,7 @@ def joint_reactions_reference(
     method: Method = "direct",
     **moving: Unpack[Moving],
 ) -> Reactions:
-    """Reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`, `System.solve`.
+    """Compute reactions for any batch of states, (*batch, core...), one system after the other; see `assemble`.
 
     Samples that inverse kinematics cannot solve hold NaN. Raises ValueError for a robot with drives: here the joints
     that they move are driven themselves.
@@ -324,7 +326,7 @@ def joint_reactions_reference(
     wrench = np.full((samples, len(mechanism.instances), joints, 6), np.nan)
     residual, iterations = np.full(samples, np.nan), np.zeros(samples, dtype=int)
     if len(good):
-        assembly = Assembly(robot, _flat(motion, good, batch), gravity, loads, "body")
+        assembly = SystemAssembly(robot, _flat(motion, good, batch), gravity, loads, "body")
     for k, sample in enumerate(good):
         solved = _system(assembly, k).solve(method)
         force[sample], wrench[sample], residual[sample], iterations[sample] = solved
@@ -377,5 +379,5 @@ def _flat(moving: RobotMotion, chosen: np.ndarray, batch: tuple[int, ...]) -> Ro
     def of(values: np.ndarray) -> np.ndarray:
         return values.reshape(-1, *values.shape[len(batch) :])[chosen]
 
-    limbs = tuple(tuple(BodyMotion(*map(of, body)) for body in limb) for limb in moving.limbs)
-    return RobotMotion(limbs, BodyMotion(*map(of, moving.platform)), InverseKinematics(*map(of, moving.joints)))
+    limbs = tuple(tuple(BodyMotions(*map(of, body)) for body in limb) for limb in moving.limbs)
+    return RobotMotion(limbs, BodyMotions(*map(of, moving.platform)), InverseKinematics(*map(of, moving.joints)))

@@ -35,7 +35,7 @@ from tasks.mechanics.structure import structure_of
 
 
 @dataclass(frozen=True)
-class Errors:
+class ControlErrors:
     """Of one coordinate: errors of position and rate, and the integral of the first [s times that]."""
 
     position: Scalar
@@ -43,12 +43,12 @@ class Errors:
     integral: Scalar = 0.0
 
 
-def pd(error: Errors, kp: Scalar, kd: Scalar) -> Scalar:
+def pd(error: ControlErrors, kp: Scalar, kd: Scalar) -> Scalar:
     """Proportional to both errors; as an acceleration, that of a computed torque."""
     return error.position * kp + error.rate * kd
 
 
-def pid(error: Errors, kp: Scalar, ki: Scalar, kd: Scalar) -> Scalar:
+def pid(error: ControlErrors, kp: Scalar, ki: Scalar, kd: Scalar) -> Scalar:
     """With the integral."""
     return error.position * kp + error.rate * kd + error.integral * ki
 
@@ -76,7 +76,7 @@ def command_program(family: Family, controller: Controller) -> Program:
     ) -> dict[str, Any]:
         names, law = [gain.name for gain in kind.gains], LAWS[kind.name]
         along = [
-            law(Errors(error[i], error_rate[i], integral[i]), **dict(zip(names, gains[:, i], strict=True)))
+            law(ControlErrors(error[i], error_rate[i], integral[i]), **dict(zip(names, gains[:, i], strict=True)))
             for i in range(count)
         ]
         if kind.model == "dynamics":

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.paths.path import ActuatorRates, RobotPath, path_forces
+from tasks.dynamics.paths.path import ActuatorDerivatives, RobotPath, path_forces
 from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, curved_passes, passes
 from tasks.dynamics.paths.smooth import smooth_motion
 from tasks.dynamics.records import GRAVITY
@@ -86,7 +86,7 @@ def _without_jerk(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     plane = Plane(forces.push, forces.sweep, forces.hold, limits.force)
     solution: tuple[np.ndarray, np.ndarray] | None
     if np.isfinite(limits.acceleration).any():
-        rates = ActuatorRates.along(robot, path)
+        rates = ActuatorDerivatives.along(robot, path)
         if rates is None:
             return FastestMotion.none(np.nan, progress, np.full_like(status, Status.NOT_CONVERGED), count)
         first, second, _ = rates.at(progress, path.piece_of(progress))

@@ -119,7 +119,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldForces:
     """Another one whose first rows, the forces (actuator, samples), are held over the step."""
 
     other: Push
@@ -129,9 +129,9 @@ class Held:
         """The rows."""
         return np.concatenate([self.force, self.other(share, state)[len(self.force) :]])
 
-    def of(self, columns: np.ndarray) -> Held:
+    def of(self, columns: np.ndarray) -> HeldForces:
         """Return the inputs of some samples."""
-        return Held(self.other.of(columns), self.force.take(columns, axis=1))
+        return HeldForces(self.other.of(columns), self.force.take(columns, axis=1))
 
 
 @dataclass(frozen=True)

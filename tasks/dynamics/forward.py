@@ -16,7 +16,7 @@ from robots.parameters import nearest
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import free_acceleration
-from tasks.dynamics.forces_over_step import Acting, Held, Pushes, SignalSource, Source, arguments, first_shape
+from tasks.dynamics.forces_over_step import Acting, HeldForces, Pushes, SignalSource, Source, arguments, first_shape
 from tasks.dynamics.instant.systems import POSE
 from tasks.dynamics.integration import METHODS, Moment, MotionSystem, Stepper, forced
 from tasks.dynamics.records import (
@@ -154,7 +154,7 @@ def _speeds(system: MotionSystem, motion: np.ndarray) -> np.ndarray:
 def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | None = None) -> Moment:
     """The first moment: joints without velocity hold, if they can; under the `force` of a servo, if there is one."""
     push = cases.pushes.over(cases.start, step, cases.state, cases.start)
-    push, now = push if force is None else Held(push, force), np.zeros(cases.state.shape[1])
+    push, now = push if force is None else HeldForces(push, force), np.zeros(cases.state.shape[1])
     modes = system.first_modes(cases.state, push(now, cases.state))
     return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
@@ -180,7 +180,7 @@ def over_time(
         for k in range(1, steps + 1):
             for part, piece in enumerate(cases.pushes.breaks.pieces(cases.start + (k - 1) * step, step)):
                 push = cases.pushes.over(piece.start, piece.length, now.state)
-                push = push if force is None else Held(push, force)
+                push = push if force is None else HeldForces(push, force)
                 if (running is not None and k > 1 and part == 0) or piece.jumps:
                     now = forced(system, now, push(np.zeros(width), now.state))
                 now = Stepper(system, METHODS[name], piece.length, push).taken(now)

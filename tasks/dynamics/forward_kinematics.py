@@ -69,7 +69,7 @@ def forward_kinematics(
         return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
 
     begin = flat(start, 3), flat(turned, 3, 3)
-    search = _Search(robot, *begin, flat(wanted, wanted.shape[-1]))
+    search = _PoseSearch(robot, *begin, flat(wanted, wanted.shape[-1]))
     search.run()
     search.found &= _connected(search, *begin)
     _follow(search, *begin)
@@ -79,7 +79,7 @@ def forward_kinematics(
     return ForwardKinematics(p.reshape(*batch, 3), r.reshape(*batch, 3, 3), status.reshape(batch))
 
 
-class _Search:
+class _PoseSearch:
     """Samples on their way to the pose that is wanted, each independent of the others."""
 
     def __init__(self, robot: Robot, position: np.ndarray, rotation: np.ndarray, wanted: np.ndarray):
@@ -136,14 +136,14 @@ class _Search:
         self.rotation[chosen] = Rotation.from_rotvec(step[:, :3]).as_matrix() @ self.before[1][chosen]
 
 
-def _changes(search: _Search, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _changes(search: _PoseSearch, before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Compute the change of J_IK (n, actuator, freedom), relative to itself: a norm without unit (n,)."""
     scale = weights(search.robot.mechanism)
     change = np.linalg.pinv(before / scale) @ (after / scale) - np.eye(len(scale))
     return np.abs(change).sum(axis=-1).max(axis=-1)
 
 
-def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Which of the poses that were found the platform comes to straight from others, J_IK regular on the way (n,)."""
     result = np.zeros(len(position), dtype=bool)
     chosen = np.flatnonzero(search.found)
@@ -171,7 +171,7 @@ def _connected(search: _Search, position: np.ndarray, rotation: np.ndarray) -> n
     return result
 
 
-def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None:
+def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> None:
     """Find what has not been found yet: actuators go straight from where they are at poses to where they are wanted."""
     chosen = np.flatnonzero(~search.found)
     if not len(chosen):
@@ -186,7 +186,7 @@ def _follow(search: _Search, position: np.ndarray, rotation: np.ndarray) -> None
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
         target = np.where((ahead == 1.0)[:, None], wanted[moving], start[moving] + way[moving] * ahead[:, None])
-        step = _Search(search.robot, p[moving], r[moving], target)
+        step = _PoseSearch(search.robot, p[moving], r[moving], target)
         step.run()
         good = step.found.copy()
         if good.any():

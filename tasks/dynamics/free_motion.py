@@ -43,7 +43,7 @@ OfPose = Callable[[float, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
-class State:
+class MotionState:
     """Arrays (size, samples): position, quaternion, speeds of freedoms or actuators, joint variables of each limb."""
 
     position: Array
@@ -51,21 +51,23 @@ class State:
     speed: Array
     angles: tuple[Array, ...] = ()
 
-    def moved(self, rate: State, step: float) -> State:
+    def moved(self, rate: MotionState, step: float) -> MotionState:
         """The state after a step at a constant rate."""
-        return State(
+        return MotionState(
             self.position + rate.position * step,
             self.quaternion + rate.quaternion * step,
             self.speed + rate.speed * step,
             tuple(a + r * step for a, r in zip(self.angles, rate.angles, strict=True)),
         )
 
-    def normalised(self) -> State:
+    def normalised(self) -> MotionState:
         """With a unit quaternion."""
-        return State(self.position, self.quaternion / np.linalg.norm(self.quaternion, axis=0), self.speed, self.angles)
+        return MotionState(
+            self.position, self.quaternion / np.linalg.norm(self.quaternion, axis=0), self.speed, self.angles
+        )
 
 
-class System:
+class FreeSystem:
     """A robot under forces and loads, functions of time (size, padded samples), in one of the forms.
 
     `feedback`, where there is one, takes the place of the forces. The load is in the axes of the world, or
@@ -87,12 +89,12 @@ class System:
                 f"form: got 'actuator', but {robot.name} has more actuators than freedoms; expected task_space or joint"
             )
 
-    def start(self, motion: np.ndarray) -> State:
+    def start(self, motion: np.ndarray) -> MotionState:
         """The state that belongs to a motion input (1, size, padded samples)."""
         m, width = motion[0], motion.shape[-1]
         home = np.array(self.model.robot.mechanism.platform.home.rotation, dtype=float).reshape(9, 1)
         turned = m[3:12] if self.model.structure.motion_size != 9 else np.broadcast_to(home, (9, width))
-        state = State(m[:3], rotations.of_rotation(turned), self.model.speeds(motion))
+        state = MotionState(m[:3], rotations.of_rotation(turned), self.model.speeds(motion))
         if self.form == "task_space":
             return state
         position, rotation = m[:3].T, turned.T.reshape(width, 3, 3)
@@ -104,7 +106,7 @@ class System:
             twist = self.twist(state.speed).T
             solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist)
             speed = solved.velocity.T
-        return State(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
+        return MotionState(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
 
     def twist(self, speed: np.ndarray) -> np.ndarray:
         """Twist (6, samples) of the platform for speeds of its freedoms."""
@@ -112,7 +114,7 @@ class System:
         result[self.freedoms] = speed
         return result
 
-    def speed(self, state: State) -> np.ndarray:
+    def speed(self, state: MotionState) -> np.ndarray:
         """Speeds of the platform's freedoms."""
         if self.form != "actuator":
             return np.asarray(state.speed)
@@ -120,7 +122,7 @@ class System:
         forward = self.model.total(still, self._shares(still, state))["forward"][0]
         return np.einsum("ijn,jn->in", forward.reshape(len(self.freedoms), -1, forward.shape[-1]), state.speed)
 
-    def rate(self, t: float, state: State) -> State:
+    def rate(self, t: float, state: MotionState) -> MotionState:
         """Time derivative of a state, NaN where it has none: out of reach, singular, or torn open."""
         speed = self.speed(state)
         motion = self._motion(state, speed)
@@ -138,29 +140,29 @@ class System:
         for values in (twist, change):
             values[:, status != Status.OK] = np.nan
         rates = tuple(parts[Indexed("rates", k)][0] for k in range(len(state.angles)))
-        return State(twist[3:], rotations.rate(state.quaternion, twist[:3]), change, rates)
+        return MotionState(twist[3:], rotations.rate(state.quaternion, twist[:3]), change, rates)
 
-    def _force(self, t: float, state: State, speed: np.ndarray) -> np.ndarray:
+    def _force(self, t: float, state: MotionState, speed: np.ndarray) -> np.ndarray:
         if self.feedback is None:
             return self.force(t)
         rotation = rotations.rotation_matrix(state.quaternion).reshape(9, -1)
         return self.feedback(t, state.position, rotation, self.twist(speed))
 
-    def _load_in_world(self, t: float, state: State) -> np.ndarray:
+    def _load_in_world(self, t: float, state: MotionState) -> np.ndarray:
         load = self.load(t)
         if not self.with_platform:
             return load
         turned = np.einsum("ijn,kjn->kin", rotations.rotation_matrix(state.quaternion), load.reshape(2, 3, -1))
         return turned.reshape(6, -1)
 
-    def _actuator_change(self, total: Arrays, state: State, force: np.ndarray, load: np.ndarray) -> np.ndarray:
+    def _actuator_change(self, total: Arrays, state: MotionState, force: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Actuator accelerations, Eq. (135)."""
         arrays = {name: total[f"actuator_{name}"] for name in ("mass", "coriolis", "gravity")}
         arrays |= {"forward": total["forward"], "rate": np.ascontiguousarray(state.speed)[None]}
         run = kernel(equations.actuator_acceleration_program(self.model.robot.family))
         return run({**arrays, "force": force, "load": load}, state.speed.shape[-1])["acceleration"][0]
 
-    def closed(self, state: State) -> tuple[State, np.ndarray]:
+    def closed(self, state: MotionState) -> tuple[MotionState, np.ndarray]:
         """The state after one Newton step of its joints, and how far they were open before (samples,)."""
         if self.form == "task_space":
             return state, np.zeros(state.position.shape[1])
@@ -168,12 +170,12 @@ class System:
         parts = self._shares(motion, state)
         angles = tuple(a + parts[Indexed("correction", k)][0] for k, a in enumerate(state.angles))
         drift = np.max([parts[Indexed("open", k)][0, 0] for k in range(len(angles))], axis=0)
-        return State(state.position, state.quaternion, state.speed, angles), drift
+        return MotionState(state.position, state.quaternion, state.speed, angles), drift
 
-    def _shares(self, motion: np.ndarray, state: State) -> Values:
+    def _shares(self, motion: np.ndarray, state: MotionState) -> Values:
         return self.model.shares(motion, [a[None] for a in state.angles] or None)
 
-    def _motion(self, state: State, speed: np.ndarray) -> np.ndarray:
+    def _motion(self, state: MotionState, speed: np.ndarray) -> np.ndarray:
         """The motion input of kernels for a pose and speeds of the freedoms."""
         twist = self.twist(speed)
         if self.model.structure.motion_size == 9:
@@ -232,7 +234,7 @@ class Kept(NamedTuple):
     """Stored values of one time: the state (size, padded samples), drift and gap (padded samples,)."""
 
     time: float
-    state: State
+    state: MotionState
     drift: np.ndarray
     gap: np.ndarray
 
@@ -296,7 +298,7 @@ def simulate_adaptive(
         return _collected(system, kept, ())
 
 
-def _integrated(system: System, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+def _integrated(system: FreeSystem, times: np.ndarray, first: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """The state at all times (time, size); NaN from where the integrator gets stuck."""
     flat = np.full((len(times), len(first)), np.nan)
     flat[0] = first
@@ -321,7 +323,7 @@ def _opened(
     loading: tuple[Load | None, LoadAxes],
     moving: Moving,
     start: float = 0.0,
-) -> tuple[System, np.ndarray, Batch]:
+) -> tuple[FreeSystem, np.ndarray, Batch]:
     """The system, its motion at the start and the batch dims, from what a caller gives."""
     load, axes = loading
     inputs.check_load_axes(axes)
@@ -335,7 +337,7 @@ def _opened(
     batch, motion = inputs.moving_input(robot, moving, shapes)
     acting = (forces.of_time(batch), loads.of_time(batch))
     closed = _of_rows(control, size, batch) if control else None
-    return System(robot, form, gravity, *acting, with_platform=axes == "platform", feedback=closed), motion, batch
+    return FreeSystem(robot, form, gravity, *acting, with_platform=axes == "platform", feedback=closed), motion, batch
 
 
 def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
@@ -384,7 +386,7 @@ class _Input:
         return lambda t: constant
 
 
-def _rk4(system: System, t: float, state: State, step: float) -> State:
+def _rk4(system: FreeSystem, t: float, state: MotionState, step: float) -> MotionState:
     total, rate, changes = state, state, []
     for share, weight in _RK4:
         rate = system.rate(t + share * step, state if share == 0.0 else state.moved(rate, share * step))
@@ -395,17 +397,17 @@ def _rk4(system: System, t: float, state: State, step: float) -> State:
     return total.normalised()
 
 
-def _unpacked(flat: np.ndarray) -> State:
+def _unpacked(flat: np.ndarray) -> MotionState:
     wide = np.repeat(flat[:, None], padded(1), axis=1)
-    return State(wide[:3], wide[3:7], wide[7:]).normalised()
+    return MotionState(wide[:3], wide[3:7], wide[7:]).normalised()
 
 
-def _flat_rate(system: System, t: float, flat: np.ndarray) -> np.ndarray:
+def _flat_rate(system: FreeSystem, t: float, flat: np.ndarray) -> np.ndarray:
     change = system.rate(t, _unpacked(flat))
     return np.concatenate([change.position, change.quaternion, change.speed])[:, 0]
 
 
-def _collected(system: System, kept: Sequence[Kept], batch: Batch) -> Simulation:
+def _collected(system: FreeSystem, kept: Sequence[Kept], batch: Batch) -> Simulation:
     samples = int(np.prod(batch, dtype=int))
 
     def stacked(rows: Sequence[np.ndarray], *core: int) -> np.ndarray:

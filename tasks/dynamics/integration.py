@@ -36,14 +36,14 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.instant.programs import Constants, Instant
-from tasks.dynamics.instant.systems import POSE, Layout
+from tasks.dynamics.instant.systems import POSE, StateLayout
 from tasks.features.friction.forward import bristles
 from tasks.features.friction.history import Friction, friction_input, without_zero_width
 from tasks.kernels.kernel import padded
 from tasks.mathematics import rotations
 
 Force = Callable[[np.ndarray], np.ndarray]
-"""Function from states (size, samples) to external inputs (rows of `Layout.acting`, samples)."""
+"""Function from states (size, samples) to external inputs (rows of `StateLayout.acting`, samples)."""
 
 ROUNDING = 1e-12
 """Share of a limit, or of a velocity, that counts as none."""
@@ -58,17 +58,17 @@ UNIT = 1e-15
 """Largest deviation of the length of a quaternion from one."""
 
 LOOSE = 2.0
-"""In the place of 1 in `Modes.rest`: at rest, after friction has been exceeded."""
+"""In the place of 1 in `JointModes.rest`: at rest, after friction has been exceeded."""
 
 
 @dataclass(frozen=True)
-class Modes:
+class JointModes:
     """Which joints are at rest (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
 
     both: np.ndarray
 
     @classmethod
-    def of(cls, resting: np.ndarray, direction: np.ndarray) -> Modes:
+    def of(cls, resting: np.ndarray, direction: np.ndarray) -> JointModes:
         """From the two."""
         return cls(np.concatenate([resting, direction]))
 
@@ -84,13 +84,13 @@ class Modes:
 
 
 @dataclass(frozen=True)
-class Rates:
+class StateRates:
     """Rates of a robot at a state: its `rate`, values OF_JOINTS of its `joints`, speeds that joints at rest allow.
 
     dependent, status (samples,): as of the program.
     """
 
-    layout: Layout
+    layout: StateLayout
     rate: np.ndarray
     joints: np.ndarray
     kept_speed: np.ndarray
@@ -107,8 +107,8 @@ class Moment:
     """State, friction modes and rates of a batch at one time."""
 
     state: np.ndarray
-    modes: Modes
-    rates: Rates
+    modes: JointModes
+    rates: StateRates
 
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All of it."""
@@ -118,7 +118,7 @@ class Moment:
     def like(self, arrays: Iterable[np.ndarray]) -> Moment:
         """A moment of the same system from its arrays."""
         state, modes, *rates = arrays
-        return Moment(state, Modes(modes), Rates(self.rates.layout, *rates))
+        return Moment(state, JointModes(modes), StateRates(self.rates.layout, *rates))
 
     def of(self, columns: np.ndarray) -> Moment:
         """That of some samples."""
@@ -177,8 +177,10 @@ class MotionSystem:
             return self
         return MotionSystem(self.instant.of(columns), load_with_platform=self.load_with_platform)
 
-    def rates(self, state: np.ndarray, modes: Modes, acting: np.ndarray, stage: np.ndarray | None = None) -> Rates:
-        """Everything at a state; `acting` and `stage` as in `Layout`. NaN rates where a sample has no motion."""
+    def rates(
+        self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None
+    ) -> StateRates:
+        """Everything at a state; `acting` and `stage` as in `StateLayout`. NaN rates where a sample has no motion."""
         if self.load_with_platform:
             acting = self._turned(state, acting)
         outputs = self.instant(state, modes.both, acting, stage)
@@ -187,7 +189,7 @@ class MotionSystem:
         if status.any():
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
-        return Rates(self.layout, rate, joints, kept, dependent, status)
+        return StateRates(self.layout, rate, joints, kept, dependent, status)
 
     def _turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
         rows, result = self.layout.acting["load"], acting.copy()
@@ -212,18 +214,18 @@ class MotionSystem:
             state[3:POSE] = np.where(np.abs(length - 1.0) > UNIT, turn / length, turn)
         return state
 
-    def first_modes(self, state: np.ndarray, force: np.ndarray) -> Modes:
+    def first_modes(self, state: np.ndarray, force: np.ndarray) -> JointModes:
         """The modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
         none = np.zeros((self.layout.joints, state.shape[1]))
-        rates = self.rates(state, Modes.of(none, none), force)
+        rates = self.rates(state, JointModes.of(none, none), force)
         velocity = rates.velocity
         still = np.abs(velocity) <= ROUNDING * np.maximum(rates.rates, np.abs(velocity).max(axis=0, initial=0.0))
-        return Modes.of(
+        return JointModes.of(
             np.where(self.sticking[:, None] & still, 1.0, 0.0),
             np.where(self.sticking[:, None] & ~still, np.sign(velocity), 0.0),
         )
 
-    def margins(self, start: Rates, modes: Modes, end: Rates) -> np.ndarray:
+    def margins(self, start: StateRates, modes: JointModes, end: StateRates) -> np.ndarray:
         """Return the distance of each joint from the end of its mode (joint, samples), relative.
 
         Negative: the joint is past the end. A joint that moves stops where its velocity changes its sign. A joint
@@ -238,8 +240,13 @@ class MotionSystem:
         return result
 
     def settled(
-        self, state: np.ndarray, modes: Modes, stopping: np.ndarray, force: Force, fastest: np.ndarray | None = None
-    ) -> tuple[np.ndarray, Modes, Rates]:
+        self,
+        state: np.ndarray,
+        modes: JointModes,
+        stopping: np.ndarray,
+        force: Force,
+        fastest: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, JointModes, StateRates]:
         """State, modes and rates after joints (joint, samples) have come to a stop: which stay, which move on.
 
         All joints at rest are solved for together; those that do not hold move on the way that they are accelerated.
@@ -261,15 +268,15 @@ class MotionSystem:
         rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_NOT_CONVERGED)
         return state, modes, rates
 
-    def _at_rest(self, state: np.ndarray, resting: np.ndarray, modes: Modes, force: Force) -> Rates:
-        trial = Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+    def _at_rest(self, state: np.ndarray, resting: np.ndarray, modes: JointModes, force: Force) -> StateRates:
+        trial = JointModes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
         return self.rates(state, trial, force(state))
 
     def _divided(
-        self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: Modes, force: Force
-    ) -> tuple[np.ndarray, Modes, Rates]:
+        self, state: np.ndarray, resting: np.ndarray, stopping: np.ndarray, modes: JointModes, force: Force
+    ) -> tuple[np.ndarray, JointModes, StateRates]:
         """Joints at `rest` (joint, samples) divided into those that hold and those that break away."""
-        state, trial = state.copy(), Modes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
+        state, trial = state.copy(), JointModes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
         rates = self.rates(state, trial, force(state))
         state[self.layout.at["memory"]] = rates.remembered
         for _ in range(self.layout.joints + 1):
@@ -277,9 +284,9 @@ class MotionSystem:
             loosened = (trial.rest == 1.0) & (rates.breaking != 0.0)
             if not loosened.any():
                 break
-            trial = Modes.of(np.where(loosened, LOOSE, trial.rest), trial.direction)
+            trial = JointModes.of(np.where(loosened, LOOSE, trial.rest), trial.direction)
         broken = resting & (rates.breaking != 0.0)
-        modes = Modes.of(
+        modes = JointModes.of(
             np.where(resting & ~broken, 1.0, 0.0), np.where(broken, np.sign(rates.breaking), trial.direction)
         )
         wrong = broken & (modes.direction * rates.velocity < 0.0)
@@ -291,9 +298,10 @@ class MotionSystem:
 
 
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""External inputs (rows of `Layout.acting`, samples) from shares of the step (samples,) and states (size, samples)."""
+"""External inputs (rows of `StateLayout.acting`, samples), from shares of the step (samples,) and states (size,
+samples)."""
 
-Step = Callable[[MotionSystem, np.ndarray, Modes, Rates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
+Step = Callable[[MotionSystem, np.ndarray, JointModes, StateRates, np.ndarray, Along], tuple[np.ndarray, np.ndarray]]
 
 ROUGH = 0.1
 """Difference of the two accelerations in the middle of a step, relative to the largest, from which it is too long."""
@@ -305,7 +313,7 @@ GAMMA = 1.0 - math.sqrt(0.5)
 
 
 def rk4(
-    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Order four where nothing breaks."""
     rates = [first.rate]
@@ -320,14 +328,14 @@ def rk4(
 
 
 def euler(
-    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions from velocities, velocities from accelerations at the start."""
     return state + first.rate * length, np.zeros(length.shape, dtype=bool)
 
 
 def semi_implicit(
-    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions from the velocities at the end."""
     at, following = system.layout.at, state + first.rate * length
@@ -336,7 +344,7 @@ def semi_implicit(
 
 
 def rosenbrock(
-    system: MotionSystem, state: np.ndarray, modes: Modes, first: Rates, length: np.ndarray, push: Along
+    system: MotionSystem, state: np.ndarray, modes: JointModes, first: StateRates, length: np.ndarray, push: Along
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two stages with the Jacobian of friction."""
     at, none = system.layout.at, np.zeros_like(length)

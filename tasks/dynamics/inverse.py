@@ -45,7 +45,7 @@ from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Mot
 from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.history import FrictionInput, friction_input
-from tasks.features.loads import PlatformLoad
+from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import even_weights
 from tasks.features.table import request
@@ -298,7 +298,7 @@ class Dynamics:
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
         features = (
             FrictionGroups(friction.groups),
-            PlatformLoad(self.load is not None),
+            PlatformWrench(self.load is not None),
             *told(robot.family.reference, criteria),
         )
         moves = field.moving
@@ -381,7 +381,7 @@ def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarr
     return {"weights": result[None]}
 
 
-class BodyMotion(NamedTuple):
+class BodyMotions(NamedTuple):
     """Pose and motion of a body's frame in world axes, any batch dims.
 
     rotation (*batch, 3, 3) from body to world axes; position [m], omega [rad/s], velocity [m/s], alpha [rad/s^2],
@@ -415,8 +415,8 @@ class BodyMotion(NamedTuple):
 class RobotMotion(NamedTuple):
     """Motions of all links, limb by limb in the order of their links, of the platform, and the joint motion behind."""
 
-    limbs: tuple[tuple[BodyMotion, ...], ...]
-    platform: BodyMotion
+    limbs: tuple[tuple[BodyMotions, ...], ...]
+    platform: BodyMotions
     joints: InverseKinematics
 
 
@@ -445,7 +445,7 @@ def platform_motion(
     rotation: ArrayLike,
     twist: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
-) -> BodyMotion:
+) -> BodyMotions:
     """The platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
 
     def spread(values: ArrayLike | None, *core: int) -> np.ndarray:
@@ -453,26 +453,26 @@ def platform_motion(
 
     rate, change = spread(twist, 6), spread(acceleration, 6)
     pose = spread(rotation, 3, 3), spread(position, 3)
-    return BodyMotion(*pose, rate[..., :3], rate[..., 3:], change[..., :3], change[..., 3:])
+    return BodyMotions(*pose, rate[..., :3], rate[..., 3:], change[..., :3], change[..., 3:])
 
 
 def limb_motion(
     limb: Limb, base: Frame, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
-) -> tuple[BodyMotion, ...]:
+) -> tuple[BodyMotions, ...]:
     """Motions of the links of a limb that is mounted on the fixed frame `base`.
 
     position, velocity, acceleration (*batch, joint) of the tree joints [rad or m]; further joints are not read.
     """
     batch = np.shape(position)[:-1]
     mount = platform_motion(batch, base.position, base.rotation)
-    moving: list[BodyMotion] = []
+    moving: list[BodyMotions] = []
     for k, link in enumerate(limb.links):
         parent = mount if link.parent == BASE else moving[link.parent]
         moving.append(_carried(link, parent, position[..., k], velocity[..., k], acceleration[..., k]))
     return tuple(moving)
 
 
-def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> BodyMotion:
+def _carried(link: Link, parent: BodyMotions, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> BodyMotions:
     placed = parent.rotation @ np.asarray(link.placement.rotation, dtype=float)
     axis = placed @ np.asarray(link.axis, dtype=float)
     kind, state, arm = link.joint_kind, JointState(value=q), parent.turned(link.placement.position)
@@ -488,7 +488,7 @@ def _carried(link: Link, parent: BodyMotion, q: np.ndarray, qd: np.ndarray, qdd:
         rate = axis * qd[..., None]
         rotation, omega = placed @ rotation_about(link.axis, q), parent.omega + rate
         alpha = parent.alpha + axis * qdd[..., None] + np.cross(parent.omega, rate)
-    return BodyMotion(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
+    return BodyMotions(rotation, parent.position + arm, omega, velocity, alpha, acceleration)
 
 
 def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
@@ -499,7 +499,7 @@ def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
     return np.eye(3) + np.sin(angles) * k + (1.0 - np.cos(angles)) * (k @ k)
 
 
-def inertial_wrench(inertia: Inertia, moving: BodyMotion, gravity: ArrayLike) -> np.ndarray:
+def inertial_wrench(inertia: Inertia, moving: BodyMotions, gravity: ArrayLike) -> np.ndarray:
     """The (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
 
     gravity (3,) [m/s^2]. Right-hand sides of Eqs. (18), (20), moments about the body's origin.

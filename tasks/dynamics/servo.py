@@ -41,7 +41,7 @@ Seen = Sequence[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ReferenceMotion:
     """A motion at instants evenly spaced from zero: motion inputs of kernels (size, instant); it holds its end."""
 
     step: float
@@ -61,7 +61,7 @@ class Reference:
 class Servo:
     """A controller of one robot that follows a reference; make one with `servo`."""
 
-    def __init__(self, robot: Robot, controller: Controller, values: np.ndarray, reference: Reference):
+    def __init__(self, robot: Robot, controller: Controller, values: np.ndarray, reference: ReferenceMotion):
         self.robot, self.controller, self.values, self.reference = robot, controller, values, reference
 
     def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Running:
@@ -134,7 +134,7 @@ def servo(
     values = np.array([float(parameters[name]) for name in names])
     if not step > 0:
         raise ValueError(f"step: got {step!r}; expected a time above zero [s]")
-    return Servo(robot, Controller(kind, chosen, names), values, Reference(step, _motion(robot, reference)))
+    return Servo(robot, Controller(kind, chosen, names), values, ReferenceMotion(step, _motion(robot, reference)))
 
 
 def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:

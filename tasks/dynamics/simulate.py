@@ -29,7 +29,7 @@ from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Pushes
 from tasks.dynamics.forward import STILL, BaseMotion, Cases, begun, opened
 from tasks.dynamics.free_motion import Feedback, Form, Load, Simulation
-from tasks.dynamics.integration import Modes, Moment, MotionSystem, Rates, forced
+from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
 from tasks.dynamics.records import GRAVITY, Environment, Motion, Moving, Timed
 from tasks.dynamics.servo import Servo
 from tasks.features.friction.history import Friction
@@ -167,7 +167,7 @@ class _Case:
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.inside: float | None = None  # of the stretch of time between jumps that is under way
 
-    def rates(self, time: float, state: np.ndarray, modes: Modes) -> Rates:
+    def rates(self, time: float, state: np.ndarray, modes: JointModes) -> StateRates:
         wide = np.repeat(state[:, None], padded(1), axis=1)
         return self.system.rates(wide, modes, self.force(time, wide))
 
@@ -263,7 +263,7 @@ class _Case:
         remembered = self.rates(time, state, start.modes).remembered[:, 0]
         return bool((remembered != state[self.system.layout.at["memory"]]).any())
 
-    def _at(self, time: float, dense: DenseOutput, modes: Modes) -> Moment:
+    def _at(self, time: float, dense: DenseOutput, modes: JointModes) -> Moment:
         state = dense(time)
         return Moment(np.repeat(state[:, None], padded(1), axis=1), modes, self.rates(time, state, modes))
 

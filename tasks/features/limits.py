@@ -92,7 +92,7 @@ class LeastMargins(Part[RobotSample]):
 
 
 @dataclass(frozen=True)
-class Supply(Feature):
+class MotorSupply(Feature):
     """Motors, limits of actuators and supplies of motors, where quantities ask for them."""
 
     def of_actuators(self, request: Request) -> Supplied | None:

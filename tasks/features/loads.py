@@ -14,7 +14,7 @@ from tasks.stages.request import Feature, Request
 
 
 @dataclass(frozen=True)
-class PlatformLoad(Feature):
+class PlatformWrench(Feature):
     """A wrench on the platform that is given for each sample."""
 
     loaded: bool = False

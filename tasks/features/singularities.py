@@ -85,14 +85,14 @@ class Constraints(Feature):
         """Return what the limb holds the platform by."""
         return ConstraintRows() if self.looked_for(request) else None
 
-    def of_robot(self, request: Request) -> Held | None:
+    def of_robot(self, request: Request) -> HeldRegularity | None:
         """Return the comparison with the reference pose."""
         structure = request.structure
         if not self.looked_for(request):
             return None
         # rows of limbs that drop none do not say what these hold
         known = structure.held == 0 or not any(limb_.every_row for limb_ in structure.mechanism.limbs)
-        return Held(len(structure.mechanism.instances), known)
+        return HeldRegularity(len(structure.mechanism.instances), known)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _row_shape(structure: Structure, limb_index: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Held(Part[RobotSample]):
+class HeldRegularity(Part[RobotSample]):
     """Regularity of what limbs hold, and whether they have lost it; nothing is `known` of limbs that drop no row."""
 
     limbs: int

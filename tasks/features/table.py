@@ -6,8 +6,8 @@ from robots.model import Family
 from tasks.features.capsules import RobotCapsules
 from tasks.features.criteria import Criteria
 from tasks.features.friction.feature import FrictionGroups
-from tasks.features.limits import JointLimits, Supply
-from tasks.features.loads import PlatformForces, PlatformLoad
+from tasks.features.limits import JointLimits, MotorSupply
+from tasks.features.loads import PlatformForces, PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.singularities import Constraints, ReferenceJacobian
@@ -17,10 +17,10 @@ from tasks.stages.request import Feature, Request
 
 FEATURES: tuple[type[Feature], ...] = (
     Redundancy,
-    PlatformLoad,
+    PlatformWrench,
     PlatformForces,
     FrictionGroups,
-    Supply,
+    MotorSupply,
     Sharing,
     ReferenceJacobian,
     Constraints,

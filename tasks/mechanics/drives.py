@@ -220,7 +220,7 @@ def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission)
 
 
 @dataclass(frozen=True)
-class Moving:
+class JointRows:
     """Rows over the freedoms and their derivatives: of the tree's joints (joint, freedom), of links (6, freedom) each.
 
     Those of links are body-fixed Jacobians (angular, linear).
@@ -232,7 +232,7 @@ class Moving:
     links_change: Mapping[int, Array]
 
 
-def spin_terms(limb: Limb, geared: Transmission, moving: Moving, speed: Array) -> Iterator[tuple[Array, Array]]:
+def spin_terms(limb: Limb, geared: Transmission, moving: JointRows, speed: Array) -> Iterator[tuple[Array, Array]]:
     """Mass and Coriolis matrix (freedom, freedom) of each thing that spins, so that M' - 2 C is skew-symmetric.
 
     speed (freedom,): rates of the freedoms.

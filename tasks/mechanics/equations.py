@@ -22,7 +22,7 @@ from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Mask, Scalar
 from tasks.mathematics.algebra import array, cross, inverse, where
 from tasks.mechanics import drives, recursion
-from tasks.mechanics.kinematics import JointState, Motion, Pose, joint_rotation, slope, way
+from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, joint_rotation, slope, way
 from tasks.mechanics.limb import Mounted, Solved, applied_wrenches, spring_forces, transmission, unit_motion
 from tasks.mechanics.recursion import Massing, skew
 
@@ -30,7 +30,7 @@ Seeds = Mapping[Expression, Scalar]
 
 
 @dataclass(frozen=True)
-class Share:
+class EquationShare:
     """Terms of a limb or of the platform: mass and Coriolis matrix, gravity; a limb's rows of J_IK and their rates."""
 
     mass: Array
@@ -40,7 +40,9 @@ class Share:
     jacobian_rate: Array
 
 
-def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], speed: Array, gravity: Array) -> Share:
+def limb_share(
+    mounted: Mounted, solved: Solved, moving: tuple[Pose, SpatialMotion], speed: Array, gravity: Array
+) -> EquationShare:
     """The share of a limb. `moving` is the platform's pose and motion, `speed` the rates of the robot's freedoms."""
     links, rates = mounted.limb.links, mounted.unit_rates(solved.tips)  # H F, (joint, freedom)
     seeds = state_seeds(mounted, solved) | pose_seeds(*moving)
@@ -55,17 +57,17 @@ def limb_share(mounted: Mounted, solved: Solved, moving: tuple[Pose, Motion], sp
         mass = mass + m + np.outer(row, row) * link.armature
         coriolis = coriolis + c + np.outer(row, row_change) * link.armature
     geared = transmission(mounted, solved)
-    rows = drives.Moving(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
+    rows = drives.JointRows(rates, rate_change, dict(enumerate(jacobians)), dict(enumerate(changes)))
     for m, c in drives.spin_terms(mounted.limb, geared, rows, speed):
         mass, coriolis = mass + m, coriolis + c
     still = [0.0] * len(links)
     turned = mounted.base.rotation.T @ gravity
     weight = recursion.inverse_dynamics(links, solved.states, still, still, turned)
     driven_change = geared.rows(rate_change) + geared.rate_rows(rates)
-    return Share(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
+    return EquationShare(array(mass), array(coriolis), rates.T @ array(weight), geared.rows(rates), driven_change)
 
 
-def with_forces(share: Share, mounted: Mounted, solved: Solved) -> Share:
+def with_forces(share: EquationShare, mounted: Mounted, solved: Solved) -> EquationShare:
     """A limb's share whose `gravity` holds it against what acts on its links from outside as well."""
     if not mounted.limb.forces and not mounted.limb.springs:
         return share
@@ -116,7 +118,7 @@ def mass_moment(inertia: Inertia, pose: Pose) -> Array:
     return array([inertia.mass, *(pose.at(inertia.centre) * inertia.mass)])
 
 
-def momentum(inertia: Inertia, pose: Pose, moving: Motion) -> Array:
+def momentum(inertia: Inertia, pose: Pose, moving: SpatialMotion) -> Array:
     """Angular momentum of a body about the origin of the world, then linear momentum (6,) [N m s, N s].
 
     `moving` is the motion of the body's frame in world axes.
@@ -127,7 +129,7 @@ def momentum(inertia: Inertia, pose: Pose, moving: Motion) -> Array:
     return array([*(spin + cross(pose.position + arm, linear)), *linear])
 
 
-def platform_share(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> Share:
+def platform_share(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> EquationShare:
     """The share of the platform."""
     inward = pose.rotation.T
     units = [unit_motion(name) for name in platform.mobility]
@@ -138,7 +140,7 @@ def platform_share(platform: Platform, pose: Pose, motion: Motion, gravity: Arra
     pull = inward @ (-array(gravity))
     weight = array([*cross(massing.first, pull), *(pull * massing.mass)])
     none = np.zeros((0, len(units)))
-    return Share(mass, coriolis, jacobian.T @ weight, none, none)
+    return EquationShare(mass, coriolis, jacobian.T @ weight, none, none)
 
 
 def body_terms(inertia: Inertia, jacobian: Array, rate: Array, twist: Array) -> tuple[Array, Array]:
@@ -187,7 +189,7 @@ def state_seeds(mounted: Mounted, solved: Solved) -> dict[Expression, Scalar]:
     return seeds
 
 
-def pose_seeds(pose: Pose, motion: Motion) -> dict[Expression, Scalar]:
+def pose_seeds(pose: Pose, motion: SpatialMotion) -> dict[Expression, Scalar]:
     """Return the rates of the platform's pose along the motion, by symbol."""
     seeds = {}
     change = np.stack([cross(motion.omega, column) for column in pose.rotation.T], axis=1)
@@ -213,7 +215,7 @@ class ActuatorForm:
     forward_rate: Array
 
 
-def actuator_form(total: Share) -> ActuatorForm:
+def actuator_form(total: EquationShare) -> ActuatorForm:
     """From the summed task-space equations of a robot with as many actuators as freedoms."""
     forward = inverse(total.jacobian)
     rate = -(forward @ (total.jacobian_rate @ forward))
@@ -227,6 +229,6 @@ def flag(mask: Mask) -> Scalar:
     return where(mask, 1.0, 0.0)
 
 
-def acceleration(total: Share, speed: Array, forces: Array, load: Array) -> np.ndarray:
+def acceleration(total: EquationShare, speed: Array, forces: Array, load: Array) -> np.ndarray:
     """V' from actuator forces and the load on the platform along its freedoms. Eq. (129)."""
     return inverse(total.mass) @ (total.jacobian.T @ forces + load - total.coriolis @ speed - total.gravity)

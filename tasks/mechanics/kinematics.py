@@ -231,7 +231,7 @@ def path(links: Sequence[Link], link: int, root: int = BASE) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Motion:
+class SpatialMotion:
     """Angular velocity, velocity and their derivatives at a body's origin; accelerations may leave out some part."""
 
     omega: Array
@@ -245,7 +245,7 @@ class Motion:
         return self.v + swirl, self.a + cross(self.alpha, offset) + cross(self.omega, swirl)
 
 
-REST = Motion(ZERO, ZERO, ZERO, ZERO)
+REST = SpatialMotion(ZERO, ZERO, ZERO, ZERO)
 
 
 def motions(
@@ -254,7 +254,7 @@ def motions(
     rates: Scalars,
     accelerations: Scalars | None = None,
     root: int = BASE,
-) -> dict[int, Motion]:
+) -> dict[int, SpatialMotion]:
     """Motions of all links in `at` relative to the root; without `accelerations` the velocity-dependent part alone."""
     result = {root: REST}
     for i, link in enumerate(links):
@@ -271,7 +271,7 @@ def motions(
             speed, change = sliding(link, at[i].joint, rate, second)
             drift = cross(parent.omega, axis * speed)
             v, a = v + axis * speed, a + axis * change + 2.0 * drift
-        result[i] = Motion(omega, v, alpha, a)
+        result[i] = SpatialMotion(omega, v, alpha, a)
     return result
 
 
@@ -314,13 +314,13 @@ class End:
 class Relative:
     """Motions of both bodies of a joint, and (velocity, acceleration) of the joint's point on each."""
 
-    a: Motion
-    b: Motion
+    a: SpatialMotion
+    b: SpatialMotion
     point_a: tuple[Array, Array]
     point_b: tuple[Array, Array]
 
 
-class Row(Protocol):
+class ConstraintRow(Protocol):
     """One scalar constraint between the ends of a joint."""
 
     def residual(self, a: End, b: End) -> Scalar:
@@ -440,27 +440,27 @@ def angle_about(axis: int, a: End, b: End) -> Scalar:
     return atan2(dot(a.axes[:, second], b.axes[:, first]), dot(a.axes[:, first], b.axes[:, first]))
 
 
-def turning(axis: int, a: End, of_a: Motion, of_b: Motion) -> tuple[Scalar, Scalar]:
+def turning(axis: int, a: End, of_a: SpatialMotion, of_b: SpatialMotion) -> tuple[Scalar, Scalar]:
     """Rate and acceleration of the angle about an axis of frame a [rad/s, rad/s^2]."""
     along, relative = a.axes[:, axis], of_b.omega - of_a.omega
     return along @ relative, along @ (of_b.alpha - of_a.alpha) + cross(of_a.omega, along) @ relative
 
 
-def conditions(kind: JointKind, pitch: Scalar | None = None) -> tuple[Row, ...]:
+def conditions(kind: JointKind, pitch: Scalar | None = None) -> tuple[ConstraintRow, ...]:
     """Return the constraint rows of a kind of joint: everything but its freedoms."""
     row = JOINT_KINDS[kind]
     coupled = () if pitch is None else tuple(Coupled(kind, f.axis, pitch) for f in row.freedoms if f.turns and f.slides)
     return (*_places(row.sliding), *_directions(row.turning), *coupled)
 
 
-def _places(sliding: tuple[int, ...]) -> tuple[Row, ...]:
+def _places(sliding: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
     """Rows of the origins, which are apart along some axes of frame a."""
     if not sliding:
         return Distance(X), Distance(Y), Distance(Z)
     return tuple(Offset(axis) for axis in (X, Y, Z) if axis not in sliding)
 
 
-def _directions(turning: tuple[int, ...]) -> tuple[Row, ...]:
+def _directions(turning: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
     """Rows of the axes, which turn about none, about one that both frames share, about one of each, or about all."""
     if len(turning) == 3:
         return ()
@@ -493,7 +493,7 @@ class Joined:
         return cls(closure.kind, End.of(a, closure.frame_a), End.of(b, closure.frame_b), rows, closure.pitch)
 
     @property
-    def conditions(self) -> tuple[Row, ...]:
+    def conditions(self) -> tuple[ConstraintRow, ...]:
         """All that the joint holds."""
         return conditions(self.kind, self.pitch)
 
@@ -529,7 +529,7 @@ class Joined:
         """The direction of a row: (moment, force at the joint) whose power is the row's rate."""
         return self.conditions[row].wrench(self.a, self.b)
 
-    def drift(self, a: Motion, b: Motion, offset_a: Array, offset_b: Array) -> list[Scalar]:
+    def drift(self, a: SpatialMotion, b: SpatialMotion, offset_a: Array, offset_b: Array) -> list[Scalar]:
         """Second derivative of each row for motions of the two bodies.
 
         offset_a: from body a's origin to `point`; offset_b: from body b's origin to that of frame b.
@@ -546,7 +546,7 @@ class Joined:
         angle = angle_about(axis, self.a, self.b) if turns else 0.0
         return variable(self.kind, self.pitch, angle, way_along(axis, self.a, self.b)) if slides else angle
 
-    def motion(self, a: tuple[Motion, Array], b: tuple[Motion, Array]) -> tuple[Scalar, Scalar]:
+    def motion(self, a: tuple[SpatialMotion, Array], b: tuple[SpatialMotion, Array]) -> tuple[Scalar, Scalar]:
         """Rate and acceleration of the variable from motions and origins of the bodies; NaN where it has several."""
         kind = JOINT_KINDS[self.kind]
         if not kind.one_variable:

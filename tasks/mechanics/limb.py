@@ -26,8 +26,8 @@ from tasks.mechanics.kinematics import (
     HOME,
     ZERO,
     JointState,
-    Motion,
     Pose,
+    SpatialMotion,
     inverse_pose,
     joined_pose,
     motions,
@@ -86,15 +86,15 @@ class Mounted:
         reference = self.base.rotation.T @ (platform.position - self.base.position)
         return Tips.of(self.limb, self.choice, states, self.target(platform), reference)
 
-    def inward(self, motion: Motion) -> Motion:
+    def inward(self, motion: SpatialMotion) -> SpatialMotion:
         """A motion in world axes, turned to the axes of the limb."""
         turn = self.base.rotation.T
-        return Motion(turn @ motion.omega, turn @ motion.v, turn @ motion.alpha, turn @ motion.a)
+        return SpatialMotion(turn @ motion.omega, turn @ motion.v, turn @ motion.alpha, turn @ motion.a)
 
     def unit_rates(self, tips: Tips) -> Array:
         """Rates of the tree joints for one unit of each freedom of the robot, (joint, freedom)."""
         units = [unit_motion(name) for name in self.mobility]
-        moves = [Motion(array(omega), array(v), ZERO, ZERO) for omega, v in units]
+        moves = [SpatialMotion(array(omega), array(v), ZERO, ZERO) for omega, v in units]
         return array(np.stack([tips.rates(self.inward(move)) for move in moves], axis=1))
 
     def outward(self, covector: Array) -> list[Scalar]:
@@ -134,7 +134,7 @@ class Solved:
         return self.states[joint].position(limb.links[joint])
 
 
-def solve(mounted: Mounted, home: Pose, platform: Pose, motion: Motion) -> Solved:
+def solve(mounted: Mounted, home: Pose, platform: Pose, motion: SpatialMotion) -> Solved:
     """Inverse kinematics of position, velocity and acceleration. Eqs. (96), (87), (88)."""
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
     states, home_branch = _positions(mounted, start, home, platform)
@@ -153,14 +153,14 @@ def sprung_joints(limb: Limb) -> list[int]:
     return list(dict.fromkeys(joint for spring in limb.springs for joint, _ in spring.ratios))
 
 
-def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: Motion) -> Solved:
+def with_states(mounted: Mounted, states: Sequence[JointState], platform: Pose, motion: SpatialMotion) -> Solved:
     """The motion of a limb whose joints `solve` has put where they are. Its status is OK, whatever came of that."""
     tips, moving = mounted.tips(states, platform), mounted.inward(motion)
     rates = tips.rates(moving)
     return Solved(tips, states, rates, tips.accelerations(rates, moving), float(Status.OK))
 
 
-def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motion: Motion) -> Solved:
+def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motion: SpatialMotion) -> Solved:
     """The motion of a limb whose joints are at `angles`, all but closed. Its status allows for what drifts open."""
     states = [state_at(link, angle) for link, angle in zip(mounted.limb.links, angles, strict=True)]
     start = mounted.tips([HOME] * len(mounted.limb.links), home)
@@ -375,19 +375,19 @@ def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Sca
     return angles
 
 
-def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, Motion]]:
+def link_motions(mounted: Mounted, solved: Solved) -> list[tuple[Pose, SpatialMotion]]:
     """Pose and motion of the frame of each link, in world axes."""
     seat, at = mounted.base, solved.tips.at
     moving = motions(mounted.limb.links, at, solved.rates, solved.accelerations)
     poses = {i: Pose(seat.rotation @ at[i].rotation, seat.at(at[i].position)) for i in at}
     turned = {
-        i: Motion(*(seat.rotation @ part for part in (link.omega, link.v, link.alpha, link.a)))
+        i: SpatialMotion(*(seat.rotation @ part for part in (link.omega, link.v, link.alpha, link.a)))
         for i, link in moving.items()
     }
     return [(poses[i], turned[i]) for i in range(len(mounted.limb.links))]
 
 
-def joint_rates(mounted: Mounted, solved: Solved, platform: Motion) -> tuple[list[Scalar], list[Scalar]]:
+def joint_rates(mounted: Mounted, solved: Solved, platform: SpatialMotion) -> tuple[list[Scalar], list[Scalar]]:
     """Velocities and accelerations in the order of `joint_angles`."""
     tips, limb = solved.tips, mounted.limb
     bodies = motions(limb.links, tips.at, solved.rates, solved.accelerations) | {PLATFORM: mounted.inward(platform)}

@@ -36,7 +36,7 @@ from tasks.mathematics.algebra import (
     volume,
     where,
 )
-from tasks.mechanics.kinematics import Joined, JointState, Motion, Pose, columns, motions, path, poses, row_count
+from tasks.mechanics.kinematics import Joined, JointState, Pose, SpatialMotion, columns, motions, path, poses, row_count
 
 
 def others(closure: Closure, rows: Sequence[int]) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ Block = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Blocks:
+class ClusterBlocks:
     """A matrix of a cluster in parts: blocks that share neither rows nor columns, and the `border`, what is left.
 
     Blocks are limbs of a platform whose coordinates are among the dependent joints, and these are the border.
@@ -74,7 +74,7 @@ class Blocks:
     border: Block = ((), ())
 
 
-NO_BLOCKS = Blocks()
+NO_BLOCKS = ClusterBlocks()
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class ClusterChoice:
 
     loops: tuple[int, ...]
     dependent: tuple[int, ...]
-    blocks: Blocks = NO_BLOCKS
+    blocks: ClusterBlocks = NO_BLOCKS
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Bordered:
     """
 
     matrix: Array
-    blocks: Blocks
+    blocks: ClusterBlocks
 
     @cached_property
     def inner(self) -> list[np.ndarray]:
@@ -482,14 +482,14 @@ class Tips:
         demand = [-value for joined in self.joined for value in joined.residual()]
         return self.solve(demand, self.embedding.correction())
 
-    def rates(self, platform: Motion) -> np.ndarray:
+    def rates(self, platform: SpatialMotion) -> np.ndarray:
         """Tree joint rates for a motion of the platform's origin. Eq. (87)."""
         demand: list[Scalar] = []
         for joined, offset in zip(self.joined, self.offsets, strict=True):
             demand += joined.rate(platform.omega, platform.at(offset)[0])
         return self.embedding.matrix @ (self.inverse @ array(demand))
 
-    def accelerations(self, rates: Array, platform: Motion) -> np.ndarray:
+    def accelerations(self, rates: Array, platform: SpatialMotion) -> np.ndarray:
         """Tree joint accelerations for a motion of the platform's origin. Eq. (88)."""
         moving = motions(self.limb.links, self.at, rates, root=BASE)
         demand: list[Scalar] = []

@@ -30,7 +30,7 @@ from robots.types import BASE, TRANSLATION, TWIST
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, cross, dot, every, is_zero, reciprocal, sqrt, total, where
 from tasks.mathematics.rotations import roll_pitch_yaw
-from tasks.mechanics.kinematics import JointState, Motion, Pose, along, joint_rotation, sliding, way
+from tasks.mechanics.kinematics import JointState, Pose, SpatialMotion, along, joint_rotation, sliding, way
 
 STILL = 3
 """Length of the `gravity` input of kernels of a robot whose base stands still."""
@@ -61,11 +61,11 @@ class Field:
         inward = pose.rotation.T
         return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
 
-    def at(self, position: Array, motion: Motion) -> Motion:
+    def at(self, position: Array, motion: SpatialMotion) -> SpatialMotion:
         """Absolute motion, but for the velocity, of a body that moves so relative to the base; less gravity."""
         omega, alpha = self.omega, self.alpha
         swirl = cross(alpha, position) + cross(omega, cross(omega, position)) + cross(omega, motion.v) * 2.0
-        return Motion(
+        return SpatialMotion(
             motion.omega + omega,
             motion.v,
             motion.alpha + alpha + cross(omega, motion.omega),
@@ -320,7 +320,7 @@ def motion_size(mobility: Sequence[str]) -> int:
     return 9 if set(mobility) <= set(TRANSLATION) else 24
 
 
-def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
+def unpack(motion: Array, platform: Platform) -> tuple[Pose, SpatialMotion]:
     """Pose and motion of the platform from a motion vector.
 
     Translation only: position, velocity, acceleration (3 each). Otherwise position (3), rotation (9, row by row), twist
@@ -328,8 +328,8 @@ def unpack(motion: Array, platform: Platform) -> tuple[Pose, Motion]:
     """
     m, zero = array(motion), np.zeros(3)
     if motion_size(platform.mobility) == 9:
-        return Pose(array(platform.home.rotation), m[0:3]), Motion(zero, m[3:6], zero, m[6:9])
-    return Pose(m[3:12].reshape(3, 3), m[0:3]), Motion(m[12:15], m[15:18], m[18:21], m[21:24])
+        return Pose(array(platform.home.rotation), m[0:3]), SpatialMotion(zero, m[3:6], zero, m[6:9])
+    return Pose(m[3:12].reshape(3, 3), m[0:3]), SpatialMotion(m[12:15], m[15:18], m[18:21], m[21:24])
 
 
 def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
@@ -342,7 +342,7 @@ def still(platform: Platform, turn: Array, shift: Array) -> np.ndarray:
     return np.concatenate([position, rotation.ravel(), np.zeros(12)])
 
 
-def platform_wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Array) -> list[Scalar]:
+def platform_wrench(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> list[Scalar]:
     """(moment, force) at the reference point that the motion takes, less the weight, in world axes. Eq. (104)."""
     inward, moving = pose.rotation.T, Field.of(gravity).at(pose.position, motion)
     spin = spin_matrix(inward @ moving.omega, inward @ moving.alpha)
@@ -350,19 +350,19 @@ def platform_wrench(platform: Platform, pose: Pose, motion: Motion, gravity: Arr
     return [*(pose.rotation @ moment), *(pose.rotation @ force)]
 
 
-def applied_wrench(platform: Platform, pose: Pose, motion: Motion) -> list[Scalar]:
+def applied_wrench(platform: Platform, pose: Pose, motion: SpatialMotion) -> list[Scalar]:
     """(moment, force) of what acts on the platform from outside, at its reference point in world axes."""
     state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
     moment, force = elements_wrench(platform.forces, state)
     return [*moment, *force]
 
 
-def free_twist(platform: Platform, motion: Motion) -> np.ndarray:
+def free_twist(platform: Platform, motion: SpatialMotion) -> np.ndarray:
     """The free components of the platform's twist, V_t of Eq. (82)."""
     return _free(platform, (*motion.omega, *motion.v))
 
 
-def free_acceleration(platform: Platform, motion: Motion) -> np.ndarray:
+def free_acceleration(platform: Platform, motion: SpatialMotion) -> np.ndarray:
     """The same of its rate, V_t'."""
     return _free(platform, (*motion.alpha, *motion.a))
 

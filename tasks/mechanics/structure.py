@@ -20,7 +20,7 @@ from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import ABSENT, Array, Graph
 from tasks.mechanics import chain, limb, recursion
 from tasks.mechanics.continuation.steps import packed, unpacked_states
-from tasks.mechanics.kinematics import HOME, REST, Motion, Pose, mount_pose
+from tasks.mechanics.kinematics import HOME, REST, Pose, SpatialMotion, mount_pose
 from tasks.mechanics.loops import LimbChoice, Tips, others
 from tasks.mechanics.recursion import MOVING, held_directions
 from tasks.mechanics.topology import choose
@@ -234,7 +234,7 @@ def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_
 
 def mounted_limb(
     structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
-) -> tuple[limb.Mounted, Pose, Pose, Motion]:
+) -> tuple[limb.Mounted, Pose, Pose, SpatialMotion]:
     """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
     mechanism = symbolic(structure, parameters, signals)
     if mechanism.is_chain:
@@ -257,7 +257,7 @@ def solved_limb(
     motion: Array,
     signals: Array = ABSENT,
     joint_state: Array = ABSENT,
-) -> tuple[limb.Mounted, limb.Solved, Pose, Motion]:
+) -> tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion]:
     """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
 
     With the `joint_state` that was found before nothing is left to iterate, and the status is OK.

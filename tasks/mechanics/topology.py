@@ -30,7 +30,7 @@ from tasks.mechanics.kinematics import (
 from tasks.mechanics.loops import (
     NO_BLOCKS,
     Block,
-    Blocks,
+    ClusterBlocks,
     ClusterChoice,
     LimbChoice,
     LoopChoice,
@@ -171,7 +171,7 @@ def _cluster_choices(
 
 def _blocks(
     limb: Limb, loops: Sequence[tuple[int, ...]], dependent: tuple[int, ...], matrices: Sequence[np.ndarray]
-) -> Blocks:
+) -> ClusterBlocks:
     """Split a cluster into blocks, beside the dependent joints that several loops share at a platform.
 
     loops: the joints of each; matrices: square ones of the dependent joints, at several configurations.
@@ -193,7 +193,7 @@ def _blocks(
             return NO_BLOCKS
         rest -= set(chosen)
         inner.append((tuple(chosen), tuple(columns)))
-    return Blocks(tuple(inner), (tuple(sorted(rest)), tuple(shared)))
+    return ClusterBlocks(tuple(inner), (tuple(sorted(rest)), tuple(shared)))
 
 
 def _beyond(limb: Limb, joints: Sequence[int]) -> set[int]:

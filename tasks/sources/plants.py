@@ -34,7 +34,7 @@ from tasks.dynamics.integration import (
     UNIT,
     Moment,
     MotionSystem,
-    Rates,
+    StateRates,
     Stepper,
     forced,
     whole_lanes,
@@ -115,7 +115,7 @@ class FusedStep:
         results = empty(self._results, width)
         self._sequence(arrays | {slot: results[key] for key, slot in self._results.items()}, width)
         scalars = (results[name][0] for name in ("dependent", "status"))
-        rates = Rates(self._system.layout, *(results[name] for name in KEPT[:3]), *scalars)
+        rates = StateRates(self._system.layout, *(results[name] for name in KEPT[:3]), *scalars)
         return Moment(results["state"], now.modes, rates), results["event"][0] > 0.5
 
 
@@ -412,7 +412,7 @@ class MovingRobots:
 
     @property
     def state(self) -> np.ndarray:
-        """The state as `tasks.dynamics.instant.systems.Layout` says."""
+        """The state as `tasks.dynamics.instant.systems.StateLayout` says."""
         return self._state if self._now is None else self._now.state
 
     def motion(self) -> np.ndarray:

@@ -242,10 +242,10 @@ class SimulatedBatch:
         if not measured:
             return replace(self, meter=None).run(factor)
         with np.errstate(all="ignore"):  # a case that has come to its end holds NaN
-            return _Run(self, schedule).outcome()
+            return _SimulatedRun(self, schedule).outcome()
 
 
-class _Run:
+class _SimulatedRun:
     def __init__(self, simulation: SimulatedBatch, schedule: Schedule):
         self.simulation, self.schedule = simulation, schedule
         self.plant, self.drive = simulation.plant(schedule), simulation.drive(schedule)

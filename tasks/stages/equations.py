@@ -23,7 +23,7 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, inverse, total, where
 from tasks.mechanics import chain, equations, limb, recursion
 from tasks.mechanics.assembly import singularity
-from tasks.mechanics.equations import Share
+from tasks.mechanics.equations import EquationShare
 from tasks.mechanics.structure import (
     GRAVITY,
     Structure,
@@ -42,7 +42,7 @@ FIRST = (*SHARES, "status", "potential")
 """Outputs whose bits do not depend on others."""
 
 
-def _named(share: Share) -> dict[str, Array]:
+def _named(share: EquationShare) -> dict[str, Array]:
     values = (share.mass, share.coriolis, share.gravity, share.jacobian, share.jacobian_rate)
     return dict(zip(SHARES, values, strict=True))
 
@@ -127,7 +127,9 @@ def platform_share_program(family: Family, moving_base: bool = False) -> Program
         body = symbolic(structure, parameters).platform
         if structure.mechanism.is_chain:
             count = structure.freedoms
-            none = Share(np.zeros((count, count)), np.zeros((count, count)), np.zeros(count), *np.zeros((2, 0, count)))
+            none = EquationShare(
+                np.zeros((count, count)), np.zeros((count, count)), np.zeros(count), *np.zeros((2, 0, count))
+            )
             return _named(none) | ({} if moving_base else {"potential": [0.0]})
         pose, moving = recursion.unpack(motion, body)
         free = [TWIST.index(name) for name in body.mobility]
@@ -161,11 +163,11 @@ def _inputs(structure: Structure) -> dict[Any, Shape]:
     return shapes
 
 
-def _total(shares: Mapping[str, Mapping[int, Array]]) -> Share:
+def _total(shares: Mapping[str, Mapping[int, Array]]) -> EquationShare:
     """The sum of the shares of platform and limbs; rows of J_IK below each other."""
     sums = [sum((array(share) for share in shares[name].values()), start=ZERO) for name in SHARES[:3]]
     stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
-    return Share(*sums, *stacks)
+    return EquationShare(*sums, *stacks)
 
 
 @functools.cache

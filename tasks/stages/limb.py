@@ -23,7 +23,7 @@ from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.continuation.steps import packed
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.structure import (
     Shape,
     Structure,
@@ -39,7 +39,7 @@ from tasks.stages.parts import LimbPart, LimbSample
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
 
-SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, Motion, Array]
+SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion, Array]
 """A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
 
 

@@ -23,7 +23,7 @@ from tasks.mathematics.algebra import where
 from tasks.mechanics import limb
 from tasks.mechanics.assembly import Reference
 from tasks.mechanics.drives import Transmission
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import Structure
 from tasks.stages import terms
@@ -47,7 +47,7 @@ class LimbSample:
     mounted: limb.Mounted
     solved: limb.Solved
     pose: Pose
-    moving: Motion
+    moving: SpatialMotion
     motion: Array
     gravity: Array
     inputs: Mapping[str, Array] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class LimbSample:
         return limb.joint_positions(self.mounted, self.solved, self.motion)
 
     @cached_property
-    def links(self) -> list[tuple[Pose, Motion]]:
+    def links(self) -> list[tuple[Pose, SpatialMotion]]:
         """Pose and motion of the frame of each link, in world axes."""
         return limb.link_motions(self.mounted, self.solved)
 
@@ -124,7 +124,7 @@ class PlatformSample:
 
     body: Platform
     pose: Pose
-    moving: Motion
+    moving: SpatialMotion
     inputs: Mapping[str, Array]
     wrench: Sequence[Scalar]
     acting: Sequence[Scalar] = ()

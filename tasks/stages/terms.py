@@ -19,8 +19,8 @@ from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations, limb, recursion
-from tasks.mechanics.equations import Share
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.equations import EquationShare
+from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.structure import Structure
 
 NEEDS: Mapping[str, Need] = {
@@ -34,14 +34,14 @@ NEEDS: Mapping[str, Need] = {
     "mass_moment": "mass moment",
     "momentum": "momentum",
 }
-_SHARES: Mapping[str, Callable[[Share], Array]] = {
+_SHARES: Mapping[str, Callable[[EquationShare], Array]] = {
     "mass": lambda share: share.mass,
     "coriolis": lambda share: share.coriolis,
     "coriolis_slope": lambda share: share.coriolis,  # differentiated below
     "gravity_force": lambda share: share.gravity,
     "jacobian_rate": lambda share: share.jacobian_rate,
 }
-_BODIES: Mapping[str, Callable[[Inertia, Pose, Motion], Array]] = {
+_BODIES: Mapping[str, Callable[[Inertia, Pose, SpatialMotion], Array]] = {
     "mass_moment": lambda inertia, pose, moving: equations.mass_moment(inertia, pose),
     "momentum": equations.momentum,
 }
@@ -89,7 +89,7 @@ def _pull(gravity: Array, terms: Iterable[str]) -> Array:
 def of_limb(
     mounted: limb.Mounted,
     solved: limb.Solved,
-    moving: tuple[Pose, Motion],
+    moving: tuple[Pose, SpatialMotion],
     speed: Array,
     gravity: Array,
     terms: tuple[str, ...],
@@ -115,7 +115,7 @@ def of_limb(
 
 
 def of_platform(
-    body: Platform, moving: tuple[Pose, Motion], gravity: Array, acting: Sequence[Scalar], terms: tuple[str, ...]
+    body: Platform, moving: tuple[Pose, SpatialMotion], gravity: Array, acting: Sequence[Scalar], terms: tuple[str, ...]
 ) -> dict[Key, Array | Scalars]:
     """Return the terms of the platform, as `platform_shapes` has them; `acting`: (moment, force) from outside."""
     pose, motion = moving

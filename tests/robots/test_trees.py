@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots.catalog import five_axis_tree, planar_3r, rover_rocker, three_loop_leg
-from robots.catalog.link_tables import Row, links, parameters
+from robots.catalog.link_tables import LinkRow, links, parameters
 from robots.model import Family, Robot
 from robots.types import BASE, Vector
 
@@ -85,7 +85,7 @@ def test_pivots_of_the_leg_are_those_of_the_table() -> None:
 
 
 def test_a_row_is_a_link_and_its_parameters() -> None:
-    row = Row("1", BASE, 2.0, (0.1, 0.2, 0.0), (1.0, 2.0, 3.0))
+    row = LinkRow("1", BASE, 2.0, (0.1, 0.2, 0.0), (1.0, 2.0, 3.0))
     names = [each.name for each in parameters([row], "source", "xy")]
     assert names == [
         f"link_1_{name}" for name in ("mass", "centre_x", "centre_y", "inertia_xx", "inertia_yy", "inertia_zz")

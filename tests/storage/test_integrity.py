@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from storage.errors import StoreError
 from storage.integrity import (
-    Finding,
+    StoreDamage,
     check_blocks,
     check_files,
     check_ledger,
@@ -51,7 +51,7 @@ def path(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "s.zarr"))
 
 
-def look(path: Path) -> list[Finding]:
+def look(path: Path) -> list[StoreDamage]:
     return [*check_files(path), *check_ledger(path), *(each for one in check_blocks(path) for each in one.findings)]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from robots.drives import Spin
 from robots.model import Robot
 from robots.types import BASE
-from tasks.dynamics.inverse import BodyMotion, body_motion, inverse_dynamics
+from tasks.dynamics.inverse import BodyMotions, body_motion, inverse_dynamics
 from tasks.dynamics.records import GRAVITY, Moving
 from tasks.dynamics.regressor import TENSOR, limb_columns, platform_has_columns
 from tasks.mechanics.structure import structure_of
@@ -55,7 +55,7 @@ def rank(rows: np.ndarray, tolerance: float = 1e-9) -> int:
     return int(np.sum(singular > tolerance * singular[0]))
 
 
-def _of_body(body: BodyMotion, gravity: ArrayLike) -> np.ndarray:
+def _of_body(body: BodyMotions, gravity: ArrayLike) -> np.ndarray:
     """One body's ten columns (*batch, 2, 10)."""
     turn = np.swapaxes(body.rotation, -1, -2)
     omega, velocity = ((turn @ x[..., None])[..., 0] for x in (body.omega, body.velocity))
@@ -76,7 +76,7 @@ def _of_drive(rate: np.ndarray) -> np.ndarray:
     return np.stack([kinetic, np.zeros_like(kinetic)], axis=-1)[..., None]
 
 
-def _of_spin(spin: Spin, speed: np.ndarray, links: Sequence[BodyMotion]) -> np.ndarray:
+def _of_spin(spin: Spin, speed: np.ndarray, links: Sequence[BodyMotions]) -> np.ndarray:
     """Of what spins with a drive: its own energy, and that of its momentum along the turning of its carrier."""
     turning = spin.share * speed
     kinetic = 0.5 * turning * turning

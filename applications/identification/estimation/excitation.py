@@ -51,7 +51,7 @@ STEP = 1e-5
 
 
 @dataclass(frozen=True)
-class Limits:
+class ExcitationLimits:
     """Largest distances from the centre, velocities, accelerations, one for each coordinate or one for all.
 
     Distances below and above the centre (2, coordinate) where these differ. Then of actuators, one for each or one for
@@ -165,7 +165,7 @@ class Excitation:
 
     robot: Robot
     base: BaseParameters
-    limits: Limits
+    limits: ExcitationLimits
     period: float
     centre: ArrayLike = 0.0
     samples: int = 100

@@ -28,7 +28,7 @@ this."""
 
 
 @dataclass(frozen=True)
-class Found:
+class FittedParameters:
     """Result of a method.
 
     values, deviations: of base parameters, then of the nonlinear ones; condition and noise as in `Estimate`;
@@ -43,13 +43,13 @@ class Found:
     friction: FrictionInput | None = None
 
 
-def linear(method: str, data: Data) -> Found:
+def linear(method: str, data: Data) -> FittedParameters:
     """By one of the linear estimators."""
     found = estimators.estimate(method, *data.of(data.training), data.actuators)
-    return Found(found.values, found.deviations, found.condition, found.noise)
+    return FittedParameters(found.values, found.deviations, found.condition, found.noise)
 
 
-def consistent_bodies(data: Data) -> Found:
+def consistent_bodies(data: Data) -> FittedParameters:
     """Parameters that bodies can have, weighted by actuator; what data do not decide is near the nominal robot's.
 
     Standard deviations are those of the linear estimate, which knows less. Raises ValueError.
@@ -69,10 +69,10 @@ def consistent_bodies(data: Data) -> Found:
         raise ValueError(f"method: consistent did not converge ({found.status}); use weighted, or other recordings")
     values = data.base.of(found.values)
     noise = float(np.std(forces - data.base.reduced(matrix) @ values))
-    return Found(values, free.deviations, free.condition, noise)
+    return FittedParameters(values, free.deviations, free.condition, noise)
 
 
-def separable_friction(data: Data) -> Found:
+def separable_friction(data: Data) -> FittedParameters:
     """Parameters of friction laws that forces are not linear in, such as Stribeck velocities, and all others.
 
     One value for all joints of a group. Raises ValueError where there are none.
@@ -100,7 +100,7 @@ def separable_friction(data: Data) -> Found:
         raise ValueError("method: separable did not converge; use weighted, or recordings at more speeds")
     several = len(data.friction.groups) > 1
     names = [f"{group.name or group.law}.{each.name}" if several else each.name for group, each in unknown]
-    return Found(
+    return FittedParameters(
         np.concatenate([found.linear.values, found.nonlinear]),
         np.concatenate([found.linear.deviations, found.deviations]),
         found.linear.condition,
@@ -110,7 +110,7 @@ def separable_friction(data: Data) -> Found:
     )
 
 
-METHODS: Mapping[str, Callable[[Data], Found]] = {
+METHODS: Mapping[str, Callable[[Data], FittedParameters]] = {
     **{name: functools.partial(linear, name) for name in ESTIMATORS},
     "consistent": consistent_bodies,
     "separable": separable_friction,

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from applications.identification.estimation.machines.choices import Preparation
-from applications.identification.estimation.machines.closed_loop import Controller
+from applications.identification.estimation.machines.closed_loop import PositionController
 from applications.identification.estimation.machines.machine import Payload, is_direct
 from applications.identification.estimation.machines.machine_model import MachineModel
 from applications.identification.estimation.machines.preparation import Signals
 from applications.identification.machines.sections import DescriptionFile, SamplingSection, SignalSection
 from pipeline.documents.files import UNITS, refused
-from pipeline.documents.tables.selection import Request, Selected, select, unit_of
+from pipeline.documents.tables.selection import ColumnRequest, Selected, select, unit_of
 from pipeline.robot_files.rated import ratings
 from robots.model import Robot
 
@@ -59,7 +59,7 @@ class RecordingDescription:
     estimates_gains: bool
     payloads: tuple[Payload | None, ...]
     accept: tuple[str, ...]
-    controller: Controller | None
+    controller: PositionController | None
     title: str
     text: str
     robot_source: str
@@ -97,11 +97,11 @@ class RecordingDescription:
             series = {key: values[keep] for key, values in series.items()}
         return Signals(files.name, files.role, notes=tuple(notes), **series)
 
-    def _requests(self) -> dict[str, Request]:
+    def _requests(self) -> dict[str, ColumnRequest]:
         sections = {key: getattr(self.file, key) for key in SIGNALS}
-        requests = {key: Request(section.columns, section.file) for key, section in sections.items() if section}
+        requests = {key: ColumnRequest(section.columns, section.file) for key, section in sections.items() if section}
         if (time := self.file.time).column is not None:
-            requests["time"] = Request((time.column,), time.file)
+            requests["time"] = ColumnRequest((time.column,), time.file)
         return requests
 
     def _signal(self, files: RecordingFiles, selected: Selected, key: str) -> np.ndarray:

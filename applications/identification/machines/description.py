@@ -10,7 +10,7 @@ import numpy as np
 
 from applications.identification.estimation.machines.checks.findings import KINDS
 from applications.identification.estimation.machines.choices import FADING, LARGEST, Preparation
-from applications.identification.estimation.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, Controller
+from applications.identification.estimation.machines.closed_loop import CLOSED_LOOP, OUTPUT_ERROR, PositionController
 from applications.identification.estimation.machines.fitting import METHODS
 from applications.identification.estimation.machines.machine import Payload, payload_bodies
 from applications.identification.estimation.machines.machine_model import MachineModel, OwnColumn, actuator_kinds
@@ -317,7 +317,7 @@ class _DescriptionReader:
             payloads.append(_payload(section, k))
         return tuple(payloads)
 
-    def _controller(self, count: int) -> Controller | None:
+    def _controller(self, count: int) -> PositionController | None:
         section = self.file.controller
         if section is None:
             return None
@@ -328,7 +328,7 @@ class _DescriptionReader:
                 self.report(("controller", key), list(numbers), f"one number above 0, or {count} for the actuators")
                 return None
             gains.append(np.broadcast_to(np.array(numbers, dtype=float), (count,)))
-        return Controller(gains[0], gains[1], section.reference_rate)
+        return PositionController(gains[0], gains[1], section.reference_rate)
 
     def _choices(self) -> None:
         methods = (*METHODS, CONSISTENT, *CLOSED_LOOP)

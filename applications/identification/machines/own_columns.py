@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applications.identification.estimation.machines.machine_model import ActuatorMotion
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.model import Robot
 
 MOTION = ("q", "qd", "qdd")
@@ -19,7 +19,7 @@ MOTION = ("q", "qd", "qdd")
 class ExpressionColumn:
     """The factor of a user's column: an expression of the motion of actuators; `symbols` says which number of which."""
 
-    expression: Expression
+    expression: ParsedExpression
     symbols: dict[str, tuple[int, int]]
 
     def __call__(self, motion: ActuatorMotion) -> np.ndarray:

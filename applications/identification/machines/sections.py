@@ -115,8 +115,8 @@ class ModelSection(Section):
     columns: dict[Text, OwnColumnSection] = Field(default_factory=dict)
 
 
-class ControllerSection(Section):
-    """A position controller, see `applications.identification.estimation.machines.closed_loop.Controller`."""
+class PositionControllerSection(Section):
+    """A position controller, see `applications.identification.estimation.machines.closed_loop.PositionController`."""
 
     position_gain: Numbers
     velocity_gain: Numbers
@@ -146,7 +146,7 @@ class DescriptionFile(Section):
     velocity: SignalSection | None = None
     force: SignalSection
     reference: SignalSection | None = None
-    controller: ControllerSection | None = None
+    controller: PositionControllerSection | None = None
     gear: Annotated[tuple[Number | Numbers, ...], Field(min_length=1, max_length=200)] | None = None
     zero: Numbers | None = None
     limits: dict[Text, Pair] = Field(default_factory=dict)

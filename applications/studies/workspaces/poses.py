@@ -13,7 +13,7 @@ from pipeline.documents.report import sentence
 from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 from robots.model import Mechanism
 from robots.parameters import nearest
 from robots.status import Status
@@ -35,7 +35,7 @@ AT_A_TIME = 4096
 """Poses that are computed together."""
 
 
-def conditions(texts: Sequence[str]) -> tuple[Expression, ...]:
+def conditions(texts: Sequence[str]) -> tuple[ParsedExpression, ...]:
     """Conditions on numbers of a pose, such as `condition <= 5 and peak_force < 20`. Raises InputError."""
     results = tuple(condition(text) for text in texts)
     for name in (name for expression in results for name in expression.names):
@@ -49,11 +49,11 @@ class RestPoses:
     """A robot at rest in `rotations` (orientation, 3, 3), of which each counts; `where` is what has to hold in all."""
 
     block: Block
-    where: tuple[Expression, ...]
+    where: tuple[ParsedExpression, ...]
     rotations: Array
 
     @classmethod
-    def of(cls, sweep: Sweep, where: Sequence[Expression], parameters: Mapping[str, float] | None) -> RestPoses:
+    def of(cls, sweep: Sweep, where: Sequence[ParsedExpression], parameters: Mapping[str, float] | None) -> RestPoses:
         """The robot, limits, criteria and gravity of a sweep, in its first design but for some parameters.
 
         In the orientation of the reference pose. Raises InputError.

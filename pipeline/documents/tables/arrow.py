@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.documents.files import refused
 from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Columns, Found
+from pipeline.documents.tables.columns import Columns, ReadColumns
 from robots.extras import require_extra
 
 TEXTS = 1 << 24
@@ -33,7 +33,7 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     names = [field.name for field in fields if any(is_kind(field.type) for is_kind in kept)]
     others = tuple(field.name for field in fields if field.name not in names)
 
-    def read(used: Sequence[str]) -> Found:
+    def read(used: Sequence[str]) -> ReadColumns:
         bounds.check_values(file, ((name, (rows,), 8) for name in used))
         columns: dict[str, list[np.ndarray]] = {name: [] for name in used}
         try:
@@ -43,7 +43,7 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
                     columns[name].append(np.asarray(values, dtype=np.float64))
         except Exception as error:  # a damaged page
             raise _broken(file, error) from None
-        return Found({name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in columns.items()})
+        return ReadColumns({name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in columns.items()})
 
     return Columns(file, tuple(names), read, others=others)
 

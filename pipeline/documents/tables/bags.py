@@ -15,7 +15,7 @@ from pathlib import Path
 from pipeline.documents.files import refused
 from pipeline.documents.tables import bag_reader
 from pipeline.documents.tables.bounds import MIB, Bounds
-from pipeline.documents.tables.columns import Columns, Found, columns_of
+from pipeline.documents.tables.columns import Columns, ReadColumns, columns_of
 from pipeline.documents.tables.numpy_files import npz_variables
 from pipeline.errors import InputError
 from robots.extras import require_extra
@@ -41,7 +41,7 @@ def open_bag(path: str, file: str, bounds: Bounds) -> Columns:
         with output.open("rb") as stream:
             columns = columns_of(file, npz_variables(stream, file, bounds), bounds)
             found = columns.read(columns.names).columns
-    return Columns(file, columns.names, lambda names: Found({name: found[name] for name in names}))
+    return Columns(file, columns.names, lambda names: ReadColumns({name: found[name] for name in names}))
 
 
 def _unread(file: str, done: subprocess.CompletedProcess[bytes], bounds: Bounds) -> InputError:

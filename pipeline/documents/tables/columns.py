@@ -17,7 +17,7 @@ NUMBERS = "fiub"
 
 
 @dataclass(frozen=True)
-class Found:
+class ReadColumns:
     """Columns that were read (row,), and notes of what was left out of them."""
 
     columns: Mapping[str, Array]
@@ -33,11 +33,11 @@ class Columns:
 
     file: str
     names: tuple[str, ...]
-    reader: Callable[[Sequence[str]], Found] = field(repr=False)
+    reader: Callable[[Sequence[str]], ReadColumns] = field(repr=False)
     units: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
-    def read(self, names: Iterable[str]) -> Found:
+    def read(self, names: Iterable[str]) -> ReadColumns:
         """Read columns by name. Raises InputError."""
         return self.reader(tuple(dict.fromkeys(names)))
 
@@ -71,11 +71,11 @@ def columns_of(file: str, variables: Iterable[Variable], bounds: Bounds) -> Colu
             bounds.check_columns(file, len(places) + (min(variable.shape) if len(variable.shape) == 2 else 1))
             places |= {name: (variable, k) for k, name in enumerate(variable.columns)}
 
-    def read(names: Sequence[str]) -> Found:
+    def read(names: Sequence[str]) -> ReadColumns:
         used = {places[name][0].name: places[name][0] for name in names}
         bounds.check_values(file, ((v.name, v.shape, max(v.dtype.itemsize, 8)) for v in used.values()))
         arrays = {name: _rows_first(variable, file) for name, variable in used.items()}
-        return Found({name: arrays[places[name][0].name][:, places[name][1]].copy() for name in names})
+        return ReadColumns({name: arrays[places[name][0].name][:, places[name][1]].copy() for name in names})
 
     return Columns(file, tuple(places), read)
 

@@ -32,7 +32,7 @@ STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"
 OF_VERSION_4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 
 
-class DamagedError(Exception):
+class DamagedElementError(Exception):
     """An element that does not fit into the bytes that are there."""
 
 
@@ -42,17 +42,17 @@ def mat_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
     if len(data) > bounds.values:
         hint = "Save it with -v7.3, of which the columns that are used are read alone."
         raise refused(file, f"more than {size(bounds.values)} of MAT data", f"at most {size(bounds.values)}", hint)
-    walk = _Walk(file, bounds)
+    walk = _BoundedWalk(file, bounds)
     try:
         is_version_5 = len(data) >= HEADER and data[124:128] in (b"\x00\x01IM", b"\x01\x00MI")
         return list(walk.version_5(data) if is_version_5 else walk.version_4(data))
-    except (DamagedError, struct.error, zlib.error, ValueError) as error:
+    except (DamagedElementError, struct.error, zlib.error, ValueError) as error:
         hint = "Save it again."
         raise refused(file, f"a file that is no MAT file: {str(error)[:120]}", "a MAT file", hint) from None
 
 
 @dataclass
-class _Walk:
+class _BoundedWalk:
     """Counts of one file against its bounds: members that were met, bytes that were unpacked."""
 
     file: str
@@ -79,20 +79,20 @@ class _Walk:
             code, rows, columns, is_complex, length = struct.unpack_from(f"{order}5i", data, place)
             place += 20
             if not (0 <= code < 5000 and rows >= 0 and columns >= 0 and 0 < length < 1000):
-                raise DamagedError("no header of an array")
+                raise DamagedElementError("no header of an array")
             name = data[place : place + length - 1].decode("latin-1")
             place += length
             dtype = np.dtype(order + OF_VERSION_4.get(code // 10 % 10, "f8"))
             count = rows * columns * (2 if is_complex else 1)
             part = data[place : place + count * dtype.itemsize]
             if len(part) < count * dtype.itemsize:
-                raise DamagedError(f"{name} of shape {(rows, columns)} is cut")
+                raise DamagedElementError(f"{name} of shape {(rows, columns)} is cut")
             place += len(part)
             self._count(1)
             if code % 10 == 0 and not is_complex:
                 yield _variable(name, (rows, columns), dtype, memoryview(part))
         if place != len(data) or not data:
-            raise DamagedError("bytes behind the last array" if data else "no bytes")
+            raise DamagedElementError("bytes behind the last array" if data else "no bytes")
 
     def _elements(self, data: memoryview) -> Iterator[tuple[int, memoryview]]:
         """Yield type and bytes of the elements one after another."""
@@ -105,7 +105,7 @@ class _Walk:
                 start = place + TAG
                 following = start + length + (0 if kind == PACKED else -length % 8)
             if length > len(data) - start or (start == place + 4 and length > 4):
-                raise DamagedError(f"an element of {length} bytes where {len(data) - start} are left")
+                raise DamagedElementError(f"an element of {length} bytes where {len(data) - start} are left")
             yield kind, data[start : start + length]
             place = following
 
@@ -137,7 +137,7 @@ class _Walk:
             return  # an object or a function has no such parts
         shape = struct.unpack(f"{self.order}{len(sizes[1]) // 4}i", sizes[1])
         if any(length < 0 for length in shape):
-            raise DamagedError(f"the shape {shape}")
+            raise DamagedElementError(f"the shape {shape}")
         path = path or bytes(name[1]).decode("latin-1")
         self._count(1)
         if flags & 0xFF == STRUCTURE:
@@ -147,7 +147,7 @@ class _Walk:
         elif not flags & COMPLEX and (numbers := next(parts, None)) is not None and numbers[0] in STORED:
             dtype = np.dtype(self.order + STORED[numbers[0]])
             if math.prod(shape) * dtype.itemsize != len(numbers[1]):
-                raise DamagedError(f"{path} of shape {shape} has {len(numbers[1])} bytes")
+                raise DamagedElementError(f"{path} of shape {shape} has {len(numbers[1])} bytes")
             yield _variable(path, shape, dtype, numbers[1])
 
     def _structure(
@@ -158,20 +158,20 @@ class _Walk:
             return
         length, count = struct.unpack_from(f"{self.order}i", width[1])[0], math.prod(shape)
         if length <= 0:
-            raise DamagedError(f"names of {length} bytes")
+            raise DamagedElementError(f"names of {length} bytes")
         fields = [
             bytes(names[1][k : k + length]).split(b"\0")[0].decode("latin-1") for k in range(0, len(names[1]), length)
         ]
         for number, (kind, part) in enumerate(parts):
             if kind != MATRIX or not fields or number >= count * len(fields):
-                raise DamagedError(f"{path} has other fields than it names")
+                raise DamagedElementError(f"{path} has other fields than it names")
             entry = f"{path}[{number // len(fields) + 1}]" if count > 1 else path
             yield from self._matrix(f"{entry}.{fields[number % len(fields)]}", part, depth + 1)
 
     def _cells(self, path: str, parts: Iterator[tuple[int, memoryview]], depth: int) -> Iterator[Variable]:
         for number, (kind, part) in enumerate(parts):
             if kind != MATRIX:
-                raise DamagedError(f"{path} has cells that are no arrays")
+                raise DamagedElementError(f"{path} has cells that are no arrays")
             yield from self._matrix(f"{path}{{{number + 1}}}", part, depth + 1)
 
 

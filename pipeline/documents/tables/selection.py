@@ -34,7 +34,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Request:
+class ColumnRequest:
     """Columns of one signal, by name or by number from 1; file: number of their file from 1, absent: any."""
 
     columns: tuple[Name, ...]
@@ -53,7 +53,7 @@ class Selected:
 def select(
     recording: str,
     paths: Sequence[str | os.PathLike[str]],
-    requests: Mapping[str, Request],
+    requests: Mapping[str, ColumnRequest],
     *,
     consecutive: bool = False,
     bounds: Bounds = RECORDED,
@@ -76,7 +76,7 @@ def select(
     return Selected(signals, parts[0].units, tuple(note for part in parts for note in part.notes))
 
 
-def _side_by_side(recording: str, files: Sequence[Columns], requests: Mapping[str, Request]) -> Selected:
+def _side_by_side(recording: str, files: Sequence[Columns], requests: Mapping[str, ColumnRequest]) -> Selected:
     places = {key: _places(recording, files, request, key) for key, request in requests.items()}
     used: dict[int, list[str]] = {}
     for file, name in (place for several in places.values() for place in several):
@@ -94,7 +94,7 @@ def _side_by_side(recording: str, files: Sequence[Columns], requests: Mapping[st
     return Selected(signals, units, notes)
 
 
-def _places(recording: str, files: Sequence[Columns], request: Request, key: str) -> list[tuple[int, str]]:
+def _places(recording: str, files: Sequence[Columns], request: ColumnRequest, key: str) -> list[tuple[int, str]]:
     """Return file and name of each column of a request. Raises InputError."""
     if request.file is not None and request.file > len(files):
         raise refused(recording, f"{key} in file {request.file} of {len(files)}", "one of its files")

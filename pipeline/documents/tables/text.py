@@ -19,7 +19,7 @@ import numpy as np
 
 from pipeline.documents.files import UNITS, looks_binary, refused, size
 from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Array, Columns, Found
+from pipeline.documents.tables.columns import Array, Columns, ReadColumns
 from pipeline.documents.tables.table import split_header
 
 DELIMITERS = (";", "\t", ",", None)
@@ -55,7 +55,7 @@ NOTHING = ("", "nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?", "inf"
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """Layout of a text: encoding, delimiter (None: blanks), decimal commas, names, units, number of the first row."""
 
     encoding: str
@@ -85,7 +85,7 @@ def open_text(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
         raise refused(file, f"a line longer than {size(bounds.line)}", "rows of numbers")
     layout = _layout(head, file, bounds)
 
-    def read(names: Sequence[str]) -> Found:
+    def read(names: Sequence[str]) -> ReadColumns:
         stream.seek(0)
         return _Rows(file, layout, [layout.names.index(name) for name in names], bounds).read(stream)
 
@@ -94,7 +94,7 @@ def open_text(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     return Columns(file, layout.names, read, units)
 
 
-def _layout(head: bytes, file: str, bounds: Bounds) -> Layout:
+def _layout(head: bytes, file: str, bounds: Bounds) -> TextLayout:
     encoding = _encoding(head)
     lines = head.decode(encoding, errors="replace").splitlines()[:HEAD]
     if not any(line.strip() and not line.startswith(COMMENTS) for line in lines):
@@ -111,7 +111,7 @@ def _layout(head: bytes, file: str, bounds: Bounds) -> Layout:
     names, units = _header(lines[:first], delimiter, count)
     if twice := next((name for name in names if names.count(name) > 1), ""):
         raise refused(file, f"two columns {twice!r}", "a name for each column", "Rename one of them.")
-    return Layout(encoding, delimiter, has_commas, names, units, first)
+    return TextLayout(encoding, delimiter, has_commas, names, units, first)
 
 
 def _encoding(head: bytes) -> str:
@@ -173,14 +173,14 @@ class _Rows:
     """Rows of some columns of a text, read piece by piece."""
 
     file: str
-    layout: Layout
+    layout: TextLayout
     places: Sequence[int]
     bounds: Bounds
     count: int = 0
     ends_open: bool = False
     torn: list[int] = field(default_factory=list)
 
-    def read(self, stream: IO[bytes]) -> Found:
+    def read(self, stream: IO[bytes]) -> ReadColumns:
         parts = [self._piece(lines, number) for lines, number in self._pieces(stream)]
         parts = [part for part in parts if len(part)]
         if not parts:
@@ -191,7 +191,7 @@ class _Rows:
         if is_cut:
             self.torn.pop()
             columns = {name: values[:-1] for name, values in columns.items()}
-        return Found(columns, tuple(self._notes(is_cut=is_cut)))
+        return ReadColumns(columns, tuple(self._notes(is_cut=is_cut)))
 
     def _notes(self, *, is_cut: bool) -> Iterator[str]:
         if self.torn:

@@ -12,7 +12,7 @@ from typing import Self
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import MotorsSection
 from pipeline.sweep.limits import LimitsContent
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from robots.formats.description import Description
 from robots.limits import Capacity
 from robots.loads.motors import (
@@ -48,13 +48,13 @@ class MotorsContent(SectionContent[None, MotorsSection | None]):
     after = ("limits",)
 
     @classmethod
-    def extend(cls, reading: Reading) -> Description | None:
+    def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with parameters for temperature and supply."""
         section = reading.said(cls)
         return None if section is None else read_motors(reading.report, section, reading.extended_family(KEY))
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Refuse metrics of a supply that nothing limits."""
         limits = reading.value(LimitsContent)
         capacities = limits.actuators.values() if limits else ()

@@ -9,7 +9,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.actuators.sections import SharingSection
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from robots.limits import (
     EVEN_SHARING,
     LEAST_MAXIMUM,
@@ -33,7 +33,7 @@ class SharingContent(SectionContent[ActuatorSharing, SharingSection | None]):
     after = ("friction",)
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the rule of the robot's actuators."""
         friction, simulated = reading.value(FrictionContent), reading.file.simulation is not None
         return cls(read_sharing(reading.report, reading.said(cls), reading.mechanism, friction, simulated=simulated))

@@ -13,7 +13,7 @@ from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.derived import MAX_SCANNED, MAX_WORK, Derived, Filtered, Fixed, Sliced, in_chunks
 from pipeline.sweep.axes.kinds import Axis
 from pipeline.sweep.sections import SelectionSection
-from robots.expressions.expression import Expression, ExpressionError, Kind, parse
+from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.parameters import Parameter, nearest
 
 
@@ -41,7 +41,7 @@ class RuleReader:
                 read.append((name, expression))
         return Derived(tuple(names), base, tuple(read), self._constants(names)) if read else base
 
-    def conditions(self, texts: Iterable[str], base: Axis, path: KeyPath) -> tuple[Expression, ...]:
+    def conditions(self, texts: Iterable[str], base: Axis, path: KeyPath) -> tuple[ParsedExpression, ...]:
         """Parse conditions, which need an axis that has something to choose from."""
         bare = path in self.report.document.values and (*path, 0) not in self.report.document.values
         read = [self._expression(text, "condition", path if bare else (*path, k), base) for k, text in enumerate(texts)]
@@ -49,7 +49,7 @@ class RuleReader:
             self.report(path, Got("a condition"), "an axis whose sets it chooses from", "Add grid, list or sample.")
         return tuple(expression for expression in read if expression is not None)
 
-    def filtered(self, base: Axis, conditions: tuple[Expression, ...], path: KeyPath) -> Axis:
+    def filtered(self, base: Axis, conditions: tuple[ParsedExpression, ...], path: KeyPath) -> Axis:
         """Restrict an axis to the sets that meet conditions: at least one, with derived parameters within bounds."""
         if not conditions and not isinstance(base, Derived):
             return base
@@ -98,7 +98,7 @@ class RuleReader:
 
     def _expression(
         self, text: str, kind: Kind, path: KeyPath, base: Axis, later: Iterable[str] = ()
-    ) -> Expression | None:
+    ) -> ParsedExpression | None:
         """Parse an expression on parameters and on labels of `base`; None where it is reported.
 
         Names of `later` have no value yet.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
-from robots.expressions.expression import Expression
+from robots.expressions.expression import ParsedExpression
 
 MAX_SCANNED = 10**8
 """Sets of an axis that has conditions or derived parameters: all of them are looked at when the sweep is read."""
@@ -49,7 +49,7 @@ class DependentAxis(Axis):
 class Derived(DependentAxis):
     """An axis with derived parameters: each by an expression in swept, `fixed` and earlier derived ones."""
 
-    rules: tuple[tuple[str, Expression], ...]
+    rules: tuple[tuple[str, ParsedExpression], ...]
     fixed: Fixed
 
     @property
@@ -73,7 +73,7 @@ class Derived(DependentAxis):
 class Filtered(DependentAxis):
     """The sets of an axis, of at least one parameter, that meet all conditions on these and `fixed` ones, in order."""
 
-    conditions: tuple[Expression, ...]
+    conditions: tuple[ParsedExpression, ...]
     fixed: Fixed
 
     @property

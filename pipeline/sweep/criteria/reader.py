@@ -19,7 +19,7 @@ from pipeline.sweep.criteria.sections import (
     LinkMaterialSection,
     StiffnessSection,
 )
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from robots.criteria.elasticity import Beam, Elasticity, LinkCompliance
 from robots.criteria.parts import NO_CRITERIA, Capsule, Capsules, Clearances, CriteriaParameters, Errors, JointClearance
 from robots.model import Family, Mechanism
@@ -53,7 +53,7 @@ class CriteriaContent(SectionContent[CriteriaParameters, CriteriaSection | None]
     )
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the criteria of the robot; refuse metrics that the section lacks something for."""
         report, section = reading.report, reading.said(cls)
         parameters = read_criteria(report, section, reading.family)

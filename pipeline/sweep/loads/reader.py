@@ -18,7 +18,7 @@ from pydantic import Field
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.loads.sections import KINDS, LoadSection
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import GroupName
 from pipeline.sweep.trajectories.loads import COLUMNS
 from pipeline.sweep.trajectories.reader import PointsReader, check_reach
@@ -52,14 +52,14 @@ class LoadsContent(SectionContent[None, Mapping[str, LoadSection]]):
     )
 
     @classmethod
-    def extend(cls, reading: Reading) -> Description | None:
+    def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with its loads."""
         sections, report = reading.said(cls), reading.report
         family = reading.extended_family(KEY) if sections else None
         return read_loads(report, sections, family, PointsReader(report, reading.files))
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Refuse tables over time that end before the sweep does."""
         check_tables(reading.report, reading.said(cls), reading.description, reading.duration)
         return cls(None)

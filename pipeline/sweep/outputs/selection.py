@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import CoreFile, SelectedOutput
 from robots.criteria.selection import (
     SeriesSelection,
@@ -32,7 +32,7 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
     key = "selection"
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the entries of outputs that select."""
         return cls(read_selection(reading.report, reading.file, reading.mechanism))
 

@@ -24,7 +24,7 @@ from pipeline.sweep.question.question import (
     split_tolerances,
 )
 from pipeline.sweep.question.sections import StudySection
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.tolerances.reader import TolerancesContent, tolerances_of
 from robots.expressions.expression import ExpressionError, Kind, parse
 from robots.loads.wrapped import SUFFIX
@@ -42,7 +42,7 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
     after = ("friction", "simulation", "tolerances")
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the question, about metrics and parameters that the sweep has."""
         file, names = reading.file, reading.design.axis.names if reading.design else None
         drawn = tolerances_of(reading.said(TolerancesContent))
@@ -50,7 +50,7 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
         return cls(read_question(reading.report, reading.said(cls), names, file.metrics, further, drawn))
 
 
-def swept_beside_designs(reading: Reading) -> tuple[str, ...]:
+def swept_beside_designs(reading: SweepReading) -> tuple[str, ...]:
     """Return the names of what friction and trajectories sweep."""
     friction = reading.value(FrictionContent)
     of_friction = () if friction is None else friction.axis.names

@@ -17,7 +17,7 @@ from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
 from pipeline.sweep.limits import LimitsContent
-from pipeline.sweep.reading import Reading, SectionContent
+from pipeline.sweep.reading import SectionContent, SweepReading
 from pipeline.sweep.sections import ControllerSection, ForceSection
 from pipeline.sweep.simulated.axes import SimulationAxes
 from pipeline.sweep.time import TimeGrid
@@ -53,7 +53,7 @@ class SimulationContent(SectionContent[SimulationAxes | None, None]):
     after = ("limits", "motors", "friction")
 
     @classmethod
-    def read(cls, reading: Reading) -> Self | None:
+    def read(cls, reading: SweepReading) -> Self | None:
         """Read the simulation, and replace trajectories by those that it has."""
         if reading.file.simulation is None:
             return cls(None)
@@ -70,7 +70,7 @@ class SimulationContent(SectionContent[SimulationAxes | None, None]):
 class SimulationReader:
     """Reads the simulation of a file; what is wrong goes to `report`."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: SweepReading) -> None:
         assert reading.file.simulation is not None
         self.report, self.file, self.section = reading.report, reading.file, reading.file.simulation
         self.mechanism, self.grid, self.files = reading.mechanism, reading.grid, reading.files

@@ -22,7 +22,7 @@ import numpy as np
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.sweep.axes import samples
 from pipeline.sweep.axes.kinds import MAX_DRAWN, Array, ArrayValues, Axis, Listed
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.tolerances.sections import ToleranceSection, TolerancesSection
 from robots.formats.description import Description
 from robots.loads.wrapped import SUFFIX, toleranced
@@ -42,13 +42,13 @@ class TolerancesContent(SectionContent[Mapping[str, float], TolerancesSection | 
     field = optional(TolerancesSection, "deviations of parameters that every design is computed under; default: none")
 
     @classmethod
-    def extend(cls, reading: Reading) -> Description | None:
+    def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with deviations as parameters."""
         section = reading.said(TolerancesContent)
         return None if section is None else read_tolerances(reading.report, section, reading.extended_family(KEY))
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Return the standard deviations."""
         return cls(spread_of(reading.said(TolerancesContent)))
 

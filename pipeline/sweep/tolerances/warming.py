@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Self
 
 from pipeline.documents.report import Got, Report, sentence
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.tolerances.sections import WarmingSection
 from robots.formats.description import Description
 from robots.loads.warming import warmed
@@ -25,13 +25,13 @@ class WarmingContent(SectionContent[None, WarmingSection | None]):
     field = optional(WarmingSection, "links that grow with temperature; default: none")
 
     @classmethod
-    def extend(cls, reading: Reading) -> Description | None:
+    def extend(cls, reading: SweepReading) -> Description | None:
         """Return the robot with the temperature of its links as a parameter."""
         section = reading.said(cls)
         return None if section is None else read_warming(reading.report, section, reading.extended_family(WARMING_KEY))
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Nothing is left to read."""
         return cls(None)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pipeline.documents.report import Got, Report
-from pipeline.sweep.reading import Reading, SectionContent, optional
+from pipeline.sweep.reading import SectionContent, SweepReading, optional
 from pipeline.sweep.side_files import SideFiles
 from pipeline.sweep.trajectories import loads
 from pipeline.sweep.trajectories.description import describe_trajectory
@@ -45,7 +45,7 @@ class BaseContent(SectionContent[Trajectory | None, Mapping[str, Any] | None]):
     )
 
     @classmethod
-    def read(cls, reading: Reading) -> Self:
+    def read(cls, reading: SweepReading) -> Self:
         """Read the motion of the base; refuse what needs a base that stands."""
         report, file = reading.report, reading.file
         base = read_base(report, reading.said(cls), reading.files, reading.duration)

@@ -41,7 +41,7 @@ OF_MOTION = ("period", "velocity", "acceleration")
 
 
 @dataclass(frozen=True)
-class Limits:
+class AmplitudeBounds:
     """Centre and limits of a random motion: largest distance, velocity, acceleration (coordinate,).
 
     A coordinate along which the robot is not free has no motion.
@@ -51,11 +51,11 @@ class Limits:
     most: tuple[Numbers, ...]
     free: Numbers
 
-    def joined(self, other: Limits) -> Limits:
+    def joined(self, other: AmplitudeBounds) -> AmplitudeBounds:
         """Of the coordinates of both."""
         most = (np.concatenate(pair) for pair in zip(self.most, other.most, strict=True))
         centre, free = (np.concatenate(pair) for pair in ((self.centre, other.centre), (self.free, other.free)))
-        return Limits(centre, tuple(most), free)
+        return AmplitudeBounds(centre, tuple(most), free)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Entry:
     count: int
     seed: int
     period: float
-    limits: Limits
+    limits: AmplitudeBounds
     orientation: Matrix | None = None
 
     def free(self, number: int) -> Numbers:
@@ -150,7 +150,7 @@ def _check_keys(report: Report, section: Mapping[str, Any], path: KeyPath, keys:
 
 def _read_turn(
     report: Report, section: Any, path: KeyPath, mobility: Sequence[str], still: bool
-) -> tuple[Limits, Matrix] | None:
+) -> tuple[AmplitudeBounds, Matrix] | None:
     if not may_turn(report, path, mobility):
         return None
     if not isinstance(section, Mapping):
@@ -164,12 +164,12 @@ def _are_free(names: Sequence[str], mobility: Sequence[str]) -> Numbers:
     return np.array([float(name in mobility or not mobility) for name in names])
 
 
-def _limits(report: Report, section: Mapping[str, Any], path: KeyPath, free: Numbers) -> Limits:
+def _limits(report: Report, section: Mapping[str, Any], path: KeyPath, free: Numbers) -> AmplitudeBounds:
     size = len(free)
     if "position" not in section:
         report(path, section.get("position"), "position, the largest distance from the centre")
     most = tuple(_vector(report, section, key, path, size, BIG) for key in ("position", "velocity", "acceleration"))
-    return Limits(_vector(report, section, "centre", path, size, 0.0), most, free)
+    return AmplitudeBounds(_vector(report, section, "centre", path, size, 0.0), most, free)
 
 
 def _vector(report: Report, section: Mapping[str, Any], key: str, path: KeyPath, size: int, default: float) -> Numbers:

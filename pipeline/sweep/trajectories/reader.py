@@ -23,7 +23,7 @@ from pipeline.sweep.trajectories.mobility import check_held
 from pipeline.sweep.trajectories.turns import TIMES, read_turn
 from pipeline.sweep.trajectories.values import read_values
 from robots.parameters import nearest
-from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, Motion, Turn
+from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, MotionKind, Turn
 from robots.trajectories.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
@@ -41,7 +41,7 @@ class Mover:
     duration: float = 1.0
 
     @property
-    def motions(self) -> Mapping[str, Motion]:
+    def motions(self) -> Mapping[str, MotionKind]:
         """The kinds of trajectory that it can have."""
         return JOINT_MOTIONS if self.joints else MOTIONS
 

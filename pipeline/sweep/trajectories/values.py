@@ -10,14 +10,14 @@ from pipeline.documents.report import Report, number_hint
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.axes.reader import check_bounds
 from robots.parameters import Parameter
-from robots.trajectories.kinds import Motion, Value
+from robots.trajectories.kinds import MotionKind, Value
 
 SHORTEST = 1e-9
 """Length of what gives a direction: the squares of shorter ones are lost."""
 
 
 def read_values(
-    report: Report, motion: Motion, section: Mapping[str, Any], path: KeyPath, joints: int = 0
+    report: Report, motion: MotionKind, section: Mapping[str, Any], path: KeyPath, joints: int = 0
 ) -> dict[str, Value]:
     """All parameters of a motion, defaults included; those of `joints` may be lists of one number for each."""
     return {p.name: _value(report, p, section, path, joints) for p in motion.parameters}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robots import geometry
-from robots.catalog.layout import GROUND, Layout, declared_length, declared_mass, rod
+from robots.catalog.layout import GROUND, LimbPlacement, declared_length, declared_mass, rod
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, minus, shifted, sqrt
 from robots.model import Closure, Family, Frame, Instance, Limb, Link, Mechanism
@@ -24,7 +24,7 @@ def _limb(p: Mapping[str, Number]) -> tuple[Limb, Number]:
     across, span = arm + reach, p["rod_length"]
     drop = sqrt(span * span - across * across)
     tilt = about("y", drop / span, -across / span)  # z axis along the rods, upward
-    limb = Layout((reach, 0.0, -drop))
+    limb = LimbPlacement((reach, 0.0, -drop))
     limb.joint(
         "1", "arm", GROUND, "revolute", (0.0, 0.0, 0.0), "-y", rod(p["arm_mass"], (0.0, 0.0, 0.0), (-arm, 0.0, 0.0))
     )

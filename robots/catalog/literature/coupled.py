@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import DECLARED, GROUND, Layout, beside, declared_length, declared_mass, rod
+from robots.catalog.layout import DECLARED, GROUND, LimbPlacement, beside, declared_length, declared_mass, rod
 from robots.coupled import CoupledPlatform, closed
 from robots.geometry import about, around_z, shifted, sqrt
 from robots.model import Family, Inertia, Instance, Limb, Mechanism
@@ -37,7 +37,7 @@ def _three_rps(p: Mapping[str, Number]) -> Mechanism:
     part = p["tube_share"]
     knee: Vector = (part * across, 0.0, part * height)
     neck: Vector = ((1.0 - part) * across, 0.0, (1.0 - part) * height)
-    leg = Layout(end)
+    leg = LimbPlacement(end)
     leg.joint("1", "tube", GROUND, "revolute", ZERO, "y", rod(p["tube_mass"], ZERO, knee), tilt)
     leg.joint("2", "rod", "tube", "prismatic", end, "z", rod(p["rod_mass"], neck, end), tilt)
     tip = leg.cut("3", "spherical", "rod", end)
@@ -56,7 +56,7 @@ def _three_prs(p: Mapping[str, Number]) -> Mechanism:
     height = sqrt(span * span - across * across)
     tilt = about("y", height / span, across / span)
     end: Vector = (across, 0.0, height)
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", geometry.point(p["carriage_mass"]))
     limb.joint("2", "rod", "carriage", "revolute", ZERO, "y", rod(p["rod_mass"], ZERO, end), tilt)
     tip = limb.cut("3", "spherical", "rod", end)
@@ -80,13 +80,13 @@ def _tricept(p: Mapping[str, Number]) -> Mechanism:
     part = p["tube_share"]
     knee: Vector = (part * across, 0.0, part * height)
     neck: Vector = ((1.0 - part) * across, 0.0, (1.0 - part) * height)
-    leg = Layout(end)
+    leg = LimbPlacement(end)
     leg.joint("1", "cross", GROUND, "revolute", ZERO, "y", turned=tilt)
     leg.joint("2", "tube", "cross", "revolute", ZERO, "x", rod(p["tube_mass"], ZERO, knee), tilt)
     leg.joint("3", "rod", "tube", "prismatic", end, "z", rod(p["rod_mass"], neck, end), tilt)
     tip = leg.cut("4", "spherical", "rod", end)
     top: Vector = (0.0, 0.0, height)
-    middle = Layout(top)
+    middle = LimbPlacement(top)
     middle.joint("1", "cross", GROUND, "revolute", ZERO, "x")
     middle.joint("2", "tube", "cross", "revolute", ZERO, "y", rod(p["middle_mass"], ZERO, (0.0, 0.0, part * height)))
     middle.joint(

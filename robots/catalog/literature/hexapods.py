@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import DECLARED, GROUND, Layout, axes, bent, declared_length, declared_mass, rod
+from robots.catalog.layout import DECLARED, GROUND, LimbPlacement, axes, bent, declared_length, declared_mass, rod
 from robots.geometry import about, length, minus, polar, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -46,7 +46,7 @@ def _hexa(p: Mapping[str, Number]) -> Mechanism:
     x, z = bent((crank, span), (reach, height))
     elbow, end = (x, 0.0, z), (reach, 0.0, height)
     tilt = about("y", (height - z) / span, (reach - x) / span)  # z axis along the rod
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "crank", GROUND, "revolute", ZERO, "-y", rod(p["crank_mass"], ZERO, elbow))
     limb.joint("2", "cross", "crank", "revolute", elbow, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", elbow, "x", rod(p["rod_mass"], elbow, end), tilt)
@@ -75,7 +75,7 @@ def _hexaglide(p: Mapping[str, Number]) -> Mechanism:
         instances.append(Instance(f"limb{leg + 1}", 0, Frame(turned, base), Frame(turned, corner)))
     end: Vector = (along, 0.0, -level)
     tilt = about("y", level / span, -along / span)  # z axis along the rod, upward
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "cross", "carriage", "revolute", ZERO, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", ZERO, "x", rod(p["rod_mass"], ZERO, end), tilt)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import DECLARED, GROUND, Layout, Pair, bent, declared_length, declared_mass, rod
+from robots.catalog.layout import DECLARED, GROUND, LimbPlacement, Pair, bent, declared_length, declared_mass, rod
 from robots.drives import Drive, Spin
 from robots.geometry import AXIS_MINUS_Y, circle
 from robots.model import Closure, Family, Mechanism
@@ -23,7 +23,7 @@ def _scara(p: Mapping[str, Number]) -> Mechanism:
     """
     upper, fore = p["upper_arm"], p["forearm"]
     elbow, wrist = (upper, 0.0, 0.0), (upper + fore, 0.0, 0.0)
-    arm = Layout()
+    arm = LimbPlacement()
     arm.joint("shoulder", "upper_arm", GROUND, "revolute", ZERO, "z", rod(p["upper_arm_mass"], ZERO, elbow))
     arm.joint("elbow", "forearm", "upper_arm", "revolute", elbow, "z", rod(p["forearm_mass"], elbow, wrist))
     shaft = geometry.bar(p["shaft_mass"], p["shaft_length"], "z", wrist, p["shaft_diameter"])
@@ -43,7 +43,7 @@ def _scara(p: Mapping[str, Number]) -> Mechanism:
     return Mechanism.chain("arm", tuple(arm.links), joints, drives=tuple(drives))
 
 
-def _pin(layout: Layout, name: str, a: str, at: Vector, b: str) -> Closure:
+def _pin(layout: LimbPlacement, name: str, a: str, at: Vector, b: str) -> Closure:
     return layout.cut(name, "revolute", a, at, AXIS_MINUS_Y, b)
 
 
@@ -65,7 +65,7 @@ def _palletiser(p: Mapping[str, Number]) -> Mechanism:
     rear: Vector = (-back, 0.0, height + arm)
     tool: Vector = (forearm, 0.0, height + arm - p["flange_drop"])
     over: Vector = (forearm, 0.0, height + arm + above)
-    robot = Layout()
+    robot = LimbPlacement()
     turret = geometry.bar(p["column_mass"], height, "z", column, p["column_diameter"])
     robot.joint("waist", "column", GROUND, "revolute", ZERO, "z", turret)
     robot.joint("shoulder", "lower_arm", "column", "revolute", shoulder, "y", rod(p["lower_arm_mass"], shoulder, elbow))
@@ -93,7 +93,7 @@ def _ankle(p: Mapping[str, Number]) -> Mechanism:
     them; the cranks turn about y. A rod has a universal joint at its crank and a spherical one at the foot. Reference
     pose: foot level, cranks level and backward.
     """
-    pieces, ends = Layout(), []
+    pieces, ends = LimbPlacement(), []
     for side, sign in (("left", 1.0), ("right", -1.0)):
         y, height = sign * p["half_width"], p[f"{side}_height"]
         axis = (-p["motor_offset"], y, height)
@@ -129,7 +129,7 @@ def _six_bar(p: Mapping[str, Number]) -> Mechanism:
     point = (crank[0] + u * across - v * up, crank[1] + u * up + v * across)
     knee = _meeting(point, far, (p["link"], p["output"]))
     a, b, c, d, e, f = ((x, 0.0, z) for x, z in (crank, head, point, ground, knee, far))
-    bars = Layout()
+    bars = LimbPlacement()
     bars.joint("crank", "crank", GROUND, "revolute", ZERO, "-y", rod(p["crank_mass"], ZERO, a))
     bars.joint("coupler", "coupler", "crank", "revolute", a, "-y", rod(p["coupler_mass"], a, b))
     bars.joint("link", "link", "coupler", "revolute", c, "-y", rod(p["link_mass"], c, e))

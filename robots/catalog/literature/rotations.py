@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import DECLARED, GROUND, Layout, bent, beside, declared_length, declared_mass, rod
+from robots.catalog.layout import DECLARED, GROUND, LimbPlacement, bent, beside, declared_length, declared_mass, rod
 from robots.catalog.literature.translations import CYCLIC
 from robots.geometry import around_z
 from robots.model import Family, Frame, Inertia, Instance, Limb, Mechanism, Platform
@@ -22,7 +22,7 @@ def _planar_3rrr(p: Mapping[str, Number]) -> Mechanism:
     across = p["base_radius"] - p["platform_radius"]
     x, y = bent((p["proximal_length"], p["distal_length"]), (across, 0.0))
     elbow, end = (x, y, 0.0), (across, 0.0, 0.0)
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "proximal", GROUND, "revolute", ZERO, "z", rod(p["proximal_mass"], ZERO, elbow))
     limb.joint("2", "distal", "proximal", "revolute", elbow, "z", rod(p["distal_mass"], elbow, end))
     tip = limb.cut("3", "revolute", "distal", end)
@@ -46,7 +46,7 @@ def _agile_eye(p: Mapping[str, Number]) -> Mechanism:
     motor: Vector = (far, 0.0, 0.0)
     elbow: Vector = (0.0, far, 0.0)
     end: Vector = (0.0, 0.0, near)
-    limb = Layout()
+    limb = LimbPlacement()
     limb.joint("1", "proximal", GROUND, "revolute", motor, "x", rod(p["proximal_mass"], motor, elbow))
     limb.joint("2", "distal", "proximal", "revolute", elbow, "y", rod(p["distal_mass"], elbow, end))
     tip = limb.cut("3", "revolute", "distal", end)

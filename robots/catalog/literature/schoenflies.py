@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import DECLARED, GROUND, Layout, axes, beside, declared_length, declared_mass, rod
+from robots.catalog.layout import DECLARED, GROUND, LimbPlacement, axes, beside, declared_length, declared_mass, rod
 from robots.geometry import around_z, circle, shifted, sqrt
 from robots.model import Family, Instance, Limb, Mechanism, Platform
 from robots.parameters import Parameter
@@ -22,7 +22,7 @@ def _limb(p: Mapping[str, Number], sign: float) -> tuple[Limb, Number]:
     drop = sqrt(p["rod_length"] * p["rod_length"] - level * level)
     end: Vector = (across, 0.0, -drop)
     swung = axes((-dy, dx, 0.0), (dx, dy, 0.0))  # x level, across the rod; y level along it
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "arm", GROUND, "revolute", ZERO, "z", rod(p["arm_mass"], ZERO, elbow))
     limb.joint("2", "cross", "arm", "revolute", elbow, "z", turned=swung)
     limb.joint("3", "rod", "cross", "revolute", elbow, "x", rod(p["rod_mass"], elbow, end), swung)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robots import geometry
-from robots.catalog.layout import GROUND, Layout, bent, beside, declared_length, declared_mass, rod
+from robots.catalog.layout import GROUND, LimbPlacement, bent, beside, declared_length, declared_mass, rod
 from robots.geometry import AXIS_MINUS_Y, AXIS_X, about, around_z, shifted, sqrt
 from robots.model import Family, Frame, Instance, Limb, Mechanism, Platform
 from robots.types import IDENTITY, TRANSLATION, ZERO, Matrix, Number, Vector
@@ -43,7 +43,7 @@ def _linear_delta(p: Mapping[str, Number]) -> Mechanism:
     drop = sqrt(span * span - across * across)
     tilt = about("y", drop / span, -across / span)  # z axis along the rods, upward
     end: Vector = (across, 0.0, -drop)
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "z", geometry.point(p["carriage_mass"]))
     limb.joint("2", "cross", "carriage", "revolute", ZERO, "-y", turned=tilt)
     limb.joint("3", "rod", "cross", "revolute", ZERO, "x", rod(p["rod_mass"], ZERO, end), tilt)
@@ -66,7 +66,7 @@ def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
     """
     span, half = p["rod_length"], 0.5 * p["rod_distance"]
     end: Vector = (span, 0.0, 0.0)
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "bar_a", "carriage", "revolute", ZERO, "y", rod(p["bar_mass"], (0.0, -half, 0.0), (0.0, half, 0.0)))
     for joint, side, name in (("3", -half, "rod_a"), ("4", half, "rod_b")):
@@ -90,7 +90,7 @@ def _tripteron(p: Mapping[str, Number]) -> Mechanism:
     across = p["base_offset"] - p["platform_offset"]
     y, z = bent((p["proximal_length"], p["distal_length"]), (across, 0.0))
     elbow, end = (0.0, y, z), (0.0, across, 0.0)
-    limb = Layout(end)
+    limb = LimbPlacement(end)
     limb.joint("1", "carriage", GROUND, "prismatic", ZERO, "x", geometry.point(p["carriage_mass"]))
     limb.joint("2", "proximal", "carriage", "revolute", ZERO, "x", rod(p["proximal_mass"], ZERO, elbow))
     limb.joint("3", "distal", "proximal", "revolute", elbow, "x", rod(p["distal_mass"], elbow, end))

@@ -1,8 +1,8 @@
 """Expansion of macros: the elements of a robot file with macros become plain ones.
 
 Understood is what robot descriptions use of xacro 2: properties, macros with parameters, defaults and blocks,
-conditions, includes, arguments, namespaces, `load_yaml`. Files are read by the `Files` that the caller hands in, which
-decides what may be read. Refused are `$(env)`, `$(optenv)`, `$(eval)`, `$(cwd)` and includes by patterns.
+conditions, includes, arguments, namespaces, `load_yaml`. Files are read by the `MacroFiles` that the caller hands in,
+which decides what may be read. Refused are `$(env)`, `$(optenv)`, `$(eval)`, `$(cwd)` and includes by patterns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PARAMETER = re.compile(
 )
 
 
-class Files(Protocol):
+class MacroFiles(Protocol):
     """Files that macros may read; `near` is the file that names another. All raise Refusal."""
 
     def package(self, name: str, near: str) -> str:
@@ -68,7 +68,7 @@ def has_macros(root: Element) -> bool:
     return False
 
 
-def expand(root: Element, file: str, files: Files, arguments: Mapping[str, str]) -> Expanded:
+def expand(root: Element, file: str, files: MacroFiles, arguments: Mapping[str, str]) -> Expanded:
     """Expand the macros of a file whose root is given. Raises MacroError.
 
     Lines of the result are those of `file`; what comes from an included file has the line of its include or call.
@@ -88,7 +88,7 @@ class _Expansion:
     """An expansion on its way: where it is, and what has been declared."""
 
     main: str
-    files: Files
+    files: MacroFiles
     arguments: dict[str, str]
     declared: list[str] = field(default_factory=list)
     warnings: list[tuple[int, str]] = field(default_factory=list)

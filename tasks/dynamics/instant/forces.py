@@ -85,7 +85,7 @@ class Modes:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StepStage:
     """A stage of a step in time: (1 - scale J) k = f - less, where J is the Jacobian of smooth friction.
 
     scale [s] is zero in explicit steps; less_rate (freedom,), less_memory (joint,) are parts of the rates of speed and
@@ -123,7 +123,7 @@ class Pushed(ABC):
     push: Array
     joints: Sequence[ForwardFriction]
     modes: Modes
-    stage: Stage
+    stage: StepStage
 
     @property
     @abstractmethod

@@ -58,7 +58,7 @@ from tasks.mechanics import reactions as reactions
 from tasks.mechanics import recursion
 from tasks.mechanics.equations import pose_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
-from tasks.mechanics.kinematics import Motion
+from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.structure import (
     GRAVITY,
@@ -237,7 +237,7 @@ def platform_motion_program(
     return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 
 
-def _turning(quaternion: Array, moving: Motion) -> list[Scalar]:
+def _turning(quaternion: Array, moving: SpatialMotion) -> list[Scalar]:
     """Rate of a unit quaternion, scalar first, for an angular velocity in world axes."""
     whole, part = quaternion[0], quaternion[1:]
     omega = array(moving.omega)

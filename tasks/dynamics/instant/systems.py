@@ -1,10 +1,10 @@
 """Inputs and outputs of the programs of a robot's motion with friction, and where their parts are.
 
 Inputs per case: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups). Per sample: `state` and
-`modes` in the order of `Layout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and what
-is subtracted from the rates of speed (freedom,) and of memory (joint,); `signals`, where loads change with time; where
-the base moves, `gravity` is as `tasks.mechanics.recursion` has it. They are few because a call costs by the array.
-Cases may lie in the lanes of vectors, each with its own design and friction: see `tasks.kernels.lanes`.
+`modes` in the order of `StateLayout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and
+what is subtracted from the rates of speed (freedom,) and of memory (joint,); `signals`, where loads change with time;
+where the base moves, `gravity` is as `tasks.mechanics.recursion` has it. They are few because a call costs by the
+array. Cases may lie in the lanes of vectors, each with its own design and friction: see `tasks.kernels.lanes`.
 
 What one limb, or a chain, puts into the equations of motion that joint friction acts on, for one sample.
 
@@ -37,7 +37,7 @@ from robots.friction.groups import FrictionGroup
 from robots.model import Family, Platform
 from robots.status import Status
 from robots.types import TWIST
-from tasks.dynamics.instant.forces import Loads, Modes, Moved, Pushed, SettledMotion, Stage
+from tasks.dynamics.instant.forces import Loads, Modes, Moved, Pushed, SettledMotion, StepStage
 from tasks.features.compliance import ElasticSharing
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.forward import ForwardFriction
@@ -49,7 +49,7 @@ from tasks.mechanics import limb, recursion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
-from tasks.mechanics.kinematics import REST, Motion, Pose
+from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
 from tasks.mechanics.limb import Mounted, Solved, unit_motion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.recursion import MOVING, Field, held_directions
@@ -64,7 +64,7 @@ POSE = 7
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """Places of the parts of a state: q, q', memory of friction, work that friction takes, work of actuators.
 
     Numbers of `free` freedoms, of `joints` with friction and of `actuators`. With a `platform` q is its pose,
@@ -119,15 +119,15 @@ def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
     return {name: slice(int(a), int(b)) for name, a, b in zip(sizes, ends[:-1], ends[1:], strict=True)}
 
 
-def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> Layout:
+def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> StateLayout:
     """The layout of a robot's states."""
     mechanism, joints = family.reference, sum(len(each.places) for each in groups)
     sizes = len(mechanism.freedoms), joints, len(mechanism.actuators)
-    return Layout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
+    return StateLayout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
 
 
 def inputs_of_motion(
-    parts: Layout, groups: tuple[FrictionGroup, ...], implicit: bool
+    parts: StateLayout, groups: tuple[FrictionGroup, ...], implicit: bool
 ) -> tuple[dict[Any, tuple[int, ...]], dict[Any, tuple[int, ...]]]:
     """Inputs per case and per sample that programs of chains and of platforms share."""
     case: dict[Any, tuple[int, ...]] = {"friction": (sum(len(group.parameters) for group in groups),)}
@@ -143,18 +143,18 @@ def program_name(family: Family, groups: tuple[FrictionGroup, ...], implicit: bo
     return f"{family.name}.motion.{kind}.{name}"
 
 
-def modes_of(parts: Layout, modes: Array, memory: Array) -> Modes:
-    """From `tasks.dynamics.integration.Modes` and the memory of all joints."""
+def modes_of(parts: StateLayout, modes: Array, memory: Array) -> Modes:
+    """From `tasks.dynamics.integration.JointModes` and the memory of all joints."""
     levels, direction = modes[: parts.joints], modes[parts.joints :]
     resting, loose = ([where(level > bound, 1.0, 0.0) for level in levels] for bound in (0.5, 1.5))
     return Modes(array(resting), array(loose), direction, memory)
 
 
-def stage_of(parts: Layout, numbers: Array | None) -> Stage:
+def stage_of(parts: StateLayout, numbers: Array | None) -> StepStage:
     """A stage from its numbers; an explicit one without."""
     if numbers is None:
         numbers = np.zeros(1 + parts.free + parts.joints)
-    return Stage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
+    return StepStage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
 
 
 def outputs_of_motion(
@@ -379,7 +379,7 @@ class LoadedPlatform:
 
     body: Platform
     pose: Pose
-    motion: Motion
+    motion: SpatialMotion
     gravity: Array
     load: Array
 
@@ -394,7 +394,7 @@ class LoadedPlatform:
         """The same of unit accelerations of its freedoms alone (6, freedom)."""
         still = np.zeros(3)
         units = (unit_motion(name) for name in self.body.mobility)
-        moves = [Motion(still, still, array(alpha), array(a)) for alpha, a in units]
+        moves = [SpatialMotion(still, still, array(alpha), array(a)) for alpha, a in units]
         return array(
             np.stack([array(recursion.platform_wrench(self.body, self.pose, x, still)) for x in moves], axis=1)
         )

@@ -164,14 +164,14 @@ def path_forces(
 
 
 @dataclass(frozen=True)
-class ActuatorRates:
+class ActuatorDerivatives:
     """Derivatives of the actuators' positions by the progress, as Chebyshev series (order, actuator) on each piece."""
 
     breaks: np.ndarray
     series: tuple[np.ndarray, ...]
 
     @classmethod
-    def along(cls, robot: Robot, path: RobotPath) -> ActuatorRates | None:
+    def along(cls, robot: Robot, path: RobotPath) -> ActuatorDerivatives | None:
         """The rates of a path; None where a robot fails on it, or they are not smooth between its breaks."""
         pieces = list(zip(path.breaks[:-1], path.breaks[1:], strict=True))
         series: dict[int, np.ndarray] = {}

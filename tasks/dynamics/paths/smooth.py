@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 
 from robots.model import Robot
 from robots.status import Status
-from tasks.dynamics.paths.path import ActuatorRates, PathForces, RobotPath, path_forces
+from tasks.dynamics.paths.path import ActuatorDerivatives, PathForces, RobotPath, path_forces
 from tasks.dynamics.paths.power import FastestMotion, PathLimits
 
 NODES = np.array([-1.0, -np.sqrt(0.2), np.sqrt(0.2), 1.0])
@@ -383,7 +383,7 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     if (forces.status != Status.OK).any():
         return FastestMotion.none(np.inf, progress, forces.status, count)
     failed = FastestMotion.none(np.nan, progress, np.full_like(forces.status, Status.NOT_CONVERGED), count)
-    rates = ActuatorRates.along(robot, path)
+    rates = ActuatorDerivatives.along(robot, path)
     if rates is None:
         return failed
     rows, between = (_rows(robot, path, rates, grid, limits, nodes, gravity) for nodes in (NODES, FINE))
@@ -399,8 +399,8 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
 
 
 def _rows(
-    robot: Robot, path: RobotPath, rates: ActuatorRates, grid: ParameterGrid, limits: PathLimits, nodes: np.ndarray,
-    gravity: ArrayLike,
+    robot: Robot, path: RobotPath, rates: ActuatorDerivatives, grid: ParameterGrid, limits: PathLimits, nodes:
+    np.ndarray, gravity: ArrayLike,
 ) -> LimitRows | None:  # fmt: skip
     """Limits at places of each interval; None where the robot fails at one."""
     r = grid.at(nodes)
@@ -425,7 +425,7 @@ def _within(grid: ParameterGrid, rows: LimitRows, between: LimitRows) -> SplineM
     raise NotSettledError("limits are exceeded between points")
 
 
-def _told(motion: SplineMotion, progress: np.ndarray, forces: PathForces, rates: ActuatorRates) -> FastestMotion:
+def _told(motion: SplineMotion, progress: np.ndarray, forces: PathForces, rates: ActuatorDerivatives) -> FastestMotion:
     """The motion at the knots, each seen from the interval that follows it."""
     grid = motion.grid
     ahead, behind = motion.at(np.array([-1.0]))[:, 0], motion.at(np.array([1.0]))[-1:, 0]

@@ -204,7 +204,7 @@ class Curve(NamedTuple):
     spread: Numbers
 
 
-class Fit(NamedTuple):
+class FittedLaw(NamedTuple):
     """All parameters of the law, and the root mean square of what the law does not explain, in the unit of friction."""
 
     values: dict[str, float]
@@ -262,7 +262,7 @@ def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numb
 
 def fit(
     law: str, speed: ArrayLike, torque: ArrayLike, *, load: float = 1.0, fixed: Mapping[str, float] | None = None
-) -> Fit:
+) -> FittedLaw:
     """The parameters of a law, within their bounds, that explain a curve best in the sense of least squares.
 
     speed, torque (speeds,). `fixed` parameters and options are not fitted; options that are not given are neutral.
@@ -284,7 +284,7 @@ def fit(
         return np.array([friction.force(law, v, load, known | values) for v in speeds.tolist()]) - torques
 
     best = _best(remainder, free, np.abs(speeds), float(np.abs(torques).max()), load) if free else {}
-    return Fit({p.name: (known | best)[p.name] for p in data.inputs(known)}, _rms(remainder(best)))
+    return FittedLaw({p.name: (known | best)[p.name] for p in data.inputs(known)}, _rms(remainder(best)))
 
 
 def _rms(values: Numbers) -> float:

@@ -30,7 +30,7 @@ from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, from_columns, sqrt, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics.kinematics import Motion
+from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
 
 
@@ -89,7 +89,7 @@ def of_limb(groups: Sequence[FrictionGroup], number: int, statics: bool = False)
     return LimbFriction(passive, loaded, reacting or (statics and bool(groups)))
 
 
-def share(statics: LimbStatics, platform: Motion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
+def share(statics: LimbStatics, platform: SpatialMotion, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:
     """Return a limb's terms for friction in its joints; shapes as in `LimbFriction.shapes`.
 
     through: rates of passive joints over the robot's freedoms; load_*: bearing loads of loaded joints by cause;

@@ -30,7 +30,7 @@ from tasks.kernels.expression import ABSENT, Array, Dual, Mask, Scalar
 from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics import chain
 from tasks.mechanics.chain import STEP_LIMIT, Chain
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, state_at, unpacked
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, unpacked
 from tasks.mechanics.limb import CONVERGED, Mounted, Solved
 from tasks.mechanics.loops import Embedding
 from tasks.mechanics.structure import Structure, mounted_limb
@@ -50,7 +50,7 @@ APART = Dual(1e-7, 1e-3)
 
 def solved_limb(
     structure: Structure, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
-) -> tuple[Mounted, Solved, Pose, Motion, Array]:
+) -> tuple[Mounted, Solved, Pose, SpatialMotion, Array]:
     """A redundant chain solved for the motion of its given freedoms (3 given,): as `structure.solved_limb`.
 
     And the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least distance was

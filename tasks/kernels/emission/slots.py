@@ -70,7 +70,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Call:
+class StretchCall:
     """A stretch at one of its places."""
 
     stretch: Stretch
@@ -97,12 +97,12 @@ class Repeats:
         whole = sum(len(program.regions.get(key, ())) for key in regions)
         self.stretches = stretches if sum(stretch.saves for stretch in stretches) > WORTH * whole else []
         self._by_start = {
-            nodes[0]: Call(stretch, number, place)
+            nodes[0]: StretchCall(stretch, number, place)
             for number, stretch in enumerate(self.stretches)
             for place, nodes in enumerate(stretch.places)
         }
 
-    def pieces(self, nodes: Nodes) -> Iterator[int | Call]:
+    def pieces(self, nodes: Nodes) -> Iterator[int | StretchCall]:
         """The operations of a region: nodes, and calls in place of stretches."""
         k = 0
         while k < len(nodes):
@@ -290,7 +290,7 @@ def kernel_slots(program: Program, repeats: Repeats) -> Slots:
     """Slots of a program without its rare loops."""
     inputs = {i for i, node in enumerate(program.nodes) if node.op == SAMPLE}
     per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | {*program.regions.get(PER_CASE, ())}
-    walk = _Walk(program, repeats, per_case)
+    walk = _StretchWalk(program, repeats, per_case)
     walk.make(inputs)
     walk.region(0)
     for k, loop in enumerate(program.loops):
@@ -309,7 +309,7 @@ def kernel_slots(program: Program, repeats: Repeats) -> Slots:
 
 def loop_slots(program: Program, index: int, repeats: Repeats) -> Slots:
     """Slots of a loop that is a function of its own."""
-    walk = _Walk(program, repeats, set())
+    walk = _StretchWalk(program, repeats, set())
     walk.make(handed_over(program, index))
     walk.use(program.loops[index].before)
     walk.loop(index)
@@ -324,7 +324,7 @@ def handed_over(program: Program, index: int) -> tuple[int, ...]:
     return tuple(sorted(i for i in wanted - known if program.nodes[i].op != CONSTANT))
 
 
-class _Walk:
+class _StretchWalk:
     """Goes through a function as emission does, and finds what is far, from where and to where that is needed.
 
     Masks have slots for calls alone, and so has what is `still`: the same for all samples.
@@ -352,14 +352,14 @@ class _Walk:
 
     def region(self, key: int) -> None:
         for piece in self.repeats.pieces(self.program.regions.get(key, ())):
-            if isinstance(piece, Call):
+            if isinstance(piece, StretchCall):
                 self.call(piece)
                 continue
             self.use(self.program.nodes[piece].args)
             self.make((piece,))
             self.trail.step()
 
-    def call(self, call: Call) -> None:
+    def call(self, call: StretchCall) -> None:
         """Record a call of a stretch: its inputs and outputs are in memory, the outputs in neighbouring slots."""
         self._again.update(call.taken)
         self._last.update(dict.fromkeys(call.taken, self.trail.place))

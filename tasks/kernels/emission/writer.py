@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.kernels.emission import slots as far
-from tasks.kernels.emission.slots import Call, Slots, handed_over
+from tasks.kernels.emission.slots import Slots, StretchCall, handed_over
 from tasks.kernels.expression import CONSTANT, Dual
 from tasks.kernels.interpreter import BIASED
 from tasks.kernels.keys import LANES
@@ -292,7 +292,7 @@ class FunctionText:
         for number, piece in enumerate(nodes if scalar or self.slots is None else self.slots.repeats.pieces(nodes)):
             if self.slots is not None and number and number % far.PART == 0:
                 self.next_part()
-            if isinstance(piece, Call):
+            if isinstance(piece, StretchCall):
                 self.call(piece)
                 continue
             self.emit(piece, scalar)
@@ -302,7 +302,7 @@ class FunctionText:
                 if self.slots is not None:
                     self.slots.trail.step()
 
-    def call(self, call: Call) -> None:
+    def call(self, call: StretchCall) -> None:
         """Compute a stretch of operations by the function that it is, see `stretches`."""
         assert self.slots is not None
         where, numbers = (f"@{what}{call.number}.{call.place}" for what in ("where", "numbers"))

@@ -273,9 +273,9 @@ def test_rate_and_time_left_are_those_of_late(store: Path, monkeypatch: pytest.M
 
 
 def _record(time: float, event: Event) -> Any:
-    from pipeline.monitor.log import Record
+    from pipeline.monitor.log import LogRecord
 
-    return Record(time, 1, "h", event)
+    return LogRecord(time, 1, "h", event)
 
 
 def test_a_store_without_a_run_or_without_a_store_is_refused(store: Path, tmp_path: Path) -> None:

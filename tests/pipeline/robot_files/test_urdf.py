@@ -12,7 +12,7 @@ from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import urdf
-from robots.formats.tree import ImportedError, Loop
+from robots.formats.tree import ClosingJoint, ImportedError
 from robots.formats.xml_tree import FormatError, parse
 from robots.geometry import shifted
 from robots.model import Robot
@@ -136,7 +136,7 @@ def test_fixed_joints_merge_and_what_is_not_used_is_told() -> None:
         tree_.description(actuated=["flange"])
     here = shifted((0.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="link 'hand' of loop x is none of arm; known: base, upper"):
-        tree_.description([Loop("x", "revolute", "hand", here, "base", here)])
+        tree_.description([ClosingJoint("x", "revolute", "hand", here, "base", here)])
 
 
 def test_an_imported_tree_is_read_back_from_its_file(tmp_path: Path) -> None:

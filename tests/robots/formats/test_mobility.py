@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from robots import catalog
-from robots.formats.checks import Finding, check
+from robots.formats.checks import FormatFinding, check
 from robots.formats.mobility import check_home
 from robots.model import Mechanism, Robot
 from robots.types import TWIST
@@ -15,7 +15,7 @@ from robots.types import TWIST
 PLATFORMS = [name for name in catalog.FAMILIES if not catalog.build(name).mechanism.is_chain]
 
 
-def found(mechanism: Mechanism) -> list[Finding]:
+def found(mechanism: Mechanism) -> list[FormatFinding]:
     return list(check_home(mechanism))
 
 

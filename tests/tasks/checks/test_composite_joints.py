@@ -14,7 +14,16 @@ from robots.geometry import point
 from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechanism, Robot
 from robots.types import BASE, JointKind, Vector
 from tasks import inverse_dynamics
-from tasks.checks.newton_euler import Chain, Joint, Part, Screw, bodies, chains, limb_joints, transmission
+from tasks.checks.newton_euler import (
+    JointPart,
+    JointSeries,
+    MovingJoint,
+    Screw,
+    bodies,
+    chains,
+    limb_joints,
+    transmission,
+)
 from tasks.checks.newton_euler_system import Method, assemble, joint_reactions_reference
 from tasks.dynamics.inverse import platform_motion
 from tests.tasks.moving import motion
@@ -37,9 +46,9 @@ def _limb(masses: tuple[Any, ...], parents: tuple[int, ...], loops: tuple[Closur
 def test_joints_through_massless_bodies_are_one() -> None:
     limb = _limb((HEAVY, LIGHT, LIGHT, HEAVY, LIGHT), (BASE, 0, 1, 2, 3))
     assert chains(limb) == (
-        Chain((Part(0, 1.0),), BASE, 0),
-        Chain((Part(1, 1.0), Part(2, 1.0), Part(3, 1.0)), 0, 3),
-        Chain((Part(4, 1.0), Part(5, 1.0)), 3, PLATFORM),
+        JointSeries((JointPart(0, 1.0),), BASE, 0),
+        JointSeries((JointPart(1, 1.0), JointPart(2, 1.0), JointPart(3, 1.0)), 0, 3),
+        JointSeries((JointPart(4, 1.0), JointPart(5, 1.0)), 3, PLATFORM),
     )
     assert bodies(limb) == (0, 3)
 
@@ -52,20 +61,20 @@ def test_a_massless_body_with_three_joints_stays() -> None:
 
 def test_a_chain_runs_against_a_cut_joint_that_ends_at_the_massless_body() -> None:
     limb = _limb((HEAVY, LIGHT, HEAVY), (BASE, 0, BASE), (Closure("cut", "revolute", 2, Frame(), 1, Frame()),))
-    assert chains(limb)[1] == Chain((Part(1, 1.0), Part(4, -1.0)), 0, 2)
-    assert chains(limb)[1].reversed() == Chain((Part(4, 1.0), Part(1, -1.0)), 2, 0)
+    assert chains(limb)[1] == JointSeries((JointPart(1, 1.0), JointPart(4, -1.0)), 0, 2)
+    assert chains(limb)[1].reversed() == JointSeries((JointPart(4, 1.0), JointPart(1, -1.0)), 2, 0)
 
 
-def _joint(*screws: Screw) -> Joint:
-    return Joint(screws[-1].point, screws)
+def _joint(*screws: Screw) -> MovingJoint:
+    return MovingJoint(screws[-1].point, screws)
 
 
 def _screw(axis: Vector, at: Vector = (0.0, 0.0, 0.0), turns: bool = True, **more: Any) -> Screw:
     return Screw(np.array([axis]), np.array([at]), turns, 0.0 if turns else 1.0, **more)
 
 
-ONE = Chain((Part(0, 1.0),), BASE, 0)
-TWO = Chain((Part(0, 1.0), Part(1, -1.0)), BASE, 0)
+ONE = JointSeries((JointPart(0, 1.0),), BASE, 0)
+TWO = JointSeries((JointPart(0, 1.0), JointPart(1, -1.0)), BASE, 0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,7 @@ TWO = Chain((Part(0, 1.0), Part(1, -1.0)), BASE, 0)
     ids=["revolute", "prismatic", "driven", "universal", "cylindrical", "screw and feed"],
 )
 def test_moments_and_forces_stay_apart_at_a_common_point(
-    chain: Chain, joints: tuple[Joint, ...], moments: int, forces: int
+    chain: JointSeries, joints: tuple[MovingJoint, ...], moments: int, forces: int
 ) -> None:
     basis = transmission(chain, joints).basis[0]
     assert basis.shape == (6, moments + forces)

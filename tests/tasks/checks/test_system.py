@@ -17,8 +17,15 @@ from robots.model import PLATFORM, Inertia, Mechanism, Robot
 from robots.types import BASE
 from tasks import inverse_dynamics, joint_reactions
 from tasks.checks import newton_euler_system as system_solution
-from tasks.checks.newton_euler_system import Method, Reactions, System, assemble, joint_reactions_reference, unique
-from tasks.dynamics.inverse import BodyMotion, body_motion
+from tasks.checks.newton_euler_system import (
+    Method,
+    Reactions,
+    SparseSystem,
+    assemble,
+    joint_reactions_reference,
+    unique,
+)
+from tasks.dynamics.inverse import BodyMotions, body_motion
 from tasks.mathematics.rotations import roll_pitch_yaw
 from tests.arguments import in_records
 from tests.catalogue import PARALLEL
@@ -109,7 +116,7 @@ def test_three_conditions_of_the_hexapod_paper_on_its_spiral(name: str, conditio
 # --- the system of the paper ----------------------------------------------------------------------------------------
 
 
-def _hexapod(moments: str = "body") -> System:
+def _hexapod(moments: str = "body") -> SparseSystem:
     robot = catalog.build("hexapod_6rrrprr")
     return assemble(robot, **_at(motion(robot, 1), 0), moments=moments)  # type: ignore[arg-type]
 
@@ -164,7 +171,7 @@ def test_unknowns_mean_what_they_say() -> None:
 # --- balance of every body ------------------------------------------------------------------------------------------
 
 
-def _loads(robot: Robot, limb: int, moving: BodyMotion, wrench: np.ndarray, links: Any) -> Iterator[Any]:
+def _loads(robot: Robot, limb: int, moving: BodyMotions, wrench: np.ndarray, links: Any) -> Iterator[Any]:
     """For each joint of a limb: parent, child, where, and (moment, force) there on the child."""
     instance = robot.mechanism.instances[limb]
     model = robot.mechanism.limbs[instance.limb]
@@ -174,7 +181,7 @@ def _loads(robot: Robot, limb: int, moving: BodyMotion, wrench: np.ndarray, link
         yield closure.a, closure.b, links[closure.a].point(closure.frame_a.position), wrench[:, limb, k]
 
 
-def _rate_of_momentum(inertia: Inertia, body: BodyMotion) -> tuple[np.ndarray, np.ndarray]:
+def _rate_of_momentum(inertia: Inertia, body: BodyMotions) -> tuple[np.ndarray, np.ndarray]:
     centre = body.rotation @ np.array(inertia.centre)
     tensor = body.rotation @ np.array(inertia.tensor) @ np.swapaxes(body.rotation, 1, 2)
     acceleration = body.acceleration + np.cross(body.alpha, centre)
@@ -272,7 +279,7 @@ def test_delta_has_the_reactions_of_the_reference(name: str) -> None:
         expected = delta_newton_euler.inverse_dynamics(dict(robot.values), *linear, case["load"][k])
         wrench = solved.wrench[k].copy()
         for limb, links in enumerate(states.limbs):  # the reference leaves the motor's torque out
-            axis = BodyMotion(*(values[k] for values in links[0])).turned(robot.mechanism.limbs[0].links[0].axis)
+            axis = BodyMotions(*(values[k] for values in links[0])).turned(robot.mechanism.limbs[0].links[0].axis)
             wrench[limb, 0, :3] -= (wrench[limb, 0, :3] @ axis) * axis
         _close(wrench, expected["reactions"])
         _close(solved.actuator_force[k], expected["torque"])

@@ -8,7 +8,7 @@ import pytest
 from robots import catalog
 from robots.model import PLATFORM, Inertia, Robot
 from tasks.dynamics.inverse import (
-    BodyMotion,
+    BodyMotions,
     RobotMotion,
     body_motion,
     inertial_wrench,
@@ -29,9 +29,9 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return catalog.build(request.param)
 
 
-def _all(moving: RobotMotion) -> BodyMotion:
+def _all(moving: RobotMotion) -> BodyMotions:
     bodies = [*(body for limb in moving.limbs for body in limb), moving.platform]
-    return BodyMotion(*(np.stack(parts) for parts in zip(*bodies, strict=True)))
+    return BodyMotions(*(np.stack(parts) for parts in zip(*bodies, strict=True)))
 
 
 def test_bodies_meet_at_every_cut_joint(robot: Robot) -> None:
@@ -73,7 +73,7 @@ def test_delta_agrees_with_its_closed_form(name: str) -> None:
         _, bodies, _ = whole_robot(delta, states["position"][k], *linear)
         for limb, links in enumerate(moving.limbs):
             for link, body in zip(robot.mechanism.limbs[0].links, links, strict=True):
-                ours, theirs = BodyMotion(*(values[k] for values in body)), bodies[f"{link.body}{limb}"]
+                ours, theirs = BodyMotions(*(values[k] for values in body)), bodies[f"{link.body}{limb}"]
                 arm = theirs.centre - ours.position  # the reference has a wrist's frame elsewhere
                 for found, expected in (
                     (ours.omega, theirs.omega),

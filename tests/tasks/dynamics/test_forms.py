@@ -12,7 +12,7 @@ from robots import catalog
 from robots.model import Robot
 from tasks import forward_dynamics
 from tasks.dynamics import inputs
-from tasks.dynamics.free_motion import Form, State, System
+from tasks.dynamics.free_motion import Form, FreeSystem, MotionState
 from tasks.dynamics.records import GRAVITY, Forces
 from tasks.kernels.kernel import rows
 from tests.catalogue import PARALLEL
@@ -32,12 +32,12 @@ def forces(robot: Robot) -> np.ndarray:
     return np.random.default_rng(5).normal(size=(COUNT, count)) * (1e3 if robot.name == "gough_stewart" else 5.0)
 
 
-def systems(robot: Robot, motion: States) -> Iterator[tuple[System, State]]:
+def systems(robot: Robot, motion: States) -> Iterator[tuple[FreeSystem, MotionState]]:
     force, load = rows(forces(robot), (COUNT,)), np.zeros((6, COUNT))
     for form in FORMS:
         if form == "actuator" and force.shape[0] != len(freedoms(robot)):
             continue
-        system = System(robot, form, GRAVITY, lambda t: force, lambda t: load)
+        system = FreeSystem(robot, form, GRAVITY, lambda t: force, lambda t: load)
         yield system, system.start(inputs.moving_input(robot, motion.moving)[1])
 
 
@@ -74,7 +74,7 @@ def test_joints_move_as_inverse_kinematics_says(robot: Robot) -> None:
 def test_a_step_closes_limbs_to_second_order(robot: Robot) -> None:
     motion = states(robot, COUNT)
     for system, state in itertools.islice(systems(robot, motion), 1, None):
-        torn = State(state.position, state.quaternion, state.speed, tuple(a + 1e-5 for a in state.angles))
+        torn = MotionState(state.position, state.quaternion, state.speed, tuple(a + 1e-5 for a in state.angles))
         closed, before = system.closed(torn)
         again, after = system.closed(closed)
         assert (before > 1e-7).all()
@@ -86,6 +86,6 @@ def test_what_does_not_suit_is_refused() -> None:
     robot = catalog.build("delta_4rr2rrr")
     still = np.zeros((4, 8))
     with pytest.raises(ValueError, match="form: got 'tasks'; expected one of task_space, joint, actuator"):
-        System(robot, "tasks", GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
+        FreeSystem(robot, "tasks", GRAVITY, lambda t: still, lambda t: still)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="form: got 'actuator', but delta_4rr2rrr has more actuators than freedoms"):
-        System(robot, "actuator", GRAVITY, lambda t: still, lambda t: still)
+        FreeSystem(robot, "actuator", GRAVITY, lambda t: still, lambda t: still)

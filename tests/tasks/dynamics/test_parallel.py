@@ -13,7 +13,7 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
-from tasks.dynamics.integration import Modes, MotionSystem
+from tasks.dynamics.integration import JointModes, MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.records import Forces
 from tests.arguments import in_records
@@ -223,20 +223,20 @@ def test_cases_with_designs_of_their_own_have_the_bits_of_single_ones() -> None:
     state = np.zeros((layout.size, width))
     state[:3] = np.array(robot.mechanism.platform.home.position)[:, None]
     state[3], state[layout.at["qd"]] = 1.0, random.normal(size=(layout.free, width))
-    modes = Modes.of(np.zeros((layout.joints, width)), np.ones((layout.joints, width)))
+    modes = JointModes.of(np.zeros((layout.joints, width)), np.ones((layout.joints, width)))
     acting = random.normal(size=(layout.actuators + 6, width))
     found = system.rates(state, modes, acting)
     assert (found.status == Status.OK).all()
     columns = np.array([6, 2, 2, 0, 1, 7, 5, 3])
     chosen, mode, push = (values.take(columns, axis=1) for values in (state, modes.both, acting))
-    part = system.part(columns).rates(chosen, Modes(mode), push)
+    part = system.part(columns).rates(chosen, JointModes(mode), push)
     assert (bits(part.rate) == bits(found.rate[:, columns])).all()
     for k in range(width):
         own = MotionSystem.of_cases(
             family, parameters[k : k + 1], single.instant.groups, values[k : k + 1], (0.0, 0.0, -9.81)
         )
         one, mode, push = (np.repeat(x[:, k : k + 1], width, axis=1) for x in (state, modes.both, acting))
-        alone = own.rates(one, Modes(mode), push)
+        alone = own.rates(one, JointModes(mode), push)
         assert (bits(alone.rate[:, 0]) == bits(found.rate[:, k])).all()
         assert (bits(alone.joints[:, 0]) == bits(found.joints[:, k])).all()
 

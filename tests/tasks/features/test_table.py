@@ -20,7 +20,7 @@ from tasks.dynamics.records import Moving
 from tasks.features.criteria import Criteria, LimbCriteria
 from tasks.features.friction.history import friction_input
 from tasks.features.limits import JointLimits
-from tasks.features.loads import PlatformLoad, acted_on
+from tasks.features.loads import PlatformWrench, acted_on
 from tasks.features.sharing import Sharing
 from tasks.features.table import FEATURES, request
 from tasks.kernels.keys import Shapes
@@ -128,7 +128,7 @@ def test_every_feature_has_defaults_that_ask_for_nothing(kind: type[Feature]) ->
 def test_settings_change_the_stages_that_they_name() -> None:
     family = catalog.family("delta_3rr2rrr")
     limits = JointLimits((LimbLimits((0,), (0,)),) * 3)
-    asked = request(family, ("limit_margin",), limits, PlatformLoad(loaded=True))
+    asked = request(family, ("limit_margin",), limits, PlatformWrench(loaded=True))
     limb, *_, platform, assembly = stages(asked)
     assert "limits" in limb.program.case
     assert limb.program.outputs.keys() >= {"margin", "rate_margin"}
@@ -145,9 +145,9 @@ def test_two_of_a_kind_and_unknown_kinds_are_refused() -> None:
 
 
 def test_other_settings_take_the_place_of_those_that_were_there() -> None:
-    asked = request(catalog.family("delta_3rr2rrr"), (), PlatformLoad(loaded=True))
+    asked = request(catalog.family("delta_3rr2rrr"), (), PlatformWrench(loaded=True))
     known = Criteria((LimbCriteria(),) * 3)
-    changed = asked.with_features(PlatformLoad(), known)
-    assert changed.feature(PlatformLoad) == PlatformLoad()
+    changed = asked.with_features(PlatformWrench(), known)
+    assert changed.feature(PlatformWrench) == PlatformWrench()
     assert changed.feature(Criteria) is known
     assert [type(each) for each in changed.features] == list(FEATURES)

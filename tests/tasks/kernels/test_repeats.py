@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.kernels.emission import emitter, slots
 from tasks.kernels.emission import slots as repeats
-from tasks.kernels.emission.slots import Call, Repeats
+from tasks.kernels.emission.slots import Repeats, StretchCall
 from tasks.kernels.expression import CONSTANT
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.kernel import Kernel
@@ -54,7 +54,7 @@ def test_stretches_are_apart_alike_and_complete(recipe: Recipe, sizes: tuple[int
     for key in regions(program):
         whole = list[int]()
         for piece in found.pieces(program.regions[key]):
-            whole += piece.stretch.places[piece.place] if isinstance(piece, Call) else [piece]
+            whole += piece.stretch.places[piece.place] if isinstance(piece, StretchCall) else [piece]
         assert tuple(whole) == program.regions[key]
     for stretch in found.stretches:
         assert len(stretch.places) > 1
@@ -67,7 +67,7 @@ def test_stretches_are_apart_alike_and_complete(recipe: Recipe, sizes: tuple[int
                     assert argument.inside is None or nodes[argument.inside] == arg
                     outer = program.nodes[arg].op != CONSTANT and argument.inside is None
                     assert outer == (argument.nodes in stretch.taken)
-            needed = set(Call(stretch, 0, place).written)
+            needed = set(StretchCall(stretch, 0, place).written)
             others = {i for key in program.regions for i in program.regions[key]} - known
             assert known & {arg for i in others for arg in program.nodes[i].args} <= needed
             assert known & {i for _, values in program.outputs.values() for i in values} <= needed

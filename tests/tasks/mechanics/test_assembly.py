@@ -15,7 +15,7 @@ from robots.types import TRANSLATION, TWIST
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.program import trace
 from tasks.mechanics import assembly, recursion
-from tasks.mechanics.kinematics import Motion, Pose
+from tasks.mechanics.kinematics import Pose, SpatialMotion
 
 
 @pytest.mark.parametrize("actuators", [2, 3, 5, 6])
@@ -102,7 +102,7 @@ def test_a_turning_platform_obeys_euler() -> None:
     omega, v, alpha, a = rng.normal(size=(4, 3))
     pose, moving = recursion.unpack(np.concatenate([[1, 2, 3], rotation.ravel(), omega, v, alpha, a]), each)
     assert isinstance(pose, Pose)
-    assert isinstance(moving, Motion)
+    assert isinstance(moving, SpatialMotion)
     np.testing.assert_array_equal(pose.rotation, rotation)
     np.testing.assert_array_equal(recursion.free_twist(each, moving), [*omega, *v])
     centre, tensor = rotation @ BODY.centre, rotation @ np.array(BODY.tensor) @ rotation.T

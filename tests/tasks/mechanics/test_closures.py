@@ -12,7 +12,7 @@ from robots import geometry
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Frame, Limb, Link
 from robots.types import BASE, JointKind
-from tasks.mechanics.kinematics import End, Joined, JointState, Motion, Pose, conditions, poses, row_count
+from tasks.mechanics.kinematics import End, Joined, JointState, Pose, SpatialMotion, conditions, poses, row_count
 from tasks.mechanics.loops import ClusterChoice, LoopChoice, SolvedCluster, SolvedLoop
 from tasks.mechanics.topology import pivots
 from tests.tasks.mechanics.cut_body import embedding, loop_screws
@@ -25,7 +25,7 @@ class Moving(NamedTuple):
 
     rotation: np.ndarray
     position: np.ndarray
-    motion: Motion
+    motion: SpatialMotion
     frame: Frame
 
     def pose(self, time: float) -> Pose:
@@ -41,7 +41,7 @@ class Moving(NamedTuple):
 def moving_body(random: np.random.Generator) -> Moving:
     turns = Rotation.random(2, rng=random).as_matrix()
     frame = Frame(tuple(map(tuple, turns[0])), tuple(random.normal(size=3)))
-    return Moving(turns[1], random.normal(size=3), Motion(*random.normal(size=(4, 3))), frame)
+    return Moving(turns[1], random.normal(size=3), SpatialMotion(*random.normal(size=(4, 3))), frame)
 
 
 @pytest.mark.parametrize("kind", [name for name, row in JOINT_KINDS.items() if not row.coupled])
@@ -77,7 +77,7 @@ def test_rate_and_drift_of_a_screw_are_derivatives_where_it_is_on_its_axis() -> 
     a, (angle, turn, spin, way, speed, push) = moving_body(random), random.normal(size=6)
     m, axis, arm = a.motion, a.end(0.0).axes[:, 2], a.end(0.0).origin - a.position + a.end(0.0).axes[:, 2] * way
     swirl = np.cross(m.omega, arm)
-    moving_b = Motion(
+    moving_b = SpatialMotion(
         m.omega + axis * turn,
         m.v + swirl + axis * speed,
         m.alpha + axis * spin + np.cross(m.omega, axis * turn),

@@ -20,7 +20,7 @@ from robots.model import Closure, Family, Frame, Inertia, Limb, Link, Mechanism,
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
-from tasks.mechanics.kinematics import Motion, Pose, mount_pose
+from tasks.mechanics.kinematics import Pose, SpatialMotion, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.structure import structure_of
 from tasks.mechanics.topology import TopologyError, choose, clusters_of
@@ -118,7 +118,7 @@ def test_loops_of_a_cluster_may_start_at_different_links() -> None:
 
 def test_every_row_closes(robot: Robot) -> None:
     case, mechanism = motion(robot, 6), robot.mechanism
-    still, home = Motion(*np.zeros((4, 3))), mount_pose(mechanism.platform.home)
+    still, home = SpatialMotion(*np.zeros((4, 3))), mount_pose(mechanism.platform.home)
     for instance in mechanism.instances:
         frames = mount_pose(instance.base), mount_pose(instance.platform)
         mounted = Mounted(mechanism.limbs[0], choose(mechanism, 0), *frames, mechanism.platform.mobility)

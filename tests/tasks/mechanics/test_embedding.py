@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robots import catalog
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, inverse_pose, joined_pose, mount_pose
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, inverse_pose, joined_pose, mount_pose
 from tasks.mechanics.limb import Mounted, solve
 from tasks.mechanics.loops import Embedding, Tips
 from tasks.mechanics.topology import choose
@@ -27,7 +27,7 @@ def mounted(index: int) -> Mounted:
 
 def solved(index: int, t: float = 0.0):  # type: ignore[no-untyped-def]
     pose = Pose(np.eye(3), R + V * t + A * t * t / 2.0)
-    motion = Motion(np.zeros(3), V + A * t, np.zeros(3), A)
+    motion = SpatialMotion(np.zeros(3), V + A * t, np.zeros(3), A)
     return solve(mounted(index), mount_pose(MECHANISM.platform.home), pose, motion)
 
 
@@ -39,7 +39,7 @@ def test_one_sample_on_floats(index: int) -> None:
 
 
 def test_the_reference_pose_on_floats() -> None:
-    still = Motion(*np.zeros((4, 3)))
+    still = SpatialMotion(*np.zeros((4, 3)))
     home = mount_pose(MECHANISM.platform.home)
     result = solve(mounted(0), home, home, still)
     assert result.status == 0.0

@@ -14,7 +14,7 @@ from robots.model import Robot
 from robots.status import Status
 from tasks import equations_of_motion, inertia_matrix, inverse_dynamics
 from tasks.dynamics import inputs
-from tasks.dynamics.inverse import BodyMotion, actuator_positions, body_motion
+from tasks.dynamics.inverse import BodyMotions, actuator_positions, body_motion
 from tasks.dynamics.records import Forces
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.interpreter import interpret
@@ -172,10 +172,10 @@ def test_actuator_form_is_skew_as_well(robot: Robot) -> None:
 # --- energies ---------------------------------------------------------------------------------------------------------
 
 
-def bodies(robot: Robot, motion: States) -> list[tuple[Any, BodyMotion, Any]]:
+def bodies(robot: Robot, motion: States) -> list[tuple[Any, BodyMotions, Any]]:
     """Inertia, motion and the energy of the drive of every body, platform last, by recursion in plain NumPy."""
     made = body_motion(robot, **motion.moving)
-    found: list[tuple[Any, BodyMotion, Any]] = []
+    found: list[tuple[Any, BodyMotions, Any]] = []
     for k, instance in enumerate(robot.mechanism.instances):
         for i, link in enumerate(robot.mechanism.limbs[instance.limb].links):
             drive = 0.5 * link.armature * made.joints.velocity[:, k, i] ** 2

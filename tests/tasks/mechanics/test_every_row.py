@@ -17,13 +17,13 @@ from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.records import Forces
 from tasks.mathematics import algebra
-from tasks.mechanics.kinematics import HOME, JointState, Motion, Pose, mount_pose, poses, row_count
+from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, mount_pose, poses, row_count
 from tasks.mechanics.limb import Mounted, Solved, at_angles, solve
 from tasks.mechanics.structure import structure_of
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import states
 
-STILL = Motion(*np.zeros((4, 3)))
+STILL = SpatialMotion(*np.zeros((4, 3)))
 QUICK = ("five_bar",)
 RUBBING = {"law": "coulomb_viscous", "coulomb": 0.05, "load": "reaction", "joints": "all"}
 

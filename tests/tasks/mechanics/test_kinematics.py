@@ -13,8 +13,8 @@ from robots.model import Frame, Link
 from robots.types import BASE
 from tasks.mechanics.kinematics import (
     HOME,
-    Motion,
     Pose,
+    SpatialMotion,
     columns,
     inverse_pose,
     joined_pose,
@@ -153,7 +153,7 @@ def test_frames_join_and_invert() -> None:
 
 
 def test_motion_at_its_own_origin() -> None:
-    motion = Motion(*np.random.default_rng(5).normal(size=(4, 3)))
+    motion = SpatialMotion(*np.random.default_rng(5).normal(size=(4, 3)))
     velocity, acceleration = motion.at(np.zeros(3))
     np.testing.assert_array_equal(velocity, motion.v)
     np.testing.assert_array_equal(acceleration, motion.a)

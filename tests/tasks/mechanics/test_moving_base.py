@@ -14,7 +14,7 @@ from robots.geometry import point, shifted
 from robots.model import Family, Link, Mechanism
 from robots.types import BASE, ZERO
 from tasks import inverse_dynamics, joint_reactions
-from tasks.dynamics.inverse import BodyMotion, body_motion, inertial_wrench
+from tasks.dynamics.inverse import BodyMotions, body_motion, inertial_wrench
 from tasks.dynamics.records import Environment, Motion
 from tests.arguments import in_records
 from tests.tasks.driven import ARM3, LINKS, States, robot
@@ -59,7 +59,7 @@ def test_a_prescribed_motion_is_an_additional_coordinate() -> None:
         np.testing.assert_allclose(turned, wanted[..., part], rtol=1e-10, atol=1e-10)
 
 
-def absolute(moving: BodyMotion, twist: np.ndarray, change: np.ndarray) -> BodyMotion:
+def absolute(moving: BodyMotions, twist: np.ndarray, change: np.ndarray) -> BodyMotions:
     """The motion in a world whose axes are those of the base now."""
     omega, alpha = twist[:, :3], change[:, :3]
     velocity = twist[:, 3:] + np.cross(omega, moving.position) + moving.velocity

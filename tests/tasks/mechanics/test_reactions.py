@@ -13,7 +13,7 @@ from robots.status import Status
 from robots.types import BASE, TWIST
 from tasks import inverse_dynamics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
-from tasks.dynamics.inverse import BodyMotion, RobotMotion, body_motion, inertial_wrench
+from tasks.dynamics.inverse import BodyMotions, RobotMotion, body_motion, inertial_wrench
 from tasks.dynamics.records import Forces
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
     """A body with its motion, and what has been found to act on it: (moment about its origin, force), (samples, 6)."""
 
     inertia: Inertia
-    moving: BodyMotion
+    moving: BodyMotions
     acting: np.ndarray
 
     def add(self, point: np.ndarray, wrench: np.ndarray, sign: float) -> None:

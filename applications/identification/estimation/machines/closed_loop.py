@@ -47,7 +47,7 @@ STEP = 1e-6
 
 
 @dataclass(frozen=True)
-class Controller:
+class PositionController:
     """A position controller: force = position_gain (reference - q) + velocity_gain (rate of the reference - qd).
 
     position_gain [N m/rad or N/m], velocity_gain [N m s/rad or N s/m] (actuator,); feeds_rate: whether the reference
@@ -98,7 +98,7 @@ def simulated(
     machine: RecordedMachine,
     values: np.ndarray,
     recording: Prepared,
-    controller: Controller,
+    controller: PositionController,
     near: Prepared | None = None,
 ) -> Prepared:
     """The recording with the motion that the machine with base parameters (kept,) makes under its controller.
@@ -130,7 +130,7 @@ class _Loop:
     """A recording's reference (samples, actuator) under a controller."""
 
     recording: Prepared
-    controller: Controller
+    controller: PositionController
     reference: np.ndarray
 
     def settled(self, equations: _Equations, motion: ActuatorMotion) -> tuple[ActuatorMotion, float]:
@@ -233,7 +233,7 @@ def _moved(machine: RecordedMachine, recordings: Sequence[Prepared]) -> Recorded
 
 
 def fit_instrumental(
-    machine: RecordedMachine, controller: Controller | None = None, *, eliminate: bool = False
+    machine: RecordedMachine, controller: PositionController | None = None, *, eliminate: bool = False
 ) -> MachineFit:
     """Estimate parameters by instrumental variables: the regressor along motions that encoders' errors do not touch.
 
@@ -261,7 +261,7 @@ def _with_instruments(machine: RecordedMachine, along: Sequence[Prepared], elimi
 
 
 def fit_output_error(
-    machine: RecordedMachine, controller: Controller, method: str = "weighted", *, eliminate: bool = False
+    machine: RecordedMachine, controller: PositionController, method: str = "weighted", *, eliminate: bool = False
 ) -> tuple[RecordedMachine, MachineFit]:
     """Estimate parameters by the forces of a simulation under the controller (DIDIM), and the machine along it.
 
@@ -284,7 +284,7 @@ def _simulated_near(
     values: np.ndarray,
     before: np.ndarray,
     recordings: Sequence[Prepared],
-    controller: Controller,
+    controller: PositionController,
     known: dict[str, Prepared],
 ) -> tuple[np.ndarray, dict[str, Prepared]]:
     """Motions of recordings with base parameters, or as far on the way to these from `before` as there is a motion."""

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import differential_evolution
 
 from applications.identification.estimation.base import base_parameters
-from applications.identification.estimation.excitation import Excitation, Limits, Sphere, moving
+from applications.identification.estimation.excitation import Excitation, ExcitationLimits, Sphere, moving
 from pipeline.robot_files.reader import find_family
 from robots import catalog
 from robots.limits import JointLimit
@@ -22,7 +22,7 @@ from tasks.dynamics.regressor import standard_parameters
 from tasks.sources import prescribed
 
 CARRIAGE = Path(__file__).parents[4] / "examples" / "recordings" / "emps_robot.yaml"
-LIMITS = Limits(1.2, 3.0, [10.0, 12.0, 15.0])
+LIMITS = ExcitationLimits(1.2, 3.0, [10.0, 12.0, 15.0])
 
 
 def planar(**options: object) -> Excitation:
@@ -81,7 +81,7 @@ def test_the_search_ends_within_the_limits_themselves() -> None:
 
 
 def test_ranges_that_are_not_symmetric_are_used_on_both_sides() -> None:
-    problem = planar(limits=Limits([[0.3, 0.4, 0.5], [1.2, 1.0, 0.5]]))
+    problem = planar(limits=ExcitationLimits([[0.3, 0.4, 0.5], [1.2, 1.0, 0.5]]))
     moved = problem.series(problem.random(0, 3)).at(np.linspace(0.0, 4.0, 3001))[0]
     used = np.max([moved.max(axis=0) / [1.2, 1.0, 0.5], -moved.min(axis=0) / [0.3, 0.4, 0.5]], axis=0)
     assert used == pytest.approx(1.0, abs=1e-3)
@@ -106,7 +106,7 @@ def test_spheres_of_bodies_stay_apart_and_neighbours_are_not_looked_at() -> None
 
 def test_joints_of_a_platform_keep_their_ranges() -> None:
     robot = catalog.build("five_bar")
-    base, limits = base_parameters(robot, shared=True), Limits(0.1, 2.0, 20.0)
+    base, limits = base_parameters(robot, shared=True), ExcitationLimits(0.1, 2.0, 20.0)
     options: dict[str, Any] = {"samples": 60, "shared": True}
     wide = Excitation(robot, base, limits, 4.0, **options)
     free = wide.random(0, 1)
@@ -121,14 +121,14 @@ def test_a_platform_that_turns_is_excited_within_the_forces_that_it_has() -> Non
     robot = catalog.build("gough_stewart")
     base = base_parameters(robot, shared=True)
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
-    limits = Limits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 3.0, 30.0)
+    limits = ExcitationLimits([0.3, 0.3, 0.3, 0.15, 0.15, 0.15], 3.0, 30.0)
     free = Excitation(robot, base, limits, 5.0, samples=40, shared=True)
     first = free.series(free.random(0, 1))
     moved = moving(robot, first, first.times(40))
     peak = float(np.abs(inverse_dynamics(robot, **moved).force).max())
     rest = float(np.abs(inverse_dynamics(robot, position=robot.mechanism.platform.home.position).force).max())
     most = 0.5 * (peak + rest)
-    limits = Limits(limits.position, 3.0, 30.0, most)
+    limits = ExcitationLimits(limits.position, 3.0, 30.0, most)
     problem = Excitation(robot, base, limits, 5.0, samples=40, nominal=nominal, shared=True)
     series = problem.series(problem.random(0, 1))
     assert np.abs(inverse_dynamics(robot, **moving(robot, series, series.times(40))).force).max() <= most * (1 + 1e-9)
@@ -143,7 +143,7 @@ def test_forces_that_cannot_hold_the_robot_are_refused() -> None:
     robot = catalog.build("gough_stewart")
     base = base_parameters(robot, shared=True)
     nominal = base.of(list(standard_parameters(robot, shared=True).values()))
-    problem = Excitation(robot, base, Limits(0.1, force=1e-6), 5.0, samples=16, nominal=nominal, shared=True)
+    problem = Excitation(robot, base, ExcitationLimits(0.1, force=1e-6), 5.0, samples=16, nominal=nominal, shared=True)
     with pytest.raises(ValueError, match="cannot move around"):
         problem.series(problem.random(0, 0))
 
@@ -151,7 +151,7 @@ def test_forces_that_cannot_hold_the_robot_are_refused() -> None:
 def test_limits_of_forces_need_nominal_values() -> None:
     problem = planar()
     with pytest.raises(ValueError, match="expected guesses of the base parameters"):
-        Excitation(problem.robot, problem.base, Limits(1.0, force=3.0), 1.0)
+        Excitation(problem.robot, problem.base, ExcitationLimits(1.0, force=3.0), 1.0)
 
 
 def test_an_unknown_criterion_is_refused() -> None:
@@ -163,7 +163,7 @@ def test_d_optimal_motions_of_a_carriage_are_those_of_another_search_on_columns_
     carriage = Robot.of(find_family(str(CARRIAGE)), {})
     friction = {"law": "coulomb_viscous", "coulomb": 1.0, "viscous": 1.0}
     base = base_parameters(carriage, forces=Forces(friction=friction))
-    limits = Limits(0.2, 0.5, 2.0)
+    limits = ExcitationLimits(0.2, 0.5, 2.0)
     problem = Excitation(
         carriage, base, limits, 4.0, samples=40, criterion="determinant", forces=Forces(friction=friction)
     )

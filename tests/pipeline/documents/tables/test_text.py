@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.documents.tables import text as text_module
 from pipeline.documents.tables.bounds import Bounds
-from pipeline.documents.tables.columns import Found
+from pipeline.documents.tables.columns import ReadColumns
 from pipeline.documents.tables.reader import open_columns
 from pipeline.errors import InputError
 
@@ -22,7 +22,7 @@ def written(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def read(path: Path, *names: str, bounds: Bounds | None = None) -> Found:
+def read(path: Path, *names: str, bounds: Bounds | None = None) -> ReadColumns:
     with open_columns(path, bounds or Bounds()) as columns:
         return columns.read(names or columns.names)
 

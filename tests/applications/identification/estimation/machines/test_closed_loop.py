@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from applications.identification.estimation.machines.choices import Preparation
 from applications.identification.estimation.machines.closed_loop import (
-    Controller,
+    PositionController,
     fit_instrumental,
     reference_of,
     simulated,
@@ -26,7 +26,7 @@ from tasks.dynamics.chains import simulate_chain
 from tasks.mathematics.signals import rate
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, series
 
-CONTROLLER = Controller(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
+CONTROLLER = PositionController(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 DURATION = 5.0
 
 
@@ -107,6 +107,6 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     with pytest.raises(ParameterError, match="five_bar is not driven in the coordinates of its motion alone"):
         reference_of(catalog.build("five_bar"), prepared)
     machine = machine_of(prepared)
-    weak = Controller(CONTROLLER.position_gain * -1.0, CONTROLLER.velocity_gain * -1.0)
+    weak = PositionController(CONTROLLER.position_gain * -1.0, CONTROLLER.velocity_gain * -1.0)
     with pytest.raises(ParameterError, match="run: the simulation under the controller does not settle"):
         simulated(machine, truth_of(machine), prepared, weak)

@@ -47,13 +47,11 @@ def main(folder: Path = Path("runs")) -> None:
 
     found = ls.simulate(
         robot,
-        force=ls.from_currents(robot, current),
-        q=np.zeros(5),
-        friction=FRICTION,
+        ls.State(q=np.zeros(5)),
+        ls.Forces(actuator=ls.from_currents(robot, current), friction=FRICTION),
+        STEP * np.arange(0, STEPS + 1, 10),
         step=STEP,
-        steps=STEPS,
-        every=10,
-        method="euler",
+        integrator="euler",
     )
     motors = ls.actuator_positions(robot, q=found.q).position
     currents = np.stack([current(t, q, q * 0.0) for t, q in zip(found.time, found.q, strict=True)])

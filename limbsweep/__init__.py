@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from tasks.dynamics.records import Environment, Forces, Motion, State
     from tasks.dynamics.regressor import standard_parameters
     from tasks.dynamics.servo import motor_demand, on_supply, torque_constants
-    from tasks.dynamics.simulate import simulate_adaptive
 
 __all__ = [
     "ClusterConfig",
@@ -141,7 +140,6 @@ __all__ = [
     "schema",
     "servo",
     "simulate",
-    "simulate_adaptive",
     "standard_parameters",
     "status",
     "study",
@@ -218,7 +216,6 @@ _HOMES = {
     "profile": "limbsweep.labelled.signals",
     "servo": "limbsweep.labelled.motions",
     "simulate": "limbsweep.labelled.motions",
-    "simulate_adaptive": "tasks.dynamics.simulate",
     "torque_constants": "tasks.dynamics.servo",
     # the equations as code for other tools
     "c_code": "applications.export.code.c_source",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics, joint_reactions, resolve_redundancy
     from tasks.dynamics.linear import linearisation
     from tasks.dynamics.regressor import regressor
-    from tasks.dynamics.simulate import simulate, simulate_adaptive
     from tasks.sources.profiles import profile
 
 __all__ = [
@@ -43,8 +42,6 @@ __all__ = [
     "profile",
     "regressor",
     "resolve_redundancy",
-    "simulate",
-    "simulate_adaptive",
 ]
 
 _HOMES = {
@@ -68,8 +65,6 @@ _HOMES = {
     "profile": "tasks.sources.profiles",
     "regressor": "tasks.dynamics.regressor",
     "resolve_redundancy": "tasks.dynamics.inverse",
-    "simulate": "tasks.dynamics.simulate",
-    "simulate_adaptive": "tasks.dynamics.simulate",
 }
 
 if not TYPE_CHECKING:  # for which there are no other names

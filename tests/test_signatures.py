@@ -21,7 +21,7 @@ def test_a_package_lists_what_it_offers(package: str) -> None:
     assert dir(module) == sorted(module.__all__)
 
 
-OPEN = {"simulate", "simulate_adaptive", "fastest_motion"}
+OPEN = {"fastest_motion"}
 """Functions whose arguments are not yet records."""
 
 

@@ -20,7 +20,8 @@ from benchmarks.motion.machines import machine
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import equations_of_motion, inverse_dynamics, simulate, simulate_adaptive
+from tasks import equations_of_motion, inverse_dynamics
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 
 Array = np.ndarray
 

@@ -1,98 +1,259 @@
-"""`simulate` and `servo` with DataArrays: motions over time as a Dataset, references with names of their dims.
+"""`simulate` and `servo`: records and DataArrays in, motions over time out; references with names of their dims.
 
-motion = simulate(robot, q=q, force=force, step=1e-3, steps=1000)  # (design, freedom) -> (design, time, freedom)
+motion = simulate(robot, State(q=q), Forces(actuator=force), times)  # (design, freedom) -> (design, time, freedom)
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import PlainFunction, is_labelled, labelled_results
+from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
 from robots.model import Robot
+from robots.parameters import nearest
 from tasks.dynamics import servo as controllers
 from tasks.dynamics import simulate as direct
+from tasks.dynamics.free_motion import Form
+from tasks.dynamics.integration import METHODS
+from tasks.dynamics.records import STANDING, Environment, Forces, State, check_record
 from tasks.dynamics.servo import Servo
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from limbsweep.labelled.functions import Arguments, OnDataArrays, Parameters, Value_co
-    from tasks.dynamics.chains import ChainMotion
-    from tasks.dynamics.free_motion import Simulation
+    from limbsweep.labelled.functions import Parameters
 
-ALSO = """With DataArrays among the arguments, or designs as `parameters`, the result is a Dataset with the dim `time`,
-    whose coordinate is in seconds; other dims are batch dims and meet by name. Forces over time are functions, see
-    `profile`."""
+Method = Literal["fixed", "adaptive"]
 
 
-_motion = cast("Callable[..., Simulation | ChainMotion]", direct.simulate)
-"""The function with arguments of any type, which it checks itself."""
+class SimulationOptions(TypedDict, total=False):
+    """Options of a simulation that few need.
+
+    integrator: of method "fixed" `rk4`, `euler`, `semi_implicit` or `rosenbrock` (absent: `rosenbrock` where there are
+    bristles, else `rk4`), of "adaptive" scipy's `DOP853` or `Radau` (absent: `Radau` where friction is smooth but may
+    be stiff). parameters: designs, numbers or DataArrays of parameters of the robot by name.
+
+    Of "fixed", for platforms without friction: form of the equations, `task_space`, `joint` or `actuator`, and close,
+    whether loops are closed after each step. Of "adaptive": rtol and atol of the integrator; balance, the share of
+    energy or work that may be missing from a case that is OK.
+    """
+
+    integrator: str
+    parameters: Parameters
+    form: Form
+    close: bool
+    rtol: float
+    atol: float
+    balance: float
 
 
-@functools.wraps(direct.simulate)
-def _simulate(robot: Robot, *, parameters: Parameters | None = None, **arguments: object) -> object:
-    if not parameters and not any(map(is_labelled, arguments.values())):
-        return _motion(robot, **arguments)
-    values = {**(parameters or {}), **arguments}
-    for name, value in values.items():
+OPTIONS: Mapping[str, tuple[str, ...]] = {"fixed": ("form", "close"), "adaptive": ("rtol", "atol", "balance")}
+"""Options of one method alone."""
+
+INTEGRATORS: Mapping[str, tuple[str, ...]] = {"fixed": tuple(METHODS), "adaptive": tuple(direct.SOLVERS)}
+
+NEAR = 1e-6
+"""Share of a step by which times may be off its multiples: times of files have few digits."""
+
+
+def simulate(
+    robot: Robot,
+    state: State,
+    drive: Forces | Servo | None,
+    times: ArrayLike,
+    *,
+    environment: Environment = STANDING,
+    method: Method = "fixed",
+    step: float | None = None,
+    **options: Unpack[SimulationOptions],
+) -> Any:
+    """Integrate the motion of any robot from a state on, under forces or a servo, and keep it at `times` [s].
+
+    state: pose and twist of a platform (absent: reference pose, at rest), or q and qd of a chain, and the memory of
+    friction. drive: `limbsweep.Forces`, whose actuator may be an array (*batch, actuator), a function of time, one of
+    time and state, or a servo of `limbsweep.servo`; a servo alone; or None, no forces but gravity. Load and motion of
+    the base may be functions of time. Joints with friction stick and break away at the instants where they do.
+
+    times (n,): the first is that of the state. By method "fixed" a batch moves in steps of `step` [s] (absent: from one
+    time to the next), of which times are evenly spaced multiples from the first on. By "adaptive" each case moves in
+    steps that its error allows, at any ascending times; a servo, which acts in steps, is not for it.
+    options: see `limbsweep.labelled.motions.SimulationOptions`.
+
+    Returns q, qd (n, *batch, freedom), or position, rotation and twist of the platform, with time and friction, status
+    (*batch) of each case: see `tasks.dynamics.chains.ChainMotion` and `tasks.dynamics.free_motion.Simulation`.
+    `to_dataset()` makes a Dataset. With DataArrays in the records, or designs as `parameters`, the result is one, with
+    the dim `time`; other dims are batch dims and meet by name. Raises ValueError, TypeError or ParameterError.
+
+        >>> robot = ls.robots.build("planar_3r")
+        >>> fall = ls.simulate(robot, ls.State(q=[0.1, 0.0, 0.0]), None, [0.0, 0.05, 0.1], step=0.001)
+        >>> fall.q.shape  # (time, joint)
+        (3, 3)
+        >>> finer = ls.simulate(robot, ls.State(q=[0.1, 0.0, 0.0]), None, fall.time, method="adaptive")
+        >>> bool(abs(finer.q - fall.q).max() < 1e-8)
+        True
+    """
+    check_record("robot", robot, Robot)
+    check_record("state", state, State)
+    check_record("environment", environment, Environment)
+    if method not in get_args(Method):
+        raise ValueError(f"method: got {method!r}; expected 'fixed' or 'adaptive'")
+    forces = _forces(robot, drive)
+    instants = _instants(times)
+    leaves = _leaves(state, forces, environment)
+    chosen = dict(options)
+    designs = chosen.pop("parameters", None)
+    rest = _timing(method, instants, step, leaves) | _options(method, chosen)
+    if not designs and not any(map(is_labelled, leaves.values())):
+        return with_dataset(_moved(robot, **leaves, **rest), "simulate", robot, _row(robot, leaves | rest))
+    return _labelled(robot, designs or {}, leaves, rest, instants)
+
+
+def _forces(robot: Robot, drive: object) -> Forces:
+    """The forces of a drive, those of actuators included. Raises ValueError."""
+    if drive is None or isinstance(drive, Servo):
+        drive = Forces(actuator=drive)
+    if not isinstance(drive, Forces):
+        got = f"an object of type {type(drive).__name__}"
+        raise ValueError(f"drive: got {got}; expected limbsweep.Forces(actuator=...), a limbsweep.servo, or None")
+    if drive.weights is not None:
+        raise ValueError("weights: got them in the forces of a simulation, whose actuator forces are shared already")
+    return drive
+
+
+def _instants(times: ArrayLike) -> np.ndarray:
+    instants = np.asarray(times, dtype=float)
+    if instants.ndim != 1 or len(instants) < 2 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
+        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
+    return instants
+
+
+def _leaves(state: State, forces: Forces, environment: Environment) -> dict[str, Any]:
+    """What the records hold, by names of its own. Raises ValueError."""
+    leaves = {name: part for name, part in state.present().items() if name not in ("acceleration", "qdd")}
+    if "time" in leaves:
+        raise ValueError("time: got it in the state; expected the first of times, which is that of the state")
+    leaves |= forces.present() | {f"base_{name}": part for name, part in environment.base_parts.items()}
+    if forces.load_axes == "world":  # of chains as well, which have no load
+        del leaves["load_axes"]
+    return leaves | {"gravity": environment.gravity}
+
+
+def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Mapping[str, Any]) -> dict[str, Any]:
+    """Steps, or times, of one of the methods. Raises ValueError."""
+    if method == "adaptive":
+        if step is not None:
+            raise ValueError(f"step: got {step!r} with method 'adaptive', whose steps follow from rtol and atol; "
+                             "expected none, or method 'fixed'")  # fmt: skip
+        if isinstance(leaves.get("actuator"), Servo):
+            raise ValueError("drive: got a servo, which acts once in each step, with method 'adaptive'; "
+                             "expected method 'fixed'")  # fmt: skip
+        return {"times": instants}
+    first, apart = float(instants[0]), float(instants[1] - instants[0])
+    if step is None:  # of late instants all together tell more digits than two
+        step = apart if first == 0.0 else float(instants[-1] - first) / (len(instants) - 1)
+    length = float(step)
+    if not length > 0.0:
+        raise ValueError(f"step: got {step!r}; expected a length of time [s] above zero")
+    every = round(apart / length)
+    off = np.abs(instants - first - every * length * np.arange(len(instants))) > NEAR * length
+    if off.any():
+        raise ValueError(f"times: got {float(instants[off.argmax()])!r} s; "
+                         f"expected evenly spaced multiples of step, {length!r} s, from the "
+                         f"first, {first!r} s, on, or method 'adaptive'")  # fmt: skip
+    timing = {"step": length, "steps": every * (len(instants) - 1), "every": every}
+    return timing if first == 0.0 else {**timing, "start": first}
+
+
+def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as the functions of a method take them. Raises TypeError and ValueError."""
+    for name in options:
+        if name not in SimulationOptions.__annotations__:
+            raise TypeError(f"{name}: no option of simulate has this name; "
+                            f"{nearest(name, SimulationOptions.__annotations__)}")  # fmt: skip
+        if name not in (*OPTIONS[method], "integrator"):
+            raise ValueError(f"{name}: got it with method {method!r}; expected {', '.join(OPTIONS[method])} there")
+    found = {name: value for name, value in options.items() if value is not None}
+    integrator = found.pop("integrator", None)
+    if integrator is None:
+        return found
+    if integrator not in INTEGRATORS[method]:
+        raise ValueError(f"integrator: got {integrator!r} with method {method!r}; "
+                         f"{nearest(str(integrator), INTEGRATORS[method])}")  # fmt: skip
+    return found | {"method" if method == "fixed" else "solver": integrator}
+
+
+def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
+    """The motion of a robot, without forces of actuators where there are none."""
+    force = np.zeros(len(robot.mechanism.actuators)) if actuator is None else actuator
+    function: Callable[..., Any] = direct.simulate_adaptive if "times" in arguments else direct.simulate
+    return function(robot, force=force, **arguments)
+
+
+WITH_WORK = ("friction", "memory", "elasticity", "method", "start", "balance", "solver", "base_rotation", "base_twist",
+             "base_acceleration")  # fmt: skip
+"""Arguments with any of which the motion of a platform tells of friction and work."""
+
+
+def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
+    """Dims of what a motion tells: a platform without friction and similar options has no losses and no work."""
+    motion = CHAIN_MOTION
+    if not robot.mechanism.is_chain:
+        whole = isinstance(arguments.get("actuator"), Servo) or any(name in arguments for name in WITH_WORK)
+        always = ("position", "rotation", "twist", "drift", "gap", "status")
+        motion = PLATFORM_MOTION
+        if not whole and not robot.family.signals:
+            motion = {name: PLATFORM_MOTION[name] for name in always}
+    dims: dict[str, Dims] = {name: dims if name == "status" else (*TIME, *dims) for name, dims in motion.items()}
+    return FunctionResult("limbsweep.labelled.motions", {"time": TIME, **dims}, single="times" in arguments)
+
+
+def _labelled(
+    robot: Robot, designs: Mapping[str, Any], leaves: Mapping[str, Any], rest: Mapping[str, Any], instants: np.ndarray
+) -> xr.Dataset:
+    """The motion of DataArrays or of designs as a Dataset. Raises ValueError."""
+    for name, value in {**designs, **leaves}.items():
         if is_labelled(value) and "time" in value.dims:
             raise ValueError(f"simulate: {name}: got a DataArray with the dim time; expected batch dims, and what goes "
                              "along with time as a function; make one with profile")  # fmt: skip
-    moving = {key: value for key, value in arguments.items() if key in ARGUMENTS and _is_array(value)}
-    rest = {key: value for key, value in arguments.items() if key not in moving}
-    if wrong := [key for key, value in rest.items() if is_labelled(value)]:
+    moving = {key: value for key, value in leaves.items() if key in ARGUMENTS and _is_array(value)}
+    others = {**{key: value for key, value in leaves.items() if key not in moving}, **rest}
+    if wrong := [key for key, value in others.items() if is_labelled(value)]:
         raise ValueError(
             f"simulate: {wrong[0]} is a DataArray; expected numbers or an array, DataArrays for motion and forces"
         )
-    if parameters and isinstance(arguments.get("force"), Servo):
+    if designs and isinstance(leaves.get("actuator"), Servo):
         raise ValueError(
             "simulate: parameters: got designs with a servo, whose model is of one robot; expected forces, or a sweep "
             "with a section simulation, whose controllers know each design"
         )
-    results = {name: dims if name == "status" else (*TIME, *dims) for name, dims in _results(robot, arguments).items()}
-    step, every = cast("float", arguments["step"]), cast("int", arguments.get("every", 1))
-    kept = cast("int", arguments["steps"]) // every + 1
-    row = FunctionResult("tasks.dynamics.simulate", results)
+    row = _row(robot, leaves | rest)
+    results = {name: dims for name, dims in row.dims.items() if name != "time"}
     plain = PlainFunction(functools.partial(_over_time, results), row, robot, name="simulate")
-    motion = labelled_results(plain, dict(parameters or {}), moving, rest, results, {"steps": every}, {"time": kept})
-    instants = cast("float", arguments.get("start") or 0.0) + step * every * np.arange(kept)
-    return motion.assign_coords(time=("time", instants, {"units": "s", "long_name": "time"}))
+    probing = {"times": instants[:2]} if row.single else {"steps": rest["every"]}
+    motion = labelled_results(plain, dict(designs), moving, others, results, probing, {"time": len(instants)})
+    motion = motion.assign_coords(time=("time", instants, {"long_name": "time"}))
+    return described(motion, "simulate", robot, row)
 
 
 def _is_array(value: object) -> bool:
     return value is not None and not callable(value) and not isinstance(value, Servo)
 
 
-def _results(robot: Robot, arguments: Mapping[str, object]) -> Mapping[str, Dims]:
-    """Return the results of `simulate`, with the dims of each.
-
-    A parallel robot without friction and similar options has no losses and no work.
-    """
-    if robot.mechanism.is_chain:
-        return CHAIN_MOTION
-    options = ("friction", "memory", "method", "start", "base_rotation", "base_twist", "base_acceleration")
-    whole = isinstance(arguments["force"], Servo) or any(arguments.get(name) is not None for name in options)
-    whole |= bool(robot.family.signals)
-    always = ("position", "rotation", "twist", "drift", "gap", "status")
-    return PLATFORM_MOTION if whole else {name: PLATFORM_MOTION[name] for name in always}
-
-
 def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: object) -> tuple[np.ndarray, ...]:
-    """Simulate a case (*batch) and return the results of `simulate`, (*batch, time, ...) each."""
-    motion = _motion(robot, **arguments)
+    """Simulate cases (*batch) and return the results of `simulate`, (*batch, time, ...) each."""
+    motion = _moved(robot, **arguments)
     values = ((np.asarray(getattr(motion, name)), len(dims)) for name, dims in results.items())
     return tuple(np.moveaxis(value, 0, value.ndim - core) if core else value for value, core in values)
 
 
 @functools.wraps(controllers.servo)
-def _servo(
+def servo(  # noqa: D103 - has that of the function
     robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike | xr.DataArray], step: float,
     space: str = "actuator", **parameters: float,
 ) -> Servo:  # fmt: skip
@@ -117,21 +278,3 @@ def _along_time(name: str, value: ArrayLike | xr.DataArray, step: float) -> Arra
                 f"step, {step!r} s, from 0 on"
             )
     return np.asarray(value.transpose(*batch, *core).values, dtype=float)
-
-
-if TYPE_CHECKING:
-
-    def _typed(function: Callable[Arguments, Value_co]) -> OnDataArrays[Arguments, Value_co]: ...
-
-    simulate = _typed(direct.simulate)
-    servo = _servo
-else:
-    servo = _servo
-    simulate = _simulate
-    simulate.__doc__ = f"{direct.simulate.__doc__.rstrip()}\n\n    {ALSO}\n    "
-    simulate.__signature__ = inspect.signature(direct.simulate).replace(
-        parameters=[
-            *inspect.signature(direct.simulate).parameters.values(),
-            inspect.Parameter("parameters", inspect.Parameter.KEYWORD_ONLY, default=None),
-        ]
-    )

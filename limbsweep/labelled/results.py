@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from limbsweep.labelled.calls import label_texts, labels_of
-from limbsweep.labelled.table import RESULTS, UNITS, FunctionResult
+from limbsweep.labelled.table import RESULTS, TIME, UNITS, FunctionResult
 from limbsweep.labelled.units import COMPONENTS
 from robots.model import Robot
 from robots.status import flags
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _TYPES: dict[type[Any], type[Any]] = {}
 
 
-def with_dataset(result: Any, name: str, robot: Robot) -> Any:
-    """Return a result that can make a dataset of itself: `result.to_dataset()`."""
+def with_dataset(result: Any, name: str, robot: Robot, row: FunctionResult | None = None) -> Any:
+    """Return a result that can make a dataset of itself: `result.to_dataset()`, by the row of its function."""
     kind = type(result)
     if not hasattr(result, "_fields"):
         return result
@@ -28,7 +28,7 @@ def with_dataset(result: Any, name: str, robot: Robot) -> Any:
         methods = {"to_dataset": _to_dataset, "__reduce__": _reduced, "__doc__": kind.__doc__}
         _TYPES[kind] = type(kind.__name__, (kind,), methods)
     made = _TYPES[kind](*result)
-    made.source = (name, robot)
+    made.source = (name, robot, row or RESULTS[name])
     return made
 
 
@@ -42,15 +42,15 @@ def _to_dataset(self: Any) -> Dataset:
     """Return the arrays as an xarray Dataset with dims, labels and units; batch dims are batch_0, batch_1 and so on."""
     import xarray as xr
 
-    name, robot = self.source
-    row = RESULTS[name]
+    name, robot, row = self.source
     variables: dict[Hashable, Any] = {}
     for field, dims in row.dims.items():
         values = getattr(self, field)
         values = np.asarray(np.stack([*values.values()], axis=-1) if isinstance(values, Mapping) else values)
         if values.size:
             batch = tuple(f"batch_{number}" for number in range(values.ndim - len(dims)))
-            variables[field] = ((*batch, *dims), values)
+            time = dims[:1] if dims[:1] == TIME else ()  # before the batch
+            variables[field] = ((*time, *batch, *dims[len(time) :]), values)
     dataset = xr.Dataset(variables)
     labels = labels_of(robot, {str(dim): size for dim, size in dataset.sizes.items()})
     for field, dim in row.labels.items():

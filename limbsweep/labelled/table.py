@@ -202,6 +202,10 @@ UNITS: Mapping[str, Mapping[str, str]] = {
         "duration": "s", "progress": "1", "time": "s", "force": "actuator", "velocity": "actuator_velocity",
         "power": "W",
     },
+    "simulate": {
+        "time": "s", "q": "q", "qd": "qd", "position": "position", "rotation": "1", "twist": "twist",
+        "friction": "N m or N", "stuck": "1", "loss": "J", "work": "J", "load_work": "J",
+    },
 }  # fmt: skip
 """Units of results where all components have one, or the name of an argument that has the same units. Matrices whose
 elements have many have none."""

@@ -288,7 +288,7 @@ def simulate_adaptive(
     moving = Moving(position=position, rotation=rotation, twist=twist)
     system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
     if batch:
-        raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or call simulate")
+        raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or method 'fixed'")
     start = system.start(motion)
     first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
     still = np.zeros(motion.shape[-1])

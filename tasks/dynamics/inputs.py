@@ -17,7 +17,7 @@ from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
-from tasks.dynamics.records import STANDING, Environment, Forces, Moving, check_record
+from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record
 from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
@@ -164,8 +164,9 @@ def actuator_forces(robot: Robot, forces: Forces) -> np.ndarray:
     check_record("forces", forces, Forces)
     if forces.actuator is None:
         raise ValueError("actuator: got no forces of actuators; expected limbsweep.Forces(actuator=...)")
-    if callable(forces.actuator):
-        raise ValueError("actuator: got a function; expected an array (*batch, actuator), or a call of simulate")
+    if callable(forces.actuator) or isinstance(forces.actuator, ServoLike):
+        what = "a function" if callable(forces.actuator) else "a servo"
+        raise ValueError(f"actuator: got {what}; expected an array (*batch, actuator), or a call of simulate")
     return checked("actuator", forces.actuator, (len(robot.mechanism.actuators),))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, TypedDict, cast
+from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -27,6 +27,14 @@ Acting = ArrayLike | Callable[..., ArrayLike]
 
 The state of a chain is q and qd (*batch, freedom), that of a parallel robot position (*batch, 3), rotation (*batch, 3,
 3) and twist (*batch, 6) of its platform."""
+
+
+@runtime_checkable
+class ServoLike(Protocol):
+    """A controller that acts once in each step of `simulate`: that of `limbsweep.servo`."""
+
+    def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Any:
+        """Return the controller of so many samples from the first step on, at the time `start` [s]."""
 
 
 class Record:
@@ -118,8 +126,9 @@ class Environment(Record):
 class Forces(Record):
     """Forces on a robot beside gravity, and how they are shared where statics leaves that open.
 
-    actuator (*batch, actuator) [N m or N], of functions to which these are an input; load (*batch, 6) = (moment, force)
-    that acts on the platform at its reference point, in `load_axes`, those of the "world" or of the "platform";
+    actuator (*batch, actuator) [N m or N], of functions to which these are an input, for `simulate` also a servo; load
+    (*batch, 6) = (moment, force) that acts on the platform at its reference point, in `load_axes`, those of the
+    "world" or of the "platform";
     friction of joints: see `tasks.features.friction.history`.
 
     weights (actuator,), of a robot with more actuators than freedoms: frictionless forces have the least sum of weight
@@ -132,7 +141,7 @@ class Forces(Record):
         (2,)
     """
 
-    actuator: Acting | None = None
+    actuator: Acting | ServoLike | None = None
     load: Timed | None = None
     load_axes: LoadAxes = "world"
     friction: Friction = None

@@ -10,7 +10,7 @@ winding takes. Inductance is left out: a winding settles in L / R, below the mil
 
 Actuator forces from motor currents: torque constant times current. Industrial manipulators paper, section 3.
 
-A current is given as forces are to `tasks.simulate`: an array, or a function of time, or of time, q and qd.
+A current is given as forces are to `limbsweep.simulate`: an array, or a function of time, or of time, q and qd.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def servo(
 
         >>> robot = ls.robots.build("planar_3r")
         >>> hold = ls.servo(robot, "pd", reference={"q": [[0.1, 0.2, 0.3]]}, step=0.001, kp=200.0, kd=20.0)
-        >>> ls.simulate(robot, force=hold, q=[0.0, 0.2, 0.3], step=0.001, steps=100, every=100).q[-1].round(2)
+        >>> ls.simulate(robot, ls.State(q=[0.0, 0.2, 0.3]), hold, [0.0, 0.1], step=0.001).q[-1].round(2)
         array([0.13, 0.14, 0.56])
     """
     mechanism = robot.mechanism
@@ -299,7 +299,7 @@ def on_supply(
 
         >>> robot = ls.robots.build("irb6")
         >>> push = ls.on_supply(robot, np.full(5, 30.0), of="voltage", current=8.0)
-        >>> moved = ls.simulate(robot, force=push, q=np.zeros(5), step=1e-3, steps=10)
+        >>> moved = ls.simulate(robot, ls.State(q=np.zeros(5)), ls.Forces(actuator=push), 1e-3 * np.arange(11))
     """
     if isinstance(asked, Servo):
         raise TypeError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import Literal, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ from tasks.dynamics.forces_over_step import Acting, Pushes
 from tasks.dynamics.forward import STILL, BaseMotion, Cases, begun, opened
 from tasks.dynamics.free_motion import Feedback, Form, Load, Simulation
 from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
-from tasks.dynamics.records import GRAVITY, Environment, Motion, Moving, Timed
+from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving, State, Timed
 from tasks.dynamics.servo import Servo
 from tasks.features.friction.history import Friction
 from tasks.kernels.kernel import padded
@@ -123,7 +124,7 @@ def _moments(
 ) -> list[tuple[float, Moment]]:
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
-        raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or call simulate")
+        raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
     chosen = solver or ("Radau" if system.stiff.any() else "DOP853")
     if chosen not in SOLVERS:
         raise ValueError(f"solver: got {chosen!r}; {nearest(chosen, SOLVERS)}")
@@ -296,11 +297,6 @@ def simulate(
     `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are then cut where these jump,
     or have a corner. What is absent is as there. Returns a Simulation, of a chain a ChainMotion.
     Raises TypeError for what does not belong to the robot's kind.
-
-        >>> robot = ls.robots.build("planar_3r")
-        >>> fall = ls.simulate(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], step=0.001, steps=100, every=50)
-        >>> fall.q.shape  # (time, joint)
-        (3, 3)
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
     forms = {"form": form, "close": close}
@@ -351,11 +347,6 @@ def simulate_adaptive(
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
     `tasks.dynamics.parallel` says, as with loads that change with time. All else as in `simulate`.
-
-        >>> robot = ls.robots.build("planar_3r")
-        >>> fall = ls.simulate_adaptive(robot, force=np.zeros(3), q=[0.1, 0.0, 0.0], times=[0.0, 0.05, 0.1])
-        >>> fall.q.shape  # (time, joint)
-        (3, 3)
     """
     base = BaseMotion(base_rotation, base_twist, base_acceleration)
     accepted = BALANCE if balance is None else balance
@@ -383,12 +374,16 @@ def simulate_adaptive(
     )  # fmt: skip
 
 
+PARTS = tuple(field.name for record in (State, Forces) for field in fields(record))
+"""Names of what a simulation takes in records."""
+
+
 def _refuse(robot: Robot, simulation: Callable[..., Simulation | ChainMotion], others: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that belong to robots of the other kind."""
     for name, value in others.items():
         if value is not None:
             kind = "chain" if robot.mechanism.is_chain else "parallel robot"
-            known = [known for known in inspect.signature(simulation).parameters if known != "robot"]
+            known = [known for known in inspect.signature(simulation).parameters if known in PARTS]
             raise TypeError(
                 f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, known)}"
             )

@@ -10,6 +10,7 @@ import xarray as xr
 
 import limbsweep as ls
 import tasks
+from tasks.dynamics import simulate as direct
 from tasks.dynamics.records import Forces
 
 ARM, DELTA = ls.robots.build("planar_3r"), ls.robots.build("delta_3rr2rrr")
@@ -22,8 +23,9 @@ STATES = xr.DataArray(Q, dims=("run", "case", "freedom"), coords={"run": ["a", "
 def test_a_chain_moves_as_a_dataset() -> None:
     force = xr.DataArray(np.array([[1.0, 0.0, -1.0], [0.0, 0.5, 0.0]]), dims=("run", "actuator"))
     options: dict[str, Any] = {"friction": FRICTION, "step": 1e-3, "steps": 6, "every": 2}
-    motion: Any = ls.simulate(ARM, q=STATES.transpose("case", "freedom", "run"), force=force, **options)
-    expected: Any = tasks.simulate(ARM, q=Q, force=force.values[:, None], **options)
+    drive, times = ls.Forces(actuator=force, friction=FRICTION), 2e-3 * np.arange(4)
+    motion: Any = ls.simulate(ARM, ls.State(q=STATES.transpose("case", "freedom", "run")), drive, times, step=1e-3)
+    expected: Any = direct.simulate(ARM, q=Q, force=force.values[:, None], **options)
     assert {*motion["q"].dims} == {"run", "case", "time", "freedom"}
     assert motion["time"].values.tolist() == pytest.approx([0.0, 0.002, 0.004, 0.006])
     assert motion["run"].values.tolist() == ["a", "b"]
@@ -31,7 +33,7 @@ def test_a_chain_moves_as_a_dataset() -> None:
         values = motion[name].transpose("time", "run", "case", ...).values
         assert np.array_equal(values, getattr(expected, name)), name
     assert motion["status"].dims == ("case", "run") or motion["status"].dims == ("run", "case")
-    lazy: Any = ls.simulate(ARM, q=STATES.chunk(run=1), force=force, **options)
+    lazy: Any = ls.simulate(ARM, ls.State(q=STATES.chunk(run=1)), drive, times, step=1e-3)
     assert lazy["q"].chunks
     assert np.array_equal(lazy["q"].transpose("time", "run", "case", ...).values, expected.q)
 
@@ -39,13 +41,12 @@ def test_a_chain_moves_as_a_dataset() -> None:
 def test_designs_are_parameters_of_a_platform() -> None:
     lengths = xr.DataArray([0.9, 1.0], dims="design") * DELTA.values["upper_arm"]
     load = xr.DataArray([[0.0, 0.0, 0.0, 0.0, 0.0, -3.0], [0.0] * 6], dims=("case", "wrench"))
-    motion: Any = ls.simulate(
-        DELTA, force=np.zeros(3), load=load, step=1e-3, steps=3, parameters={"upper_arm": lengths}
-    )
+    drive = ls.Forces(load=load)
+    motion: Any = ls.simulate(DELTA, ls.State(), drive, TIMES[:4], step=1e-3, parameters={"upper_arm": lengths})
     assert motion["position"].sizes == {"design": 2, "case": 2, "time": 4, "axis": 3}
     for k, length in enumerate(lengths.values):
         robot = ls.Robot.of(DELTA.family, {**DELTA.values, "upper_arm": float(length)})
-        expected: Any = tasks.simulate(robot, force=np.zeros(3), load=load.values, step=1e-3, steps=3)
+        expected: Any = direct.simulate(robot, force=np.zeros(3), load=load.values, step=1e-3, steps=3)
         assert np.array_equal(motion["position"].isel(design=k).transpose("time", ...).values, expected.position)
 
 
@@ -67,8 +68,8 @@ def test_a_servo_takes_a_reference_by_the_names_of_its_dims() -> None:
     gains = {"kp": 100.0, "kd": 5.0}
     servo, plain = (ls.servo(ARM, "pd", reference={"q": q}, step=1e-3, **gains) for q in (labelled, way.T))
     assert np.array_equal(servo.reference.motion, plain.reference.motion)
-    motion: Any = ls.simulate(ARM, q=STATES.isel(case=0, drop=True), force=servo, step=1e-3, steps=5)
-    expected: Any = tasks.simulate(ARM, q=Q[:, 0], force=plain, step=1e-3, steps=5)
+    motion: Any = ls.simulate(ARM, ls.State(q=STATES.isel(case=0, drop=True)), servo, TIMES, step=1e-3)
+    expected: Any = direct.simulate(ARM, q=Q[:, 0], force=plain, step=1e-3, steps=5)
     assert np.array_equal(motion["q"].transpose("time", ...).values, expected.q)
     with pytest.raises(ValueError, match=r"reference: q: got instants .* expected multiples of step, 0\.002 s, from 0"):
         ls.servo(ARM, "pd", reference={"q": labelled}, step=2e-3, **gains)
@@ -78,7 +79,8 @@ def test_a_servo_takes_a_reference_by_the_names_of_its_dims() -> None:
 
 def test_what_goes_along_with_time_is_a_function() -> None:
     force = xr.DataArray(np.zeros((6, 3)), dims=("time", "actuator"))
-    with pytest.raises(ValueError, match="simulate: force: got a DataArray with the dim time; expected batch dims"):
-        ls.simulate(ARM, q=STATES, force=force, step=1e-3, steps=5)
+    with pytest.raises(ValueError, match="simulate: actuator: got a DataArray with the dim time; expected batch dims"):
+        ls.simulate(ARM, ls.State(q=STATES), ls.Forces(actuator=force), TIMES)
+    falling = ls.Environment(gravity=xr.DataArray([0.0, 0.0, 1.0]))
     with pytest.raises(ValueError, match="simulate: gravity is a DataArray; expected numbers or an array"):
-        ls.simulate(ARM, q=STATES, force=np.zeros(3), gravity=xr.DataArray([0.0, 0.0, 1.0]), step=1e-3, steps=5)
+        ls.simulate(ARM, ls.State(q=STATES), None, TIMES, environment=falling)

@@ -29,12 +29,12 @@ from tasks import (
     joint_reactions,
     lagrange_coefficients,
     regressor,
-    simulate,
 )
 from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.dynamics.inverse import actuator_positions, body_motion
 from tasks.dynamics.records import Forces
 from tasks.dynamics.regressor import standard_parameters
+from tasks.dynamics.simulate import simulate
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
 from tasks.mechanics.inertia import METHODS

@@ -1,4 +1,4 @@
-"""Chains as Functional Mock-up Units: FMPy finds no fault with them and simulates them as `simulate_adaptive` does."""
+"""Chains as Functional Mock-up Units: FMPy finds no fault with them and simulates them as `simulate` does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import limbsweep as ls
+from tasks.dynamics.simulate import simulate_adaptive
 
 COMPILER = shutil.which("cc")
 DOWN = (0.0, -9.81, 0.0)
@@ -40,7 +41,7 @@ def test_a_unit_moves_as_the_robot(name: str, tmp_path: Path, fmpy: Any) -> None
         output_interval=times[1], start_values=known, output=[f"position.{x}" for x in freedoms],
     )  # fmt: skip
     found = np.stack([result[f"position.{x}"] for x in freedoms], axis=1)
-    motion: Any = ls.simulate_adaptive(robot, force=force, q=start, qd=rates, times=times, gravity=DOWN)
+    motion: Any = simulate_adaptive(robot, force=force, q=start, qd=rates, times=times, gravity=DOWN)
     np.testing.assert_allclose(found, motion.q, atol=1e-7)
 
 

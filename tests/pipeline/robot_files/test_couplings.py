@@ -14,9 +14,10 @@ from robots.formats import writing
 from robots.formats.branch import on_branch
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions, simulate
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate
 from tasks.features.friction.history import Friction
 
 BELTS = """\

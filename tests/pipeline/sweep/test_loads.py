@@ -19,6 +19,7 @@ from robots.loads.family import signal_values, with_loads
 from robots.parameters import ParameterError
 from robots.status import Status
 from tasks import inverse_dynamics, joint_reactions
+from tasks.dynamics.simulate import simulate
 from tests.pipeline.runs import SYNCHRONOUS, content_hash, cut_finely
 
 TEXT = """\
@@ -158,7 +159,7 @@ def test_what_changes_with_time_wants_a_time() -> None:
         ls.forward_dynamics(catalog.build("planar_3r"), q=q, time=0.0, forces=ls.Forces(actuator=q))
     delta = with_loads(catalog.build("delta_3rr2rrr"), {"o": ObjectLoad("platform", 1.0, start=0.3)})
     with pytest.raises(TypeError, match=r"form: got it with .* loads that change with time"):
-        ls.simulate(delta, force=q, step=0.1, steps=1, form="joint")
+        simulate(delta, force=q, step=0.1, steps=1, form="joint")
 
 
 def test_a_table_reaches_to_the_end_of_a_simulation(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces
-from tasks.dynamics.simulate import imbalance
+from tasks.dynamics.simulate import imbalance, simulate, simulate_adaptive
 from tests.arguments import in_records
 from tests.tasks.bits import bits
 from tests.tasks.sliders import BENT, DOWN, arm, block, leg
@@ -377,7 +377,7 @@ def test_what_does_not_fit_is_said() -> None:
         simulate(block(), **run | {"q": None})
     with pytest.raises(ValueError, match=r"times: got .* expected at least two, ascending"):
         simulate_adaptive(block(), force=[0.0], q=[0.0], times=[0.0])
-    with pytest.raises(ValueError, match=r"got batch dims \(2,\); expected one case, or call simulate"):
+    with pytest.raises(ValueError, match=r"got batch dims \(2,\); expected one case, or method 'fixed'"):
         simulate_adaptive(block(), force=[0.0], q=[[0.0], [1.0]], times=[0.0, 1.0])
     with pytest.raises(ParameterError, match="got law 'stibeck'"):
         simulate(block(), **run, friction={"law": "stibeck"})

@@ -8,11 +8,11 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, profile, simulate
+from tasks import forward_dynamics, inverse_dynamics, profile
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces
 from tasks.dynamics.servo import from_currents, torque_constants
-from tasks.dynamics.simulate import imbalance
+from tasks.dynamics.simulate import imbalance, simulate
 from tests.tasks.bits import bits
 from tests.tasks.sliders import block
 

@@ -10,8 +10,9 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate
 from tasks.kernels import kernel
 from tasks.kernels import kernel as kernels
 from tests.arguments import in_records

@@ -17,6 +17,7 @@ from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.types import BASE
 from tasks.blocks import compute
 from tasks.dynamics.servo import FedMotors
+from tasks.dynamics.simulate import simulate
 
 GEAR, ROTOR, CONSTANT, RESISTANCE, ARM = 20.0, 2e-4, 0.3, 1.5, 0.08
 INERTIA = ROTOR + ARM / GEAR**2
@@ -39,7 +40,7 @@ def spinner() -> Robot:
 def speed_after(asked: Any, step: float, steps: int, **supply: Any) -> np.ndarray:
     """Speeds of the motor over time."""
     robot = spinner()
-    motion: Any = ls.simulate(
+    motion: Any = simulate(
         robot, force=ls.on_supply(robot, asked, **supply), q=[0.0], step=step, steps=steps, every=steps // 10
     )
     assert motion.status == 0
@@ -217,7 +218,7 @@ def test_voltages_as_profiles_are_those_of_on_supply() -> None:
         outputs=outputs,
         time={"stop": 0.05, "step": 0.01},
     )
-    motion: Any = ls.simulate(
+    motion: Any = simulate(
         robot,
         force=ls.on_supply(robot, volts, of="voltage", current=3.0),
         q=np.zeros(5),

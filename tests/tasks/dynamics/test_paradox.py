@@ -19,8 +19,9 @@ from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.status import Status
 from robots.types import BASE
-from tasks import forward_dynamics, simulate
+from tasks import forward_dynamics
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate
 
 FIRST, SECOND, SLOPE = 1.0, 2.0, 2.0
 """Masses [kg], and the tangent of the slope of the rod."""

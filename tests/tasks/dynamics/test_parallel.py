@@ -12,10 +12,11 @@ from robots import catalog
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
 from tasks.dynamics.integration import JointModes, MotionSystem
 from tasks.dynamics.inverse import inverse_kinematics
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 from tests.arguments import in_records
 from tests.reference import rest_friction
 from tests.tasks.bits import bits

@@ -10,10 +10,11 @@ import pytest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import equations_of_motion, forward_dynamics, inverse_dynamics
 from tasks.dynamics import free_motion as simulation
 from tasks.dynamics.free_motion import Form, Simulation
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 from tests.arguments import in_records
 from tests.catalogue import PARALLEL
 from tests.tasks.bits import bits
@@ -379,7 +380,7 @@ def test_redundant_actuators_have_no_form_of_their_own() -> None:
     [
         ({"times": [0.0]}, r"times: got \[0.0\]; expected at least two, ascending"),
         ({"times": [0.0, 0.2, 0.1]}, "expected at least two, ascending"),
-        ({"force": np.zeros((3, 2))}, r"got batch dims \(3,\); expected one case, or call simulate"),
+        ({"force": np.zeros((3, 2))}, r"got batch dims \(3,\); expected one case, or method 'fixed'"),
     ],
 )
 def test_misuse_of_the_adaptive_integrator_is_told(change: dict[str, Any], text: str) -> None:

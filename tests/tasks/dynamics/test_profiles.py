@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks import profile, simulate
+from tasks import profile
+from tasks.dynamics.simulate import simulate
 from tests.tasks.sliders import block
 
 TIMES, VALUES = [0.0, 1.0, 3.0], [[0.0, 1.0], [2.0, 1.0], [4.0, -1.0]]

@@ -11,9 +11,9 @@ from benchmarks.motion import rest
 from robots import catalog
 from robots.model import Robot
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, joint_reactions, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics, joint_reactions
 from tasks.dynamics.records import Forces
-from tasks.dynamics.simulate import imbalance
+from tasks.dynamics.simulate import imbalance, simulate, simulate_adaptive
 from tasks.features.friction.joints import normal_load
 from tests.reference import rest_friction
 from tests.tasks.bits import bits

@@ -14,6 +14,7 @@ from pipeline.sweep.model import Sweep
 from robots.parameters import ParameterError
 from tasks.blocks import compute
 from tasks.blocks.limb_results import moving
+from tasks.dynamics.simulate import simulate
 
 MOVE = {"kind": "quintic", "start": 0.0, "end": 0.3, "duration": 0.1}
 GAINS = {"kp": 400.0, "kd": 20.0, "force_limit": 30.0, "delay": 0.002}
@@ -30,7 +31,7 @@ def test_a_servo_moves_a_chain_as_the_sweep_says(kind: str, space: str) -> None:
     reference = moving(robot.family, block.trajectories[0], block.times, block.origin)
     servo = ls.servo(robot, kind, space=space, reference=reference, step=0.001, **GAINS)
     law = {"law": FRICTION["law"], **FRICTION["parameters"]}  # type: ignore[dict-item]
-    motion: Any = ls.simulate(robot, force=servo, q=np.zeros((2, 3)), friction=law, step=0.001, steps=100)
+    motion: Any = simulate(robot, force=servo, q=np.zeros((2, 3)), friction=law, step=0.001, steps=100)
     swept = compute.whole(block)["joint_position"][0, 0, 0, :, 0]
     assert motion.status.tolist() == [0, 0]
     for k in range(2):
@@ -42,7 +43,7 @@ def test_a_servo_holds_a_platform_and_its_reference_holds_its_end() -> None:
     robot = ls.robots.build("five_bar")
     home = np.asarray(robot.mechanism.platform.home.position)
     servo = ls.servo(robot, "pd_gravity", reference={"position": home[None]}, step=0.001, kp=50.0, kd=0.5)
-    motion: Any = ls.simulate(robot, force=servo, step=0.001, steps=20)
+    motion: Any = simulate(robot, force=servo, step=0.001, steps=20)
     assert np.abs(motion.position - home).max() < 1e-12
 
 
@@ -59,4 +60,4 @@ def test_what_a_servo_refuses() -> None:
         ls.servo(robot, "pd", reference={"q": np.zeros(3)}, step=0.001, kp=3.0)
     late = ls.servo(robot, "pd", reference=reference, step=0.001, kp=3.0, kd=1.0, delay=0.0015)
     with pytest.raises(ValueError, match=r"delay: got 0\.0015; expected a whole number of steps of 0\.001 s"):
-        ls.simulate(robot, force=late, q=np.zeros(3), step=0.001, steps=2)
+        simulate(robot, force=late, q=np.zeros(3), step=0.001, steps=2)

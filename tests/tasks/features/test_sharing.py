@@ -18,6 +18,7 @@ from robots.model import PLATFORM, Robot
 from robots.types import BASE
 from storage.errors import StoreError
 from tasks.dynamics.inverse import body_motion, inertial_wrench
+from tasks.dynamics.simulate import simulate
 from tasks.features.friction.history import friction_input
 from tests.arguments import in_records
 
@@ -211,7 +212,7 @@ def test_a_simulated_sweep_shares_loads_as_motion_on_arrays_does() -> None:
     rubbing = {**RUBBING, "joints": "passive"}
     home: Any = {"position": robot.mechanism.platform.home.position}
     options: Any = {"force": np.zeros(2), "friction": rubbing, "step": 0.002, "steps": 10, "every": 5, **home}
-    own, other = (ls.simulate(robot, elasticity=x, gravity=GRAVITY, **options).position for x in (soft, uneven(robot)))
+    own, other = (simulate(robot, elasticity=x, gravity=GRAVITY, **options).position for x in (soft, uneven(robot)))
     np.testing.assert_allclose(swept, own, atol=1e-13)
     assert np.abs(own - other).max() > 1e-8
 

@@ -22,6 +22,7 @@ from robots.model import Family, Frame, Inertia, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE
 from tasks.blocks import compute
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 
 DOWN = (0.0, -9.81, 0.0)
 
@@ -57,7 +58,7 @@ def test_two_inertias_and_a_spring_swing_as_their_closed_form() -> None:
     assert np.abs(np.linalg.eigvals(state).imag).max() == pytest.approx(omega, rel=1e-9)
     errors = []
     for steps in (40, 80):
-        motion: Any = ls.simulate(
+        motion: Any = simulate(
             robot, force=[0.0], q=[0.0, 0.05], gravity=(0.0, 0.0, 0.0), step=2 * np.pi / omega / steps, steps=steps
         )
         rest = 0.05 * rotor / (rotor + load)
@@ -104,13 +105,13 @@ def test_energy_is_kept_through_the_backlash() -> None:
     robot = with_loads(
         chain("kept", arm(0.5, 0.4, armature=0.02), ("q0", "q1")), {"gear": ElasticDrive("all", 500.0, backlash=0.02)}
     )
-    motion: Any = ls.simulate(
+    motion: Any = simulate(
         robot, force=[0.0, 0.0], q=[0.2, -0.3, 0.25, -0.3], qd=[0.0, 1.0, 0.0, -2.0], gravity=DOWN, step=1e-4, steps=1500,
         every=100,
     )  # fmt: skip
     assert motion.status == 0
     start = {"q": motion.q[0], "qd": motion.qd[0], "gravity": DOWN}
-    finer: Any = ls.simulate_adaptive(robot, force=[0.0, 0.0], times=[0.0, 0.05, 0.1], **start)
+    finer: Any = simulate_adaptive(robot, force=[0.0, 0.0], times=[0.0, 0.05, 0.1], **start)
     assert finer.status == 0  # energies of springs are no part of the balance that it keeps
     np.testing.assert_allclose(finer.q[2], motion.q[10], atol=1e-5)
     form = ls.equations_of_motion(robot, q=motion.q, qd=motion.qd, gravity=DOWN)
@@ -126,11 +127,11 @@ def test_stiff_transmissions_come_near_the_rigid_robot_as_one_over_the_stiffness
     rigid = chain("rigid", arm(0.5, 0.4, armature=0.1), ("q0", "q1"))
     force = lambda time: np.array([3.0, 0.5]) * np.sin(10.0 * time) ** 4  # noqa: E731
     start = {"force": force, "gravity": (0.0, 0.0, 0.0), "steps": 700}
-    ends: Any = ls.simulate(rigid, q=[0.0, 0.0], step=2e-4, **start)
+    ends: Any = simulate(rigid, q=[0.0, 0.0], step=2e-4, **start)
     off = []
     for stiffness in (2e3, 4e3):
         robot = with_loads(rigid, {"gear": ElasticDrive("all", stiffness)})
-        motion: Any = ls.simulate(robot, q=np.zeros(4), step=2e-4, **start)
+        motion: Any = simulate(robot, q=np.zeros(4), step=2e-4, **start)
         off.append(np.abs(motion.q[:, :2] - ends.q).max())
     assert 0.8 < np.log2(off[0] / off[1]) < 1.2
 
@@ -396,7 +397,7 @@ def test_forces_for_a_smooth_motion_make_that_motion() -> None:
         wound = ls.drive_deflection(robot, q=q, qd=qd, qdd=qdd, gravity=DOWN, **further)
         assert (wound.status == 0).all()
         forces = dict(zip(np.rint(times / 5e-4).astype(int).tolist(), wound.force, strict=True))
-        moved: Any = ls.simulate(
+        moved: Any = simulate(
             robot, force=lambda t, forces=forces: forces[round(t / 5e-4)], gravity=DOWN, step=1e-3, steps=400,
             q=np.concatenate([q[0], wound.rotor[0]]), qd=np.concatenate([qd[0], wound.rotor_rate[0]]),
         )  # fmt: skip

@@ -11,6 +11,7 @@ from robots.loads.declared import ObjectLoad, WrenchLoad
 from robots.loads.family import at_time, with_loads
 from robots.loads.motors import with_motor_conditions
 from robots.model import Robot
+from tasks.dynamics.simulate import simulate
 
 TABLE = np.array([[0.0, 0, 0, 0, 0, 0, 0], [1.0, 1.0, 2.0, 3.0, 4.0, 5.0, -60.0]])
 
@@ -64,7 +65,7 @@ def test_an_arm_that_picks_a_part_on_its_way_keeps_the_energy_of_both() -> None:
     q, qd, energies = np.array([0.3, -0.2, 0.5]), np.zeros(3), []
     for start in (0.0, 0.1):
         now = at_time(arm, start)
-        moved = ls.simulate(now, force=np.zeros(3), q=q, qd=qd, step=5e-4, steps=200, every=100, gravity=down)
+        moved = simulate(now, force=np.zeros(3), q=q, qd=qd, step=5e-4, steps=200, every=100, gravity=down)
         terms = ls.equations_of_motion(now, q=moved.q, qd=moved.qd, gravity=down)
         energy = terms.kinetic_energy + terms.potential_energy
         assert np.ptp(energy) < 1e-8 * np.ptp(terms.kinetic_energy)

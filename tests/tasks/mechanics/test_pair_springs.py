@@ -17,8 +17,9 @@ from robots.loads.family import with_loads
 from robots.model import Family, Inertia, Link, Mechanism, Robot
 from robots.status import Status
 from robots.types import BASE
-from tasks import inverse_dynamics, joint_reactions, simulate_adaptive
+from tasks import inverse_dynamics, joint_reactions
 from tasks.checks.newton_euler_system import joint_reactions_reference
+from tasks.dynamics.simulate import simulate_adaptive
 
 PAIRS = {
     "rope": SpringLoad("rocker", 300.0, (0.05, 0.0, 0.02), (0.1, 0.0, -0.05), 0.26, 5.0, other="link", acts="pull"),

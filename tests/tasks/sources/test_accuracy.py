@@ -15,6 +15,7 @@ from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks import compute
 from tasks.blocks.block import Arrays
+from tasks.dynamics.simulate import simulate_adaptive
 
 STEP, FINER = 0.002, 16
 MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.06}}
@@ -60,7 +61,7 @@ def test_the_error_of_adaptive_steps_is_near_their_tolerance() -> None:
     times = [0.0, 0.3, 0.6]
 
     def positions(tolerance: float) -> np.ndarray:
-        motion: Any = ls.simulate_adaptive(
+        motion: Any = simulate_adaptive(
             ls.robots.build("planar_3r"), force=np.zeros(3), q=[0.5, 0.0, 0.0], qd=[0.0, 3.0, 0.0],
             gravity=[0.0, -9.81, 0.0], times=times, rtol=tolerance, atol=tolerance, balance=np.inf,
         )  # fmt: skip

@@ -19,6 +19,7 @@ from robots.loads.family import with_loads
 from robots.model import Robot
 from robots.types import TWIST
 from tasks.blocks import compute
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 
 GRAVITY = (0.0, -9.81, 0.0)
 RELEASE, CORNER = 0.0437, 0.0713
@@ -116,11 +117,11 @@ def test_steps_end_where_loads_jump_and_tables_have_corners() -> None:
     """To 1e-10 in adaptive steps; fixed ones keep their order four, with instants between samples."""
     robot, state = with_loads(arm(), LOADS), exact()
     moving: Any = {"q": Q, "qd": QD, "force": FORCE, "gravity": GRAVITY}
-    adaptive: Any = ls.simulate_adaptive(robot, times=[0.0, 0.03, 0.1], **moving)
+    adaptive: Any = simulate_adaptive(robot, times=[0.0, 0.03, 0.1], **moving)
     assert np.abs(np.concatenate([adaptive.q[-1], adaptive.qd[-1]]) - state).max() < 1e-10
     errors = []
     for steps in (10, 20):
-        motion: Any = ls.simulate(robot, step=0.1 / steps, steps=steps, every=steps, **moving)
+        motion: Any = simulate(robot, step=0.1 / steps, steps=steps, every=steps, **moving)
         errors.append(np.abs(np.concatenate([motion.q[-1], motion.qd[-1]]) - state).max())
     assert errors[1] < errors[0] / 12.0 < 1e-6
 
@@ -145,7 +146,7 @@ def test_a_sweep_moves_as_the_function_does() -> None:
         arrays = compute.whole(block_of(plan(Sweep.from_dict({**text, **sticking})), 0))
         assert not arrays["status"].any()
         rubbing = {"friction": {"law": "coulomb_viscous", **friction["parameters"]}} if sticking else {}  # type: ignore[dict-item]
-        motion: Any = ls.simulate(
+        motion: Any = simulate(
             with_loads(arm(), records), q=np.zeros(3), qd=[1.0, 0.0, 0.0], force=FORCE, gravity=GRAVITY, step=0.01,
             steps=6, **rubbing,
         )  # fmt: skip
@@ -157,7 +158,7 @@ def test_a_sweep_moves_as_the_function_does() -> None:
 def test_a_release_keeps_the_momentum_of_arm_and_object() -> None:
     """About the first joint, which nothing drives; the object flies on as it was."""
     load = {"part": ObjectLoad("link_3", 2.0, at=(0.1, 0.02, 0.0), stop=0.05)}
-    free: Any = ls.simulate_adaptive(
+    free: Any = simulate_adaptive(
         with_loads(arm(), load), q=Q, qd=QD, force=np.zeros(3), gravity=np.zeros(3), times=[0.0, 0.05, 0.1]
     )
     part = (2, 2.0, 0.0, 0.1 + 0.02j)
@@ -199,7 +200,7 @@ def test_a_delta_follows_what_its_forces_were_computed_for() -> None:
         moving: Any = {key: np.concatenate([still, value]) for key, value in motion.items()}
         return ls.inverse_dynamics(robot, position=home + way * (1.0 - np.cos(9.0 * time)), time=time, **moving).force
 
-    motion: Any = ls.simulate_adaptive(robot, force=force, position=home, times=[0.0, 0.04, 0.1])
+    motion: Any = simulate_adaptive(robot, force=force, position=home, times=[0.0, 0.04, 0.1])
     assert motion.status == 0
     reached = home + way * (1.0 - np.cos(9.0 * motion.time[:, None]))
     assert np.abs(motion.position - reached).max() < 1e-9
@@ -210,10 +211,10 @@ def test_a_delta_picks_and_releases_between_two_samples() -> None:
     robot = with_loads(ls.robots.build("delta_3rr2rrr"), {"part": on_platform()["part"]})
     start = np.array(robot.mechanism.platform.home.position, dtype=float)
     moving: Any = {"position": start, "twist": [0.0, 0.0, 0.0, 0.3, 0.1, -0.2]}
-    whole: Any = ls.simulate(robot, force=np.zeros(3), step=0.04, steps=2, **moving)
+    whole: Any = simulate(robot, force=np.zeros(3), step=0.04, steps=2, **moving)
     for begun, steps, length in ((0.0, 1, 0.02), (0.02, 1, 0.02), (0.04, 1, 0.02), (0.06, 1, 0.02)):
         instant = ls.robots.at_time(robot, begun)
-        motion: Any = ls.simulate(instant, force=np.zeros(3), step=length, steps=steps, method="rk4", **moving)
+        motion: Any = simulate(instant, force=np.zeros(3), step=length, steps=steps, method="rk4", **moving)
         moving = {"position": motion.position[-1], "twist": motion.twist[-1]}
     assert np.abs(whole.position[-1] - moving["position"]).max() < 1e-13
     assert np.abs(whole.twist[-1] - moving["twist"]).max() < 1e-12
@@ -242,6 +243,6 @@ def test_a_servo_knows_the_loads_of_its_robot_from_the_start_on() -> None:
     speeds = []
     for robot in (known, arm()):
         hold = ls.servo(robot, "pd_gravity", reference={"q": [Q]}, step=0.001, kp=1e-9, kd=0.0)
-        motion: Any = ls.simulate(known, q=Q, force=hold, step=0.001, steps=2, start=0.5, gravity=GRAVITY)
+        motion: Any = simulate(known, q=Q, force=hold, step=0.001, steps=2, start=0.5, gravity=GRAVITY)
         speeds.append(np.abs(motion.qd[-1]).max())
     assert 0.0 < speeds[0] < 0.01 * speeds[1]

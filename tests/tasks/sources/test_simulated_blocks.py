@@ -15,6 +15,7 @@ from pipeline.sweep.model import Sweep
 from robots.status import Status
 from tasks.blocks import compute
 from tasks.blocks.block import Arrays
+from tasks.dynamics.simulate import simulate
 
 MOVE = {"move": {"kind": "quintic", "end": 0.3, "duration": 0.2}}
 HOLD = {"hold": {"kind": "quintic", "start": 0.3, "end": 0.3, "duration": 1.0}}
@@ -97,7 +98,7 @@ def test_forces_of_a_profile_are_those_of_simulate() -> None:
     arrays = simulated({**profile, "outputs": series, "metrics": ["work", "dissipated_energy"]})
     robot = ls.robots.build("planar_3r")
     law = {"law": "coulomb_viscous", "coulomb": 0.1, "viscous": 0.02}
-    motion: Any = ls.simulate(
+    motion: Any = simulate(
         robot, force=force, q=[0.2, 0.1, 0.0], qd=[1.0, 0.0, 0.0], friction=law, step=0.001, steps=200
     )
     assert np.abs(arrays["joint_position"][0, 0, 0, 0, :, 0] - motion.q).max() < 1e-13
@@ -163,7 +164,7 @@ def test_a_platform_follows_as_a_function_of_its_state_would_push_it() -> None:
     position, twist = np.array(robot.mechanism.platform.home.position), np.zeros(6)
     for k in range(10):
         force = arrays["actuator_force"][0, 0, 0, k]
-        motion: Any = ls.simulate(robot, force=force, position=position, twist=twist, step=0.002, steps=1)
+        motion: Any = simulate(robot, force=force, position=position, twist=twist, step=0.002, steps=1)
         position, twist = motion.position[-1], motion.twist[-1]
         assert np.abs(arrays["platform_position"][0, 0, 0, k + 1] - position).max() < 1e-13
         assert ls.actuator_positions(robot, position=position).position == pytest.approx(

@@ -12,6 +12,7 @@ from pipeline.execution.graph import block_of
 from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from tasks.blocks import compute
+from tasks.dynamics.simulate import simulate
 
 HOLD = {"kind": "quintic", "start": [0.0, 0.0, 0.0], "end": [0.0, 0.0, 0.0]}
 
@@ -41,7 +42,7 @@ def test_a_load_acts_beside_the_forces(robot: str, axes: str, state: dict[str, A
         for k in range(10):
             force, start = arrays["actuator_force"][j, k], k * 0.001
             turned = rotation[k] if robot == "planar_3rrr" else None
-            motion: Any = ls.simulate(
+            motion: Any = simulate(
                 built, force=force, load=pull, load_axes=axes, position=position[k], rotation=turned, twist=twist[k],
                 step=0.001, steps=1, method="rk4", start=start,
             )  # fmt: skip
@@ -77,7 +78,7 @@ def test_a_base_that_moves_is_felt(robot: str, state: dict[str, Any]) -> None:
         home = np.array(ls.robots.build(robot).mechanism.platform.home.rotation, dtype=float)
         start = {"rotation": np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ home}
     law = {"law": friction["law"], **friction["parameters"]}  # type: ignore[dict-item]
-    motion: Any = ls.simulate(
+    motion: Any = simulate(
         ls.robots.build(robot), force=[0.2, -0.1, 0.1], friction=law, gravity=[0.0, -9.81, 0.0], step=0.001, steps=50,
         base_rotation=rotation, base_twist=lambda t: rates(t, 1), base_acceleration=lambda t: rates(t, 2), **start,
     )  # fmt: skip

@@ -11,8 +11,9 @@ import pytest
 from robots.friction import laws as data
 from robots.friction.laws import FORCE, SPEED, FrictionLaw
 from robots.parameters import Parameter
-from tasks import forward_dynamics, inverse_dynamics, simulate, simulate_adaptive
+from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate, simulate_adaptive
 from tasks.features.friction import history as friction_block
 from tasks.features.friction import laws
 from tasks.features.friction.history import along

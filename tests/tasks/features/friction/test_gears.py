@@ -10,8 +10,9 @@ import pytest
 from robots import catalog
 from robots.parameters import ParameterError
 from robots.status import Status
-from tasks import forward_dynamics, inverse_dynamics, regressor, simulate
+from tasks import forward_dynamics, inverse_dynamics, regressor
 from tasks.dynamics.records import Forces, Motion, State
+from tasks.dynamics.simulate import simulate
 from tests.arguments import in_records
 from tests.tasks.bits import bits
 from tests.tasks.sliders import DOWN, arm, block

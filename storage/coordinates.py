@@ -14,7 +14,8 @@ import numpy as np
 from numcodecs import blosc  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from storage.encoding.checksums import MAX_BYTES, Checksum, matches
+from storage.encoding.checksums import Checksum, matches
+from storage.encoding.documents import MAX_BYTES
 from storage.encoding.shards import blosc_problem
 from storage.errors import StoreError
 from storage.growth import Growing, is_growing

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from storage.encoding.checksums import DIGEST, Checksum, digest, parse_json, seal
+from storage.encoding.checksums import DIGEST, Checksum, digest, seal
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from storage.encoding.checksums import MAX_BYTES, Checksum, Hashing, parse_json
+from storage.encoding.checksums import Checksum, Hashing
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.places.access import locate

@@ -25,7 +25,8 @@ from zarr.storage import MemoryStore
 
 from robots.quantities import Quantity
 from storage.coordinates import LazyCoordinate, read_checked, read_chunks, require_coordinate
-from storage.encoding.checksums import MAX_BYTES, Hashing, checksum, parse_json
+from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.errors import StoreError
 from storage.expected import Expected

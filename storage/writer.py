@@ -14,7 +14,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from storage.encoding import shards
-from storage.encoding.checksums import MAX_BYTES, Hashing, checksum, content, matches, parse_json
+from storage.encoding.checksums import Hashing, checksum, content, matches
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.layout import Layout, lengths

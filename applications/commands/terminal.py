@@ -154,7 +154,7 @@ TARGET = click.option(
 
 def interrupted(error: KeyboardInterrupt, again: str = "") -> Interrupted:
     """The end of a command that Ctrl-C or another signal has interrupted."""
-    from pipeline.execution.processes.process import exit_status
+    from pipeline.execution.processes.signals import exit_status
 
     end = Interrupted((str(error) or "interrupted") + (f"; go on with: {again}" if again else ""))
     end.exit_code = exit_status(error)  # type: ignore[misc]  # of this one, not of its class

@@ -49,7 +49,7 @@ def target(name: str) -> Target:
 def _manifest() -> Target:
     """The manifest of a store, sealed again."""
     from storage import manifest as manifests
-    from storage.encoding.checksums import parse_json
+    from storage.encoding.documents import parse_json
     from storage.errors import StoreError
     from tests.storage.cases import FEW, LAYOUT
 

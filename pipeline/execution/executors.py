@@ -34,7 +34,7 @@ from pipeline.execution.graph import (
     written,
 )
 from pipeline.execution.policy import LIMB_THREADS, MemoryRestart, Window, batch, workers_of
-from pipeline.execution.processes.process import ReceiptWithWarnings
+from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
 from pipeline.sweep.axes.kinds import Axis, Grid, Product

@@ -30,7 +30,7 @@ from pipeline.errors import TaskError
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
 from pipeline.execution.policy import Timeouts
 from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
-from pipeline.execution.processes.process import ReceiptWithWarnings, with_warnings
+from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metric import PreparedMetric

@@ -18,7 +18,7 @@ from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failu
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
 from pipeline.execution.policy import DEFAULTS, Agenda, Attempt, Failure, MemoryRestarts, Pace, Timeouts, Watchdog
 from pipeline.execution.processes.isolation import ReceiptWithFailures
-from pipeline.execution.processes.process import ReceiptWithWarnings
+from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,

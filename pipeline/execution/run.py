@@ -40,7 +40,7 @@ from pipeline.execution.handle import RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, lazy, preflight, require_space
-from pipeline.execution.processes.process import orderly_end
+from pipeline.execution.processes.signals import orderly_end
 from pipeline.monitor.log import ClusterRestarted, Finished, Listener, RunLog, Started, Stopped, broadcast, clear_cancel
 from pipeline.monitor.notebook import NotebookProgress, in_notebook
 from pipeline.monitor.progress import LineProgress

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import RunStoppedError
-from pipeline.execution.processes.process import import_path, module_command
+from pipeline.execution.processes.child_process import import_path, module_command
 from pipeline.execution.processes.queue import printed_file, private_folder, runs_at_once, turn
 from pipeline.monitor.log import last_run
 from storage.errors import StoreError
@@ -169,7 +169,7 @@ def main() -> int:
 
 def _run(payload: bytes) -> int:
     from pipeline.errors import InputError, RunCancelledError
-    from pipeline.execution.processes.process import exit_status
+    from pipeline.execution.processes.signals import exit_status
     from pipeline.execution.run import run
     from pipeline.monitor.progress import LineProgress
     from pipeline.monitor.samples import failed_samples

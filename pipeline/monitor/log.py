@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pipeline.errors import RunStoppedError, visible
-from storage.encoding.checksums import parse_json
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.manifest import Manifest
 from storage.places.access import holder, locate

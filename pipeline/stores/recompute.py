@@ -17,7 +17,7 @@ from pipeline.documents.files import size
 from pipeline.execution.contents import SWEEP_FINGERPRINT
 from pipeline.execution.executor import Executor, failure, results
 from pipeline.execution.graph import block_graph
-from pipeline.execution.processes.process import ReceiptWithWarnings
+from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.samples import meanings
 from pipeline.monitor.status import failed_cases
 from pipeline.plan.model import Plan

@@ -21,7 +21,8 @@ from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
 from storage.completion import finish
-from storage.encoding.checksums import MAX_BYTES, Hashing, checksum, parse_json
+from storage.encoding.checksums import Hashing, checksum
+from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force

@@ -9,14 +9,10 @@
 
 Stores of older formats have CRC-32C in the places of the first two, as numbers. A chunk of a coordinate ends with its
 own CRC-32C, so there that number is the same for all: it tells whether a chunk is whole, not which one it is.
-
-Read JSON that may come from a stranger: of bounded size and depth, and nothing but data.
 """
 
 from __future__ import annotations
 
-import json
-import math
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -66,23 +62,3 @@ def digest(data: bytes) -> bytes:
 def seal(digests: bytes | bytearray) -> str:
     """The checksum of a ledger, from the digests of its receipts in the order of blocks."""
     return blake3(bytes(digests), max_threads=1).hexdigest()
-
-
-MAX_BYTES = 16 << 20
-"""Bytes of a JSON file in a store: its manifest, or metadata of its group, which have the text of the sweep."""
-
-
-def parse_json(text: bytes | str) -> Any:
-    """The data in JSON. Raises ValueError where there is none; also for endless brackets and numbers without end."""
-    try:
-        return json.loads(text, parse_constant=_finite, parse_float=_finite)
-    except RecursionError:
-        raise ValueError("brackets that are nested too deep") from None
-
-
-def _finite(text: str) -> float:
-    """A number that is one: what is not finite cannot become an integer, and is never written."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:20]}, which is not finite")
-    return number

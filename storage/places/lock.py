@@ -24,7 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
-from storage.encoding.checksums import parse_json
+from storage.encoding.documents import parse_json
 from storage.errors import StoreError
 from storage.places.location import refusals
 from storage.places.regular import open_regular

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.errors import TaskError
-from pipeline.execution.processes.process import ChildProcess
+from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.monitor.log import CaseFailed
 from robots.status import Status
 from storage.layout import Layout, lengths

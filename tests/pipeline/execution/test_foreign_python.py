@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import run
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.execution.processes.process import ROOT, ChildProcess, import_path
+from pipeline.execution.processes.child_process import ROOT, ChildProcess, import_path
 from storage.manifest import MANIFEST
 from storage.places.access import holder
 from tests.pipeline.runs import FEW, SYNCHRONOUS, content_hash, sweep

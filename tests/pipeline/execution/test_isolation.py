@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipeline.errors import TaskError
 from pipeline.execution.graph import block_of
 from pipeline.execution.processes import isolation
+from pipeline.execution.processes.child_process import ChildProcess
 from pipeline.execution.processes.isolation import (
     Isolation,
     cases,
@@ -24,7 +25,6 @@ from pipeline.execution.processes.isolation import (
     require_fit,
     whole,
 )
-from pipeline.execution.processes.process import ChildProcess
 from pipeline.monitor.log import CaseFailed
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan

@@ -5,14 +5,23 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pipeline.execution.processes.process import SIGNALS, EndedBySignal, exit_status, orderly_end
+from pipeline.execution.processes.signals import SIGNALS, EndedBySignal, exit_status, orderly_end
 from pipeline.monitor.log import Started, Stopped, records
 from storage.places.access import holder
 from tests.pipeline.test_cli import LONG, PROGRAM, environment
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_ignored() -> Iterator[None]:
+    """Signals do what they do in a terminal, also where the tests run under `nohup`, which ignores SIGHUP."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -21,8 +21,11 @@ from tests.tasks.machines import states, twist
 ROBOT = catalog.build("delta_3rr2rrr")
 POSITION, VELOCITY, ACCELERATION = states(ROBOT, 5)
 STATE: Any = {"position": POSITION, "twist": twist(VELOCITY), "acceleration": twist(ACCELERATION)}
-OF_FRICTION = {"joint_friction", "joint_friction_part", "normal_load_part", "friction_residual", "unsettled_samples"}
-"""Quantities that come with the solution of friction, and are no function of one actuator."""
+OF_FRICTION = {
+    *("joint_friction", "joint_friction_part", "normal_load_part", "friction_residual", "unsettled_samples"),
+    "dissipated_energy",
+}
+"""Quantities of the friction of all joints, which are no function of one actuator."""
 
 
 def test_each_quantity_has_its_mathematics() -> None:

@@ -3,14 +3,7 @@
 The subprocess is a new interpreter, not a fork, because the process that starts it has threads. What is sent is pickled
 by reference, so both have to find the same modules; the child gets the import path of its parent, to which the current
 folder is not added. It ends with its parent: the pipe between them closes.
-`python -m pipeline.execution.processes.process DESCRIPTOR MEMORY` is the other end.
-
-End a run in order when the system asks for it: SIGTERM of batch systems and containers, SIGHUP of a lost terminal.
-
-Both are met like Ctrl-C: the cluster is closed, the log gets its last record, the lock is given back. The second
-signal ends the process at once.
-
-Receipts with warnings of user metrics: the cases for which they had no number.
+`python -m pipeline.execution.processes.child_process DESCRIPTOR MEMORY` is the other end.
 """
 
 from __future__ import annotations
@@ -19,19 +12,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
 
 from pipeline.cluster.settings import SAFE_PATH
 from pipeline.errors import TaskError
-from storage.ledger import Receipt
-from tasks.blocks.user_metrics import MetricWarning
 
 Argument = TypeVar("Argument")
 Value = TypeVar("Value")
@@ -131,7 +120,7 @@ def import_path() -> dict[str, str]:
 
 def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        module_command("pipeline.execution.processes.process", str(descriptor), str(memory)),
+        module_command("pipeline.execution.processes.child_process", str(descriptor), str(memory)),
         env=os.environ | import_path(),
         pass_fds=(descriptor,),
         stdin=subprocess.DEVNULL,
@@ -169,57 +158,3 @@ if __name__ == "__main__":
     with suppress(BrokenPipeError, EOFError):
         serve(Connection(int(sys.argv[1])))
     os._exit(0)  # threads that a computation left behind do not keep the process
-
-
-SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-
-
-class EndedBySignal(KeyboardInterrupt):
-    """The system has asked this process to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(f"ended by {signal.Signals(number).name}")
-
-
-@contextmanager
-def orderly_end() -> Iterator[None]:
-    """Raise EndedBySignal in the block when the process is asked to end.
-
-    Nothing changes in other threads than the main one, and for signals that somebody handles, or ignores (`nohup`).
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    ours = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
-
-    def end(number: int, frame: FrameType | None) -> None:
-        for known in ours:
-            signal.signal(known, signal.SIG_DFL)
-        raise EndedBySignal(number)
-
-    for number in ours:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def exit_status(error: KeyboardInterrupt) -> int:
-    """The exit status of a process that was interrupted: 128 and the number of the signal."""
-    return 128 + (error.number if isinstance(error, EndedBySignal) else signal.SIGINT)
-
-
-@dataclass(frozen=True)
-class ReceiptWithWarnings:
-    """A receipt, and warnings of user metrics; their places count within the block."""
-
-    receipt: Receipt
-    warnings: tuple[MetricWarning, ...]
-
-
-def with_warnings(receipt: Receipt, warnings: Sequence[MetricWarning]) -> Receipt | ReceiptWithWarnings:
-    """The receipt, with warnings where there are some."""
-    return ReceiptWithWarnings(receipt, tuple(warnings)) if warnings else receipt

@@ -40,7 +40,7 @@ def call(
     if not isinstance(robot, Robot):
         got = repr(robot) if isinstance(robot, str) else f"an object of type {type(robot).__name__}"  # type: ignore[unreachable]
         raise ValueError(f"robot: got {got}; expected a robot, such as that of limbsweep.robots.build")
-    parameters = _designs(function.__name__, parameters)
+    parameters = designs_of(function.__name__, parameters)
     given = dict(zip(list(inspect.signature(function).parameters)[1:], places, strict=False)) | arguments
     leaves = leaves_of(given)
     labelled = {key: value for key, value in leaves.items() if is_labelled(value)}
@@ -105,8 +105,8 @@ def _refilled(record: Record, leaves: dict[str, Any]) -> Record:
     return parts[0] if len(parts) == 1 else replace(parts[0], base=parts[1])  # type: ignore[type-var]
 
 
-def _designs(name: str, parameters: object) -> Mapping[str, Any]:
-    """Parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
+def designs_of(name: str, parameters: object) -> Mapping[str, Any]:
+    """Return parameters by name; the columns of a DataFrame are such. Raises ValueError for what is none."""
     if parameters is None or isinstance(parameters, Mapping):
         return parameters or {}
     columns = getattr(parameters, "columns", None)

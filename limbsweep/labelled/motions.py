@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from limbsweep.labelled.calls import PlainFunction, is_labelled, labelled_results
+from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results
 from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
 from robots.model import Robot
@@ -106,12 +106,12 @@ def simulate(
     forces = _forces(robot, drive)
     instants = _instants(times)
     leaves = _leaves(state, forces, environment)
-    chosen = dict(options)
-    designs = chosen.pop("parameters", None)
+    chosen: dict[str, Any] = {**options}
+    designs = designs_of("simulate", chosen.pop("parameters", None))
     rest = _timing(method, instants, step, leaves) | _options(method, chosen)
     if not designs and not any(map(is_labelled, leaves.values())):
         return with_dataset(_moved(robot, **leaves, **rest), "simulate", robot, _row(robot, leaves | rest))
-    return _labelled(robot, designs or {}, leaves, rest, instants)
+    return _labelled(robot, designs, leaves, rest, instants)
 
 
 def _forces(robot: Robot, drive: object) -> Forces:
@@ -214,7 +214,7 @@ def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
 
 
 def _labelled(
-    robot: Robot, designs: Mapping[str, Any], leaves: Mapping[str, Any], rest: Mapping[str, Any], instants: np.ndarray
+    robot: Robot, designs: Mapping[str, Any], leaves: dict[str, Any], rest: dict[str, Any], instants: np.ndarray
 ) -> xr.Dataset:
     """The motion of DataArrays or of designs as a Dataset. Raises ValueError."""
     for name, value in {**designs, **leaves}.items():

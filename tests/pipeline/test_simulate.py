@@ -78,7 +78,8 @@ def test_a_servo_alone_or_with_friction_and_a_later_start() -> None:
 @pytest.mark.parametrize("method", ["fixed", "adaptive"])
 @pytest.mark.parametrize("robot", [ARM, DELTA])
 def test_a_base_that_falls_takes_gravity_away(robot: Any, method: Any) -> None:
-    falling = ls.Environment(base=ls.Motion(acceleration=lambda t: [0.0, 0.0, 0.0, 0.0, 0.0, -9.81]))
+    drop: Any = lambda t: [0.0, 0.0, 0.0, 0.0, 0.0, -9.81]  # noqa: E731
+    falling = ls.Environment(base=ls.Motion(acceleration=drop))
     state = ls.State(q=Q, qd=QD) if robot is ARM else ls.State(twist=[0.0, 0.0, 0.0, 0.1, 0.0, 0.0])
     options: dict[str, Any] = {"method": method} | ({"step": 1e-3} if method == "fixed" else {})
     found = ls.simulate(robot, state, None, TIMES, environment=falling, **options)
@@ -165,6 +166,8 @@ CASES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"integrator": "DOP853"}, ValueError, "integrator: got 'DOP853' with method 'fixed'; known: rk4"),
     ({"rtol": 1e-9}, ValueError, "rtol: got it with method 'fixed'; expected form, close there"),
     ({"rtoll": 1e-9}, TypeError, "rtoll: no option of simulate has this name; did you mean 'rtol'"),
+    ({"parameters": 3.0}, ValueError, "simulate: parameters: got an object of type float; expected a dict"),
+    ({"parameters": {"length_1": np.ones(2)}}, ValueError, r"length_1: got an array of shape \(2,\) beside DataArrays"),
     ({"form": "joint"}, TypeError, "form: planar_3r is a chain"),
 ]
 

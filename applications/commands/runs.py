@@ -134,7 +134,8 @@ def status(store: str, as_json: bool) -> None:
 @STORE
 def attach(store: str) -> None:
     """Follow the run of STORE until it ends; the exit status is that of the run."""
-    from pipeline.monitor.log import Finished, Stopped, follow
+    from pipeline.monitor.follow import follow
+    from pipeline.monitor.log import Finished, Stopped
     from pipeline.monitor.progress import progress
     from pipeline.monitor.status import failed_cases
 
@@ -153,7 +154,7 @@ def attach(store: str) -> None:
 @STORE
 def cancel(store: str) -> None:
     """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
-    from pipeline.monitor.log import cancel as ask
+    from pipeline.monitor.follow import cancel as ask
 
     ask(store)
     click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")

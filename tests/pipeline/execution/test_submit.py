@@ -16,7 +16,8 @@ from applications.commands.cli import cli
 from pipeline.errors import RunStoppedError
 from pipeline.execution import submit as submitting
 from pipeline.execution.run import run
-from pipeline.monitor import log as following
+from pipeline.monitor import follow as following
+from pipeline.monitor.follow import cancel, follow
 from pipeline.monitor.log import (
     CANCEL,
     EVERY,
@@ -31,10 +32,8 @@ from pipeline.monitor.log import (
     Started,
     Stopped,
     Waiting,
-    cancel,
     cancel_requested,
     clear_cancel,
-    follow,
     last_run,
     records,
     request_cancel,

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, labelled_results
 from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
+from limbsweep.labelled.units import in_si
 from robots.model import Robot
 from robots.parameters import nearest
 from tasks.dynamics import servo as controllers
@@ -23,6 +24,7 @@ from tasks.dynamics.free_motion import Form
 from tasks.dynamics.integration import METHODS
 from tasks.dynamics.records import STANDING, Environment, Forces, State, check_record
 from tasks.dynamics.servo import Servo
+from tasks.kernels.kernel import checked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,7 +106,7 @@ def simulate(
     if method not in get_args(Method):
         raise ValueError(f"method: got {method!r}; expected 'fixed' or 'adaptive'")
     forces = _forces(robot, drive)
-    instants = _instants(times)
+    instants = _instants(robot, times)
     leaves = _leaves(state, forces, environment)
     chosen: dict[str, Any] = {**options}
     designs = designs_of("simulate", chosen.pop("parameters", None))
@@ -126,8 +128,14 @@ def _forces(robot: Robot, drive: object) -> Forces:
     return drive
 
 
-def _instants(times: ArrayLike) -> np.ndarray:
-    instants = np.asarray(times, dtype=float)
+def _instants(robot: Robot, times: ArrayLike) -> np.ndarray:
+    """Times in seconds. Raises ValueError."""
+    if is_labelled(times):
+        times = in_si("time", times, None, robot.mechanism).values
+    try:
+        instants = np.asarray(times, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"times: got {times!r}; expected numbers [s]") from None
     if instants.ndim != 1 or len(instants) < 2 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
     return instants
@@ -157,8 +165,8 @@ def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Ma
     first, apart = float(instants[0]), float(instants[1] - instants[0])
     if step is None:  # of late instants all together tell more digits than two
         step = apart if first == 0.0 else float(instants[-1] - first) / (len(instants) - 1)
-    length = float(step)
-    if not length > 0.0:
+    length = float(step) if isinstance(step, float | int | np.number) else 0.0
+    if not 0.0 < length < np.inf:
         raise ValueError(f"step: got {step!r}; expected a length of time [s] above zero")
     every = round(apart / length)
     off = np.abs(instants - first - every * length * np.arange(len(instants))) > NEAR * length
@@ -190,7 +198,10 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
     """The motion of a robot, without forces of actuators where there are none."""
-    force = np.zeros(len(robot.mechanism.actuators)) if actuator is None else actuator
+    size = len(robot.mechanism.actuators)
+    force = np.zeros(size) if actuator is None else actuator
+    if _is_array(force):
+        force = checked("actuator", force, (size,))
     function: Callable[..., Any] = direct.simulate_adaptive if "times" in arguments else direct.simulate
     return function(robot, force=force, **arguments)
 

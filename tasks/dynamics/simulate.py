@@ -315,9 +315,9 @@ def simulate(
     if base.moves or options or isinstance(force, Servo):
         if chosen := [name for name, value in forms.items() if value is not None]:
             raise TypeError(
-                f"{chosen[0]}: got it with friction, memory, elasticity, method, start, a servo, a motion of the "
-                f"base or loads that change with time, with which {robot.name} moves in task space alone; leave "
-                f"{chosen[0]} out"
+                f"{chosen[0]}: got it with friction, memory, elasticity, an integrator, a later start, a servo, "
+                f"a motion of the base or loads that change with time, with which {robot.name} moves in task space "
+                f"alone; leave {chosen[0]} out"
             )
         return parallel.simulate_platform(
             robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,

@@ -113,6 +113,9 @@ def test_data_arrays_in_other_units_are_the_same_motion(method: Any) -> None:
         np.testing.assert_allclose(found["q"].isel(run=k), alone.q, rtol=0, atol=1e-13)
     assert (found["q"].attrs["units"], found["qd"].attrs["units"]) == ("rad", "rad/s")
     assert found["time"].values.tolist() == TIMES.tolist()
+    late = xr.DataArray(1e3 * TIMES, dims="time", attrs={"units": "ms"})
+    again = ls.simulate(ARM, ls.State(q=Q), ls.Forces(actuator=PUSH, friction=SMOOTH), late, **options)
+    np.testing.assert_allclose(again.q, found["q"].isel(run=0), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("method", ["fixed", "adaptive"])
@@ -152,6 +155,10 @@ CASES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"times": [0.0, 0.01, 0.03], "step": 1e-3}, ValueError, r"times: got 0\.03 s; expected evenly spaced multiples"),
     ({"times": [0.0]}, ValueError, r"times: got \[0\.0\]; expected at least two, ascending"),
     ({"times": [0.0, np.nan]}, ValueError, r"times: got .*; expected at least two, ascending"),
+    ({"times": "soon"}, ValueError, r"times: got 'soon'; expected numbers \[s\]"),
+    ({"times": xr.DataArray(TIMES, dims="time", attrs={"units": "m"})}, ValueError, "time: got units 'm'; expected"),
+    ({"step": "1 ms"}, ValueError, r"step: got '1 ms'; expected a length of time \[s\] above zero"),
+    ({"drive": ls.Forces(actuator=[1.0, 2.0])}, ValueError, r"actuator: got an array of shape \(2,\)"),
     ({"step": -1e-3}, ValueError, r"step: got -0\.001; expected a length of time \[s\] above zero"),
     ({"method": "rk4"}, ValueError, "method: got 'rk4'; expected 'fixed' or 'adaptive'"),
     ({"method": "adaptive", "step": 1e-3}, ValueError, "step: got 0.001 with method 'adaptive'.*expected none"),

@@ -19,7 +19,7 @@ PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
 
 UNCLEAR_BEGINNINGS = frozenset({"What", "How", "Whether", "Those", "Where"})
-"""First words of docstrings that name neither a thing nor an action; CONTRIBUTING.md has what to write instead."""
+"""First words of docstrings that name neither thing nor action; docs/project/plain_words.md has pairs."""
 
 VAGUE = frozenset({
     "asked", "chosen", "given", "known", "left", "meant", "needed", "other", "others", "own", "rest", "said", "there",

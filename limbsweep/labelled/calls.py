@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from limbsweep.labelled.table import Dims, FunctionResult
 from limbsweep.labelled.units import in_si
 from robots.model import Robot
-from tasks.dynamics.records import STANDING, Environment, MotionKeywords, Moving, Record, State, long_form
+from tasks.dynamics.records import STANDING, Environment, MotionKeywords, Record, State, long_form
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +46,7 @@ def call(
     labelled = {key: value for key, value in leaves.items() if is_labelled(value)}
     if not labelled and not parameters:
         return function(robot, *places, **arguments)
+    inspect.signature(function).bind_partial(robot, *places, **arguments)  # raises for one too many, or given twice
     plain = PlainFunction(on_leaves(function, given), row, robot)
     moving = {key: value for key, value in leaves.items() if key in row.arguments and value is not None}
     if row.single:  # one number for all actuators is no array
@@ -63,13 +64,16 @@ def call(
 def leaves_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments with the fields of records in place of these, by names of their own.
 
-    Raises ValueError for a motion beside fields of one.
+    Raises ValueError for a motion beside fields of one, and for gravity beside an environment.
     """
     leaves = dict(arguments)
+    short = {key: arguments[key] for key in MotionKeywords.__annotations__ if key in arguments}
     for name, record in arguments.items():
         if isinstance(record, State):
-            short = {key: leaves[key] for key in Moving.__annotations__ if key in leaves}
-            long_form(record, STANDING, cast(MotionKeywords, short))
+            still = {key: value for key, value in short.items() if key != "gravity"}
+            long_form(record, STANDING, cast(MotionKeywords, still))
+        if isinstance(record, Environment):
+            long_form(None, record, cast(MotionKeywords, short))
         if isinstance(record, Record):
             leaves |= {prefix + key: value for prefix, part in _parts(record) for key, value in part.present().items()}
             del leaves[name]

@@ -348,7 +348,7 @@ def lagrange_coefficients(
     if not robot.mechanism.is_chain:
         raise ValueError(
             f"robot: got {robot.name}, whose limbs hold a platform; expected a chain; the matrices of a parallel robot "
-            "are those of tasks.equations_of_motion"
+            "are those of limbsweep.equations_of_motion"
         )
     inputs.refuse_forces(robot, "a call of equations_of_motion")
     program = coefficients_program(robot.family, _indices(robot, bodies), simplified, grasped is not None)

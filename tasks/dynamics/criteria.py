@@ -1,13 +1,11 @@
-"""Criteria of design of one robot for a batch: stiffness at the platform, natural frequencies, distances of links.
+"""Criteria of design of one robot for a batch: stiffness, natural frequencies, errors of the pose, distances of links.
 
 Functions take a motion, of which the pose counts, as those of `tasks.dynamics.inverse`. SI units, world axes.
 
-What clearances of joints and backlash of drives do to the pose of a platform: bounded offsets, to first order.
-
-An offset e of a part moves the platform by A e, see `tasks.dynamics.criteria.pose_error`. Where e may be anywhere in a
-ball of radius c, the platform moves along n by at most c |A^T n|: an interval is a ball of one component, a radial
-clearance one of two. Offsets of parts are independent, so that their bounds add up; that is the optimum of the linear
-programme of all intervals, and exact for balls too.
+Clearances of joints and backlash of drives are bounded offsets, to first order: an offset e of a part moves the
+platform by A e, see `pose_error`. Where e may be anywhere in a ball of radius c, the platform moves along n by at most
+c |A^T n|: an interval is a ball of one component, a radial clearance one of two. Offsets of parts are independent, so
+that their bounds add up; that is the optimum of the linear programme of all intervals, and exact for balls too.
 """
 
 from __future__ import annotations

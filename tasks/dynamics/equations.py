@@ -1,13 +1,9 @@
-"""The equations of motion of one robot for a batch: their matrices, energies, and accelerations from forces.
+"""The equations of motion of one robot for a batch: their matrices, single elements, energies, and accelerations.
 
-Functions take a motion with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world axes.
-Motion over time is in `tasks.dynamics.free_motion`, the pose that belongs to actuator positions in
-`tasks.dynamics.forward_kinematics`.
-
-Single elements of the equations of motion of a chain, each by a kernel that computes nothing else.
-
-For users who need one coupling term, not the matrix, and for the element-wise parallel scheme of the paper on the
-explicit inertia matrix, whose equations are in `tasks.mechanics.inertia.explicit`.
+Functions take a motion with any leading batch dims, as those of `tasks.dynamics.inverse`. SI units, world axes. Of a
+chain, one element comes from a kernel that computes nothing else, for the element-wise parallel scheme of the paper on
+the explicit inertia matrix, see `tasks.mechanics.inertia.explicit`. Motion over time is in
+`tasks.dynamics.free_motion`, the pose that belongs to actuator positions in `tasks.dynamics.forward_kinematics`.
 """
 
 from __future__ import annotations
@@ -161,7 +157,7 @@ def _check_tree(robot: Robot) -> None:
         kind = "joints that follow others" if robot.mechanism.limbs[0].couplings else "loops or a platform"
         raise ValueError(
             f"robot: got {robot.name}, which has {kind}; expected a tree; matrices of other robots are those of "
-            "tasks.equations_of_motion"
+            "limbsweep.equations_of_motion"
         )
 
 

@@ -1,6 +1,7 @@
-"""Forward dynamics at an instant: accelerations of platforms, trees and closed chains from actuator forces.
+"""Forward dynamics: accelerations of platforms, trees and closed chains from actuator forces, and batches of cases.
 
-A batch of cases of a robot with friction: how it starts and what acts on it, its way through time, what is kept.
+`forward_dynamics` is of one instant. `Cases` hold the start of a batch and what acts on it; `over_time` takes them
+through time in fixed steps, and `series` keeps what callers get.
 """
 
 from __future__ import annotations

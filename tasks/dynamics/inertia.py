@@ -194,7 +194,7 @@ def _joints(family: Family) -> int:
     if not family.reference.is_chain:
         raise ValueError(
             f"robot: got {family.name}, whose {len(family.reference.instances)} limbs hold a platform; expected a "
-            "chain, which has none; the matrix of a parallel robot is that of tasks.equations_of_motion"
+            "chain, which has none; the matrix of a parallel robot is that of limbsweep.equations_of_motion"
         )
     return len(family.reference.limbs[0].links)
 

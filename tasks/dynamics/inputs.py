@@ -87,7 +87,10 @@ def mounts(robot: Robot) -> list[np.ndarray]:
 
 def gravity_input(gravity: ArrayLike) -> np.ndarray:
     """The `gravity` input of kernels, (1, 3). Raises ValueError."""
-    result = np.asarray(gravity, dtype=float)
+    try:
+        result = np.asarray(gravity, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"gravity: got {gravity!r}; expected (3,), a vector of the world [m/s^2]") from None
     if result.shape != (3,):
         raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
     return result.reshape(1, 3)
@@ -254,14 +257,22 @@ def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     zero = np.zeros((6, width))
     twist, acceleration = columns.get("twist", zero), columns.get("acceleration", zero)
     _check_axes(robot, {"position": position, "twist": twist[3:], "acceleration": acceleration[3:]})
+    held = [k for k, name in enumerate(TWIST) if name not in robot.mechanism.platform.mobility]
+    unread = np.concatenate([turned, twist[held], acceleration[held]])  # by kernels: a NaN there is one of the sample
+    position = np.where(np.isnan(unread).any(axis=0), np.nan, position)
     if structure_of(robot.family).motion_size != 9:
         _check_turns(robot, turned, {"twist": twist[:3], "acceleration": acceleration[:3]})
         return np.concatenate([position, turned, twist, acceleration])
     for name, value in (("rotation", turned - home), ("twist", twist[:3]), ("acceleration", acceleration[:3])):
         if (np.abs(value) > NEGLIGIBLE).any():
             raise ValueError(f"{name}: the platform of {robot.name} cannot rotate; expected no angular part")
-    position = np.where(np.isnan(turned).any(axis=0), np.nan, position)
     return np.concatenate([position, twist[3:], acceleration[3:]])
+
+
+def _moves(component: np.ndarray, vector: np.ndarray) -> bool:
+    """Return whether a component of a motion (3, samples) is more than rounding at any sample; NaN is not."""
+    size = np.max(np.abs(vector), where=np.isfinite(vector), initial=1.0)
+    return bool((np.abs(component) > NEGLIGIBLE * size).any())
 
 
 def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.ndarray]) -> None:
@@ -273,7 +284,7 @@ def _check_turns(robot: Robot, rotation: np.ndarray, vectors: Mapping[str, np.nd
     free = [k for k, name in enumerate(TWIST[:3]) if name in platform.mobility]
     for k, axis in enumerate("xyz"):
         for name, vector in vectors.items():
-            if k not in free and np.abs(vector[k]).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
+            if k not in free and _moves(vector[k], vector):
                 raise ValueError(f"{name}: the platform of {robot.name} cannot turn about {axis}; expected 0 there")
     if len(free) == 1:
         home = np.asarray(platform.home.rotation, dtype=float)
@@ -292,7 +303,7 @@ def _check_axes(robot: Robot, vectors: Mapping[str, np.ndarray]) -> None:
             continue
         for name, vector in vectors.items():
             expected = float(platform.home.position[k]) if name == "position" else 0.0
-            if np.abs(vector[k] - expected).max() > NEGLIGIBLE * max(1.0, float(np.abs(vector).max())):
+            if _moves(vector[k] - expected, vector):
                 raise ValueError(
                     f"{name}: the platform of {robot.name} cannot move along {axis}; expected {expected:g} there"
                 )

@@ -1,16 +1,12 @@
-"""Arrays in, arrays out: inverse kinematics and dynamics of one robot at any batch of states, without a cluster.
+"""Inverse kinematics and dynamics, reactions and motions of bodies of one robot at any batch of states.
 
-All functions take a motion, a record or its fields by keyword, with any leading batch dims, (*batch, core...), and
-return arrays of the same batch dims. SI units, world axes; see `robots.model` for frames.
+Functions take a motion, a record or its fields by keyword, with any leading batch dims, (*batch, core...), and return
+arrays of the same batch dims, without a cluster. SI units, world axes; see `robots.model` for frames.
 
-Motion of every body of a robot in world axes, for batches, in plain NumPy.
-
-Outward along the spanning tree of each limb, from joint positions, rates and accelerations; the platform moves as it is
-told, and that of a chain stays with the base. This is the slow twin of the compiled limb programs, and what the
-Newton-Euler system of the whole robot starts from. Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR
-parallel manipulator, Eqs. (8) to (13).
-
-Redundancy resolution for a batch: the motion of all freedoms of a redundant robot from those that are given.
+`Dynamics` runs compiled stages on a batch. `body_motion` follows every body in plain NumPy, outward along the spanning
+tree of each limb: slower, and what the Newton-Euler system of the whole robot starts from. Source: Huang et al.,
+Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, Eqs. (8) to (13). `resolve_redundancy` gives all
+freedoms of a redundant robot from those of its task.
 """
 
 from __future__ import annotations

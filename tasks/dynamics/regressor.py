@@ -1,20 +1,13 @@
 """Inverse dynamics as a product: actuator forces = Y(motion) times parameters, for batches, by compiled kernels.
 
-Parameters are the inertial ones of bodies and drives (`tasks.dynamics.regressor`) and the linear ones of friction.
-Trees, closed chains and parallel robots alike: constraint embedding is linear in the wrenches of bodies.
+Parameters are named columns: ten for each body, about the origin of its frame in its axes, mass, first moment of mass
+and elements of the inertia tensor; one for each armature, and for each rotor or shaft that spins; the linear ones of
+friction. A body whose inertia a family declares to be nothing, such as the cross of a universal joint, has none.
 
-Which parameters inverse dynamics is linear in, as named columns: inertial ones of bodies, and of drives.
-
-Ten for each body, about the origin of its frame in its axes: mass, first moment of mass, elements of the inertia
-tensor. One for each armature, and for each rotor or shaft that spins. A body whose inertia a family declares to be
-nothing, such as the cross of a universal joint, has no columns.
-
-Programs of the regressor: columns of limbs and of the platform on the freedoms, and what actuators make of them.
-
-The wrench that a body's motion takes is linear in its ten parameters, and constraint embedding is linear in wrenches;
-so the columns are those of `tasks.mechanics.limb.dynamics` with unit parameters in place of the body's own. Inputs are
-named as in `tasks.stages.limb`. Sources: Atkeson, An and Hollerbach 1986, for the linear form; hybrid-limb paper,
-Eqs. (97), (140).
+The wrench that a body's motion takes is linear in its ten parameters, and constraint embedding is linear in wrenches,
+for trees, closed chains and parallel robots alike; so the columns are limb dynamics with unit parameters in place of
+the body's own. Inputs of programs are named as in `tasks.stages.limb`. Sources: Atkeson, An and Hollerbach 1986, for
+the linear form; hybrid-limb paper, Eqs. (97), (140).
 """
 
 from __future__ import annotations

@@ -105,3 +105,29 @@ def test_other_axes_of_a_load_are_refused() -> None:
     robot = catalog.build("gough_stewart")
     with pytest.raises(ValueError, match=r"load_axes: got 'tool'; expected 'world' or 'platform'"):
         inverse_dynamics(robot, position=(0, 0, 2), forces=Forces(load=np.zeros(6), load_axes="tool"))
+
+
+def test_a_sample_of_nan_hides_no_motion_that_the_platform_cannot_make() -> None:
+    aside = [[0.05, np.nan, -0.6], [0.05, 0.3, -0.6]]
+    with pytest.raises(ValueError, match="position: the platform of five_bar cannot move along y"):
+        inverse_dynamics(PLANAR, position=aside)
+    twist = np.zeros((2, 6))
+    twist[:, 4] = [np.nan, 1.0]
+    with pytest.raises(ValueError, match="twist: the platform of five_bar cannot move along y"):
+        inverse_dynamics(PLANAR, position=[0.05, 0.0, -0.6], twist=twist)
+
+
+@pytest.mark.parametrize("name", ["twist", "acceleration"])
+@pytest.mark.parametrize("component", range(6))
+def test_a_nan_in_any_component_of_a_motion_stays_in_its_sample(name: str, component: int) -> None:
+    values = np.zeros((3, 6))
+    values[1, component] = np.nan
+    moving: dict[str, Any] = {"position": [0.05, 0.0, -0.6], name: values}
+    found = inverse_dynamics(PLANAR, **moving)
+    np.testing.assert_array_equal(found.status != 0, [False, True, False])
+    np.testing.assert_array_equal(np.isnan(found.force), [[False] * 2, [True] * 2, [False] * 2])
+
+
+def test_gravity_of_no_numbers_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"gravity: got 'down'; expected \(3,\), a vector"):
+        inverse_dynamics(PLANAR, position=[0.05, 0.0, -0.6], gravity="down")  # type: ignore[arg-type]

@@ -62,6 +62,28 @@ def test_calls_that_cannot_be_meant_are_refused(arguments: dict[str, Any], error
         ls.inverse_dynamics(ARM, **arguments)
 
 
+@pytest.mark.parametrize(
+    ("places", "keywords", "error", "text"),
+    [
+        (
+            [],
+            {"motion": Motion(q=Q), "environment": Environment(), "gravity": (0, 0, 1)},
+            ValueError,
+            "gravity: got it",
+        ),
+        ([Motion(q=Q, time=0.0)], {"time": 1.0}, ValueError, "time: got it beside a motion"),
+        ([Motion(q=Q)], {"motion": Motion(q=QD)}, TypeError, "multiple values for argument 'motion'"),
+        ([Motion(q=Q), Environment(), Forces(), 3], {}, TypeError, "too many positional arguments"),
+    ],
+)
+def test_calls_with_designs_refuse_what_is_given_twice(
+    places: list[Any], keywords: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    designs = {next(iter(ARM.values)): [0.9, 1.0]}
+    with pytest.raises(error, match=f"^{re.escape(text)}"):
+        ls.inverse_dynamics(ARM, *places, parameters=designs, **keywords)
+
+
 def test_a_base_turns_and_accelerates_and_has_no_place() -> None:
     with pytest.raises(ValueError, match="base: got position; expected rotation, twist, acceleration"):
         Environment(base=Motion(position=PLACE))

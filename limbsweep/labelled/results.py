@@ -25,7 +25,7 @@ def with_dataset(result: Any, name: str, robot: Robot, row: FunctionResult | Non
     if not hasattr(result, "_fields"):
         return result
     if kind not in _TYPES:
-        methods = {"to_dataset": _to_dataset, "__reduce__": _reduced, "__doc__": kind.__doc__}
+        methods = {"to_dataset": _to_dataset, "__reduce__": _reduced, "_replace": _replaced, "__doc__": kind.__doc__}
         _TYPES[kind] = type(kind.__name__, (kind,), methods)
     made = _TYPES[kind](*result)
     made.source = (name, robot, row or RESULTS[name])
@@ -36,6 +36,12 @@ def _reduced(self: Any) -> tuple[Any, ...]:
     """Pickle a result as that of the function, which is made anew."""
     plain: Any = type(self).__base__
     return with_dataset, (plain(*self), *self.source)
+
+
+def _replaced(self: Any, **values: Any) -> Any:
+    """Return a result with other values of fields."""
+    plain: Any = type(self).__base__
+    return with_dataset(plain(*self)._replace(**values), *self.source)
 
 
 def _to_dataset(self: Any) -> Dataset:

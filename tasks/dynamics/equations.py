@@ -402,7 +402,7 @@ def free_acceleration(
     robot: Robot, motion: Motion, environment: Environment, forces: Forces
 ) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations of a robot without friction and their status, see `tasks.dynamics.forward`."""
-    field, moving = field_input(environment), motion.moving
+    field, moving = field_input(environment), inputs.without_change(motion.moving)
     pushed = inputs.actuator_forces(robot, forces)
     if forces.load is None and not field.moving and is_tree(robot.family):
         program = acceleration_program(robot.family)

@@ -62,10 +62,12 @@ def rotation_matrix(q: np.ndarray) -> np.ndarray:
 
 
 def of_rotation(rows: np.ndarray) -> np.ndarray:
-    """Quaternions (4, samples) of rotations (9, samples), row by row."""
+    """Quaternions (4, samples) of rotations (9, samples), row by row; NaN for matrices that are not finite."""
     from scipy.spatial.transform import Rotation  # takes as long to import as a small sweep to compute
 
-    found = Rotation.from_matrix(rows.T.reshape(-1, 3, 3)).as_quat()  # scalar last
+    finite = np.isfinite(rows).all(axis=0)
+    matrices = np.where(finite[:, None, None], rows.T.reshape(-1, 3, 3), np.eye(3))
+    found = np.where(finite[:, None], Rotation.from_matrix(matrices).as_quat(), np.nan)  # scalar last
     return np.ascontiguousarray(np.roll(found, 1, axis=1).T)
 
 

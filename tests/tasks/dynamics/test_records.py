@@ -147,3 +147,26 @@ def test_forward_dynamics_with_friction_undoes_inverse_dynamics(name: str) -> No
     free = ls.forward_dynamics(robot, motion, Forces(actuator=made.force))
     assert free.friction.shape == (6, 0)
     assert abs(free.acceleration - change).max() > 1e-3
+
+
+def test_simulate_fails_the_case_whose_matrix_is_no_rotation_alone() -> None:
+    turns = np.stack([np.eye(3), 2.0 * np.eye(3)])
+    hexapod = catalog.build("gough_stewart")
+    moved = ls.simulate(hexapod, State(position=(0.0, 0.0, 2.0), rotation=turns), None, [0.0, 0.01])
+    np.testing.assert_array_equal(moved.status != 0, [False, True])
+    assert np.isfinite(moved.position[:, 0]).all()
+
+
+def test_accelerations_of_a_motion_do_not_matter_to_forward_dynamics() -> None:
+    five_bar, place = catalog.build("five_bar"), (0.05, 0.0, -0.6)
+    push = Forces(actuator=(1.0, 2.0))
+    expected = ls.forward_dynamics(five_bar, State(position=place), push)
+    found = ls.forward_dynamics(five_bar, Motion(position=place, acceleration=[np.nan] * 6), push)
+    np.testing.assert_array_equal(found.acceleration, expected.acceleration)
+    assert found.status == 0
+
+
+def test_a_result_with_other_values_makes_a_dataset_too() -> None:
+    found = ls.inverse_dynamics(ARM, q=Q)
+    doubled = found._replace(force=2.0 * found.force)
+    np.testing.assert_array_equal(doubled.to_dataset()["force"], 2.0 * found.force)

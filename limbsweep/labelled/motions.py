@@ -142,7 +142,7 @@ def _instants(robot: Robot, times: ArrayLike) -> np.ndarray:
 
 
 def _leaves(state: State, forces: Forces, environment: Environment) -> dict[str, Any]:
-    """What the records hold, by names of its own. Raises ValueError."""
+    """Fields of the records by names of their own. Raises ValueError."""
     leaves = {name: part for name, part in state.present().items() if name not in ("acceleration", "qdd")}
     if "time" in leaves:
         raise ValueError("time: got it in the state; expected the first of times, which is that of the state")

@@ -130,4 +130,4 @@ def test_a_nan_in_any_component_of_a_motion_stays_in_its_sample(name: str, compo
 
 def test_gravity_of_no_numbers_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"gravity: got 'down'; expected \(3,\), a vector"):
-        inverse_dynamics(PLANAR, position=[0.05, 0.0, -0.6], gravity="down")  # type: ignore[arg-type]
+        inverse_dynamics(PLANAR, position=[0.05, 0.0, -0.6], gravity="down")

@@ -84,6 +84,8 @@ def _no_text(value: object, name: str, expected: str) -> Problem:
 
 def sweep_of_dict(data: Mapping[str, Any], name: str = "sweep", folder: str | os.PathLike[str] = ".") -> Sweep:
     """Make a sweep of the content of a file, with objects as `sweep` takes them. Raises InputError."""
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError([Problem(name, 0, 0, "folder", type(folder).__name__, "a path", "Name a folder.")])
     sections = {key: value for key, value in data.items() if key not in ("robot", "limbsweep")}
     writer = Writer(data.get("robot"), folder)
     if "robot" not in data:
@@ -138,7 +140,7 @@ def sweep(
         metrics: [peak_force]
     """
     head: dict[str, Any] = {
-        "title": sections.get("title") or None,
+        "title": None if isinstance(title := sections.get("title"), str) and not title else title,
         "parameters": sections.get("parameters"),
         "design": design,
     }

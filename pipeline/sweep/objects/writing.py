@@ -68,10 +68,14 @@ class Writer:
         """The text of the sweep file. Raises InputError for objects that cannot be used."""
         data = dict(sections)
         head, parameters = self._robot()
-        if parameters or data.get("parameters"):
-            own = plain(data.get("parameters") or {}, "parameters")
+        own = {} if data.get("parameters") is None else plain(data["parameters"], "parameters")
+        if not isinstance(own, Mapping):
+            got = f"an object of type {type(data['parameters']).__name__}"
+            raise InputError([Problem("parameters", 0, 0, "", got, "a dict of names and numbers")])
+        if parameters or own:
             swept = self._swept(data.get("design"))
-            data["parameters"] = {name: value for name, value in parameters.items() if name not in swept} | own
+            fixed = {name: value for name, value in parameters.items() if name not in swept}
+            data["parameters"] = {**fixed, **own}
         readers = {"design": self._design, "friction": self._friction, "trajectories": self._trajectories}
         readers |= {"time": _time, "loads": self._loads}
         readers["base"] = lambda value: self._trajectory("base", value, (), "base")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -318,3 +319,20 @@ def test_text_of_plain_data_is_read_back() -> None:
         "many": [k / 3.0 for k in range(100)],
     }  # fmt: skip
     assert parse_yaml(yaml_text(data), "t").data == data
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("parameters", 5, "parameters: got an object of type int; expected a dict of names and numbers"),
+        ("parameters", [1, 2], "parameters: got an object of type list; expected a dict of names and numbers"),
+        ("parameters", np.array([1.0, 2.0]), "parameters: got an object of type ndarray; expected a dict"),
+        ("title", np.array([1.0, 2.0]), "title"),
+        ("folder", 3, "folder: got int; expected a path"),
+    ],
+)
+def test_a_section_of_another_type_is_told(key: str, value: object, message: str) -> None:
+    sections = {"design": {"proximal_length": [0.5]}, "time": (1.0, 0.1), "metrics": "peak_force"}
+    circle = {"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}}
+    with pytest.raises(InputError, match=re.escape(message)):
+        sweep("five_bar", trajectories=circle, **{**sections, key: value})

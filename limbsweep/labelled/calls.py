@@ -373,10 +373,10 @@ def _meant(name: str, value: xr.DataArray, wanted: Dims, robot: Robot) -> xr.Dat
 def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str]) -> xr.DataArray:
     """An array with these labels along a dim, which it may have in another order. Raises ValueError for some of them.
 
-    Without labels, and with none of these, it is taken as it stands.
+    Without labels, and with none of these in capitals or not, it is taken as it stands.
     """
     found = value[dim].values.tolist() if dim in value.coords else []
-    if found == [*labels] or not {*found} & {*labels}:
+    if found == [*labels] or not {str(label).casefold() for label in found} & {label.casefold() for label in labels}:
         return value
     if sorted(map(str, found)) != sorted(labels):
         raise ValueError(f"{name}: got {found} along {dim}; expected {', '.join(labels)}, in any order")

@@ -19,6 +19,7 @@ import json
 import math
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -336,6 +337,8 @@ def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
     """The error for a cluster that does not start, with what the other side said, in one line."""
     said = " ".join(str(error).split())[-400:] or "nothing"
     hint = f"{type(error).__name__}: {said}"
+    if config.cluster.kind == "local" and getattr(sys.modules.get("__main__"), "__spec__", None) is None:
+        hint += ' A script needs `if __name__ == "__main__":` before its calls: worker processes import it.'
     return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)
 
 

@@ -13,7 +13,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +25,9 @@ from robots.formats.xml_tree import MAX_BYTES, MAX_ELEMENTS, Element, FormatErro
 
 MAX_DEPTH = 256
 """Levels of elements: bodies stand inside their parents."""
+
+MAX_NESTED = 50
+"""Files that include one another, one inside the other."""
 
 MAX_FILES = 2000
 MAX_READ = 256 << 20
@@ -60,7 +63,9 @@ class _Named:
     files: ModelFiles
     base: str
     folders: list[str] = field(default_factory=list)
-    named: list[tuple[int, str]] = field(default_factory=list)
+    within: list[str] = field(default_factory=list)
+    """Folders of the included files and models that are being read, from the outside in."""
+    named: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     elements: int = 0
     read: int = 0
@@ -78,15 +83,19 @@ class _Named:
             for name in names:
                 self.include(element, name)
         else:
-            self.named += [(element.line, name) for name in names]
+            self.named += [(element.line, name, tuple(self.within)) for name in names]
         count = element.attributes.get("count", "1") if element.tag == "replicate" else "1"
-        inner = copies * (int(count) if count.isdigit() and len(count) < 9 else MAX_ELEMENTS if count.isdigit() else 1)
+        number = int(count) if count.isdecimal() and len(count) < 9 else MAX_ELEMENTS
+        inner = copies * (number if count.isdecimal() else 1)
         for child in element.children:
             self.walk(child, inner)
 
     def include(self, element: Element, name: str) -> None:
         """Read an included file, or another model, once."""
-        for place in self.places(name):
+        if len(self.within) >= MAX_NESTED:
+            got = f"{name[:80]!a}, inside of {MAX_NESTED} files that include one another"
+            raise FormatError(element.line, element.tag, got, f"at most {MAX_NESTED} levels")
+        for place in [*self.places(name, self.within)]:
             if not os.path.lexists(place) or os.path.realpath(place) in self.seen:
                 continue
             self.seen.add(os.path.realpath(place))
@@ -98,13 +107,16 @@ class _Named:
             except FormatError as error:
                 where = f"{name[:80]} line {error.line}"
                 raise FormatError(element.line, where, error.got, error.expected, error.hint) from None
+            self.within.append(os.path.dirname(place))
             self.walk(root)
+            self.within.pop()
 
-    def places(self, name: str) -> Iterator[str]:
-        """Return where a file may be: in the folder of the model, and those that its compiler has."""
-        for folder in ("", *dict.fromkeys(self.folders)):
-            for inner in dict.fromkeys((name, os.path.basename(name))):
-                yield os.path.join(self.base, folder, inner)
+    def places(self, name: str, within: Sequence[str]) -> Iterator[str]:
+        """Yield where a file may be: below the model or files around it, there or in folders that the compiler has."""
+        for base in dict.fromkeys((self.base, *within)):
+            for folder in ("", *dict.fromkeys(self.folders)):
+                for inner in dict.fromkeys((name, os.path.basename(name))):
+                    yield os.path.join(base, folder, inner)
 
     def check(self, line: int, place: str) -> int:
         """Return the size of a file. Raises FormatError unless it is regular, inside, and all are small enough."""
@@ -123,8 +135,8 @@ class _Named:
 
     def check_named(self) -> None:
         """Look at meshes, textures and the like wherever they may be."""
-        for line, name in self.named:
-            for place in self.places(name):
+        for line, name, within in self.named:
+            for place in self.places(name, within):
                 if os.path.lexists(place) and place not in self.seen:
                     self.seen.add(place)
                     self.check(line, place)

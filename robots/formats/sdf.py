@@ -100,16 +100,26 @@ class Frames:
     model: Pose = HERE
     stated: dict[str, tuple[str, Pose, int]] = field(default_factory=dict)
 
-    def pose(self, name: str, seen: tuple[str, ...] = ()) -> Pose:
+    resolved: dict[str, Pose] = field(default_factory=dict, repr=False)
+    """Poses in the model that have been computed."""
+
+    def pose(self, name: str) -> Pose:
         """Pose in the model. Raises KeyError for a frame that is not there, ValueError for one that needs itself."""
+        chain: dict[str, Pose] = {}
+        while name in self.stated and name not in self.resolved and name != "__model__":
+            if name in chain:
+                raise ValueError(name)
+            chain[name] = self.stated[name][1]
+            name = self.stated[name][0]
+        result = self._outermost(name)
+        for inner, pose in reversed(chain.items()):
+            result = self.resolved[inner] = compose(result, pose)
+        return result
+
+    def _outermost(self, name: str) -> Pose:
         if name == "__model__":
             return self.model
-        if name == WORLD and name not in self.stated:
-            return HERE
-        if name in seen:
-            raise ValueError(name)
-        outer, inner, _ = self.stated[name]
-        return compose(self.pose(outer, (*seen, name)), inner)
+        return HERE if name == WORLD and name not in self.stated else self.resolved[name]
 
 
 @dataclass

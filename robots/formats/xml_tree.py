@@ -61,10 +61,19 @@ def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
     return builder.root
 
 
+_TAG = re.compile(rb"<([A-Za-z_][^>\s/]*)")
+
+
 def root_tag(data: bytes) -> str:
     """The tag of the first element, which tells the format; empty where there is none near the beginning."""
-    start = re.search(rb"<([A-Za-z_][^>\s/]*)", re.sub(rb"<!--.*?-->", b"", data[: 1 << 16], flags=re.DOTALL))
-    return start[1].decode("ascii", "replace") if start is not None else ""
+    head, at = data[: 1 << 16], 0
+    while (at := head.find(b"<", at)) >= 0:
+        if start := _TAG.match(head, at):
+            return start[1].decode("ascii", "replace")
+        at = head.find(b"-->", at) if head.startswith(b"<!--", at) else at + 1
+        if at < 0:
+            break
+    return ""
 
 
 class _Builder:
@@ -80,6 +89,7 @@ class _Builder:
         self.parser.EndElementHandler = self.end
         self.root: Element | None = None
         self.open: list[Element] = []
+        self.texts: list[list[str]] = []
         self.count = 0
 
     def doctype(self, *_: object) -> None:
@@ -99,10 +109,11 @@ class _Builder:
         else:
             self.root = element
         self.open.append(element)
+        self.texts.append([])
 
     def characters(self, text: str) -> None:
         if self.open and (text := text.strip()):
-            self.open[-1].text += text
+            self.texts[-1].append(text)
 
     def end(self, tag: str) -> None:
-        self.open.pop()
+        self.open.pop().text = "".join(self.texts.pop())

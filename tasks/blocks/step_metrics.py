@@ -67,7 +67,7 @@ class StepMetrics:
         self.takes_motion = bool(self._of_limbs) or not self._used <= {"force", "status", "weight"}
         """True if a metric depends on motions; False if forces alone are needed."""
         self.takes_rates = bool(request.reactions) or not self._used <= {"force", "status", "weight", "velocity"}
-        """Whether accelerations and friction matter, or states alone, from which metrics of poses follow."""
+        """True if accelerations and friction matter; False if states alone are needed, as for metrics of poses."""
 
     def take(self, values: Values) -> None:
         """Take one instant: values (component, case) by key, those of GIVEN and BEFORE among them."""

@@ -262,6 +262,8 @@ def forward_dynamics(
     """
     motion, environment = long_form(state, environment, short)
     check_record("forces", forces, Forces)
+    if forces.weights is not None:
+        raise ValueError("weights: got them in the forces of forward_dynamics, whose actuator forces are given")
     signals = inputs.signals_at(robot, motion.time)
     plain = forces.friction is None and motion.memory is None and forces.elasticity is None
     if plain and signals is None:

@@ -199,6 +199,7 @@ def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.n
     if callable(load):
         raise ValueError("load: got a function; expected an array (*batch, 6): functions of time are for simulate")
     wrench = checked("load", load, (6,))
+    wrench = np.where(np.isnan(wrench).any(axis=-1, keepdims=True), np.nan, wrench)  # also where limbs would hold it
     if axes == "world":
         return wrench
     turn = checked("rotation", robot.mechanism.platform.home.rotation if rotation is None else rotation, (3, 3))

@@ -222,15 +222,16 @@ Batch = tuple[int, ...]
 
 def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
     """An array (*batch, *core) of floats. Raises ValueError."""
+    wanted = ", ".join(["*batch", *map(str, core)])
     try:
-        result = np.asarray(value, dtype=float)
+        given = np.asarray(value)
+        if given.dtype.kind == "c":
+            raise TypeError
+        result = given.astype(float, copy=False)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{name}: got values that are no numbers; expected an array (*batch, {', '.join(map(str, core))})"
-        ) from None
+        raise ValueError(f"{name}: got values that are no real numbers; expected an array ({wanted})") from None
     if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
-        wanted = ", ".join(map(str, core))
-        raise ValueError(f"{name}: got an array of shape {result.shape}; expected (*batch, {wanted}), not empty")
+        raise ValueError(f"{name}: got an array of shape {result.shape}; expected ({wanted}), not empty")
     return result
 
 

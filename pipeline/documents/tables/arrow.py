@@ -36,8 +36,11 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
     def read(used: Sequence[str]) -> ReadColumns:
         bounds.check_values(file, ((name, (rows,), 8) for name in used))
         columns: dict[str, list[np.ndarray]] = {name: [] for name in used}
+        count = 0
         try:
             for batch in opened.iter_batches(columns=list(used), use_threads=False):
+                if (count := count + batch.num_rows) > rows:
+                    raise ValueError(f"more than the {rows} rows that it declares")
                 for name in used:
                     values = batch.column(name).to_numpy(zero_copy_only=False)
                     columns[name].append(np.asarray(values, dtype=np.float64))

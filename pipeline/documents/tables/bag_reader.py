@@ -91,6 +91,8 @@ def _limit(values: int) -> None:
         (resource.RLIMIT_FSIZE, 2 * values),
         (resource.RLIMIT_CORE, 0),
     ):
+        hard = resource.getrlimit(kind)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
         resource.setrlimit(kind, (bound, bound))
 
 

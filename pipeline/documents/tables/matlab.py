@@ -32,6 +32,12 @@ STORED = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"
 OF_VERSION_4 = {0: "f8", 1: "f4", 2: "i4", 3: "i2", 4: "u2", 5: "u1"}
 
 
+NAME = 1000
+"""Bytes of a name, at most; MATLAB has 63."""
+
+DIMENSIONS = 32
+
+
 class DamagedElementError(Exception):
     """An element that does not fit into the bytes that are there."""
 
@@ -135,6 +141,8 @@ class _BoundedWalk:
         sizes, name = next(parts, None), next(parts, None)
         if sizes is None or name is None or flags & 0xFF not in (CELL, STRUCTURE, *NUMERIC):
             return  # an object or a function has no such parts
+        if len(sizes[1]) > 4 * DIMENSIONS or len(name[1]) > NAME:
+            raise DamagedElementError(f"an array of {len(sizes[1]) // 4} dimensions, a name of {len(name[1])} bytes")
         shape = struct.unpack(f"{self.order}{len(sizes[1]) // 4}i", sizes[1])
         if any(length < 0 for length in shape):
             raise DamagedElementError(f"the shape {shape}")
@@ -157,8 +165,9 @@ class _BoundedWalk:
         if width is None or names is None or len(width[1]) < 4:
             return
         length, count = struct.unpack_from(f"{self.order}i", width[1])[0], math.prod(shape)
-        if length <= 0:
+        if not 0 < length <= NAME:
             raise DamagedElementError(f"names of {length} bytes")
+        self.bounds.check_members(self.file, len(names[1]) // length, "fields")
         fields = [
             bytes(names[1][k : k + length]).split(b"\0")[0].decode("latin-1") for k in range(0, len(names[1]), length)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from typing import IO
 
@@ -12,10 +13,26 @@ from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
 
 
+class _ReadOnce(io.BytesIO):
+    """A file in memory of which twice its bytes are read at most: variables may not share a place."""
+
+    left = 0
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.left = 2 * len(data)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read bytes. Raises ValueError when they are more than the file has twice."""
+        piece = super().read(size)
+        self.left -= len(piece)
+        if self.left < 0:
+            raise ValueError("variables that stand in one place")
+        return piece
+
+
 def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:
     """Return the variables of a file, which is read as a whole. Raises InputError."""
-    import io
-
     from scipy.io import netcdf_file
 
     data = stream.read(bounds.values + 1)
@@ -24,7 +41,7 @@ def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Varia
         raise refused(file, f"more than {size(bounds.values)} of NetCDF 3", f"at most {size(bounds.values)}", hint)
     try:
         # in memory no read can take more than there is, whatever the file declares
-        variables = netcdf_file(io.BytesIO(data), "r", mmap=False).variables
+        variables = netcdf_file(_ReadOnce(data), "r", mmap=False).variables
     except Exception as error:  # its reader raises whatever a broken file leads to
         text = f"a file that is no NetCDF file: {' '.join(str(error).split())[:120]}"
         raise refused(file, text, "a NetCDF file") from None

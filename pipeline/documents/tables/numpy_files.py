@@ -20,6 +20,12 @@ from pipeline.documents.tables.columns import Variable
 HEADER = 1 << 16
 """Bytes of a header, at most."""
 
+DIMENSIONS = 32
+"""Dimensions of an array, at most."""
+
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Ways to pack that NumPy has itself, which unpack piece by piece; others unpack whole pieces without a bound."""
+
 
 def npy_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable]:
     """Return the columns of a structured array by their names, or the one array without a name. Raises InputError."""
@@ -52,6 +58,8 @@ def npz_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
     result = []
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
+        if entry.compress_type not in PACKINGS:
+            raise refused(file, f"{name} packed by another program", "arrays by name, as numpy.savez writes")
         result.append(_variable(file, name, partial(archive.open, entry), entry.file_size, bounds))
     return result
 
@@ -79,6 +87,8 @@ def _variable(file: str, name: str, opened: Callable[[], IO[bytes]], length: int
         raise refused(
             file, f"{name or 'an array'} of objects, which are pickled", "numbers", "Save columns of numbers."
         )
+    if len(shape) > DIMENSIONS:
+        raise refused(file, f"{name or 'an array'} of {len(shape)} dimensions", f"at most {DIMENSIONS}")
     count = math.prod(shape)
     if count * dtype.itemsize != length - offset:
         got = f"{name or 'an array'} of shape {shape} in {length - offset} bytes"

@@ -112,7 +112,9 @@ def parse_table(
         return table(columns.read(columns.names).columns.items(), shown)
     variables = kind.variables(stream, shown, bounds)
     bounds.check_columns(shown, len(variables))
-    bounds.check_values(shown, ((each.name, each.shape, each.dtype.itemsize) for each in variables))
+    bounds.check_values(shown, ((each.name, each.shape, max(each.dtype.itemsize, 8)) for each in variables))
+    if texts := [each.name for each in variables if each.dtype.hasobject]:
+        raise refused(shown, f"texts or objects in the column {texts[0]}", "numbers")
     if [each.name for each in variables] == [""]:
         return table(_positioned(variables[0], shown, positions), shown)
     is_matrix = kind.name == "MAT"

@@ -52,7 +52,10 @@ def parse_csv(text: str, name: str, labels: Sequence[str] = ()) -> Table:
 
 def _labelled(lines: Sequence[str], headers: Sequence[str], named: Sequence[int], name: str) -> Table:
     """A table some of whose columns may be texts: these are, where any of their cells is no number."""
-    rows = list(csv.reader(lines[1:], skipinitialspace=True))
+    try:
+        rows = list(csv.reader(lines[1:], skipinitialspace=True))
+    except csv.Error as error:
+        raise refused(name, f"a row that cannot be read ({error})", f"texts of at most {MAX_TEXT} characters") from None
     for number, row in enumerate(rows, 2):
         if len(row) != len(headers):
             hint = "Put a text with a comma between quotation marks."

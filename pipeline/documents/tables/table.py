@@ -65,9 +65,8 @@ def _numbers(values: object, name: str, column: str) -> Array:
         got = f"the column {show(column)} of shape {array.shape}"
         raise refused(name, got, "a column of one dimension", "Name each of its columns.")
     if array.dtype.kind not in "iuf":
-        wrong = next(
-            (entry for entry in array.tolist() if isinstance(entry, bool) or not _is_number(entry)), array.dtype
-        )
+        entries = map(_plain, array.flat)
+        wrong = next((entry for entry in entries if isinstance(entry, bool) or not _is_number(entry)), array.dtype)
         raise refused(name, f"{show(wrong)} in the column {show(column)}", "numbers")
     array = np.ascontiguousarray(array, dtype=np.float64)
     if not (finite := np.isfinite(array)).all():
@@ -76,6 +75,10 @@ def _numbers(values: object, name: str, column: str) -> Array:
         got = f"{float(array[row])!r} in row {row} of the column {show(column)}"
         raise refused(name, got.replace("nan", "NaN"), "a finite number", hint)
     return array
+
+
+def _plain(entry: object) -> object:
+    return entry.item() if isinstance(entry, np.generic) else entry
 
 
 def _is_number(entry: object) -> bool:

@@ -109,7 +109,8 @@ def _layout(head: bytes, file: str, bounds: Bounds) -> TextLayout:
     count = len(_cells(lines[first], delimiter, has_commas))
     bounds.check_columns(file, count)
     names, units = _header(lines[:first], delimiter, count)
-    if twice := next((name for name in names if names.count(name) > 1), ""):
+    if len(set(names)) < count:
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise refused(file, f"two columns {twice!r}", "a name for each column", "Rename one of them.")
     return TextLayout(encoding, delimiter, has_commas, names, units, first)
 

@@ -36,6 +36,9 @@ from robots.trajectories.trajectory import WRENCH
 INLINE = 64
 """Numbers of a table that the text lists; more are kept as arrays."""
 
+RELEASE: tuple[str, object] = ("simulation", {})
+"""A section that means something although it is empty."""
+
 LISTED = 10_000
 """Numbers of a grid or list in the text: reading text is slow."""
 
@@ -83,7 +86,8 @@ class Writer:
             data[key] = readers[key](value) if key in readers and value is not None else plain(value, key)
         names = ("outputs", "metrics")
         data |= {key: [data[key]] for key in names if isinstance(data.get(key), str)}
-        data = {key: value for key, value in data.items() if value is not None and value not in ({}, [])}
+        absent: tuple[object, ...] = (None, {}, [])
+        data = {key: value for key, value in data.items() if value not in absent or (key, value) == RELEASE}
         return yaml_text({"limbsweep": FORMAT}) + head + yaml_text(data)
 
     def _robot(self) -> tuple[str, dict[str, float]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -135,7 +136,7 @@ def evaluate(text: str, lookup: Callable[[str], Value], budget: Budget) -> Value
         return walk.value(tree, 0)
     except Refusal:
         raise
-    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError, re.error) as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())[:120]
         raise Refusal(f"expression {text[:80]!a} ({said})", "one that has a value") from None
 

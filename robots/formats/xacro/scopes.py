@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from robots.formats.xacro.budget import Budget, Refusal
-from robots.formats.xacro.expressions import MAX_WHOLE, Value, evaluate
+from robots.formats.xacro.expressions import MAX_TEXT, MAX_WHOLE, Value, evaluate
 from robots.formats.xml_tree import Element
 
 MAX_CHAIN = 20
@@ -110,6 +110,8 @@ class Texts:
         """Return the value of a text: that of its only expression, else the text with all of them put in."""
         if "$" not in text:
             return text
+        if len(text) > MAX_TEXT:
+            raise Refusal(f"a text of {len(text)} characters with expressions", f"at most {MAX_TEXT}")
         parts = [self._part(match, scope) for match in _PART.finditer(text)]
         if len(parts) == 1:
             return parts[0]

@@ -54,7 +54,7 @@ def test_records_and_their_short_form_give_the_same_bits() -> None:
             ValueError,
             "actuator: got forces of actuators, which are the",
         ),
-        ({"q": [["a"] * 3]}, ValueError, "q: got values that are no numbers"),
+        ({"q": [["a"] * 3]}, ValueError, "q: got values that are no real numbers"),
     ],
 )
 def test_calls_that_cannot_be_meant_are_refused(arguments: dict[str, Any], error: type[Exception], text: str) -> None:

@@ -59,7 +59,7 @@ class Clock:
 
 
 def outputs(family: Any) -> tuple[str, ...]:
-    """All quantities that a robot has by itself."""
+    """Return the quantities that a robot has without further sections of a sweep."""
     from robots.quantities import QUANTITIES
 
     mechanism = family.reference

@@ -73,7 +73,7 @@ class Work:
         return replace(self, parameters=self.parameters[designs], mounts=tuple(m[designs] for m in self.mounts))
 
     def strips(self, length: int) -> Iterator[slice]:
-        """All designs in ranges of some length."""
+        """Yield the designs in ranges of some length."""
         for start in range(0, self.designs, length):
             yield slice(start, min(start + length, self.designs))
 
@@ -173,7 +173,7 @@ class Solver:
         return forces
 
     def sweep(self) -> None:
-        """All designs, keeping nothing."""
+        """Compute all designs and keep no result."""
         for part in self.work.strips(self.strip):
             self(part)
 

@@ -27,7 +27,7 @@ LOST = 1e-3
 
 
 def precision(size: Size) -> Iterator[Figure]:
-    """All robots whose actuators are joints: random states from a cold start, with the reactions of all joints."""
+    """Yield figures of robots whose actuators are joints: random states from a cold start, with all joint reactions."""
     for family in catalog.FAMILIES.values():
         asked = size.full or family.name in QUICK
         if asked and not any(limb.drives for limb in family.reference.limbs):

@@ -112,7 +112,7 @@ class Job:
 
 
 def speed(size: Size) -> Iterator[Figure]:
-    """All robots, one after the other; those with drives without reactions, which the check does not know.
+    """Yield the figures of all robots; robots with drives without reactions, which the check does not compute.
 
     Mechanisms of the literature, which are data, are left to full runs: two of them take half a minute to compile.
     """

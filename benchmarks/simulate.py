@@ -80,7 +80,7 @@ THEIR_STEPS, OUR_PARTS, FINE = (2e-3, 1e-3), (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 
 
 
 def simulate(size: Size) -> Iterator[Figure]:
-    """All of it. Raises CheckError where engines differ."""
+    """Yield all figures of simulations. Raises CheckError where engines differ."""
     yield from side_by_side(size)
     for name in CLOSED_LOOPS:
         yield from closed_loop(name, 2.0 if size.full else 0.02)
@@ -113,7 +113,7 @@ def _block(name: str, seconds: float, **more: Any) -> Block:
 
 
 def _whole(sweep: Mapping[str, Any]) -> Block:
-    """All cases of a sweep as one block, as large as it may be."""
+    """Return all cases of a sweep as one block."""
     planned = plan(Sweep.from_dict(sweep))
     cells = {dim: planned.layout.sizes[dim] for dim in ("design", "friction", "trajectory")}
     return block_of(replace(planned, layout=replace(planned.layout, block=cells)), 0)

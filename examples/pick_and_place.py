@@ -1,4 +1,4 @@
-"""Which Delta does a pick-and-place cycle with the smallest motors: geometry, gear and motor together.
+"""Selection of geometry, gear and motor of a Delta together, for a pick-and-place cycle with the smallest motors.
 
 python examples/pick_and_place.py [folder], by default runs/. Makes there the store of `pick_and_place.yaml`, its
 report, which takes the payloads as operating cases, and figures. Prints for each payload alone the smallest motor that
@@ -38,7 +38,7 @@ MOTORS = (
 
 
 def carries(designs: Dataset, motor: Motor) -> np.ndarray:
-    """Which designs have that motor and stay within what it can do."""
+    """Return a mask of the designs that have that motor and stay within its limits."""
     within = [f"rms_force < {motor.rated}", f"peak_force < {motor.peak}", f"peak_velocity < {motor.speed}"]
     has_it = designs["torque_constant"].values == motor.constant
     return ls.study.feasible(designs, [*within, "condition < 6"]) & has_it

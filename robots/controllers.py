@@ -137,7 +137,7 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
 
 
 def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict[str, Parameter]:
-    """All parameters that a controller of a robot may be given, by name.
+    """Return the parameters that a controller of a robot takes, by name.
 
     A gain or limit stands for all coordinates; `kp_NAME` is that of one, in place of it, and so is `force_limit_NAME`
     that of an actuator. `resolution` is not for the task space, where no encoder is. Units are those of angles,
@@ -157,6 +157,6 @@ def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict
 
 
 def parameter_of(names: Sequence[str], parameter: str, coordinate: str) -> str:
-    """Which of the names that are given says the value of a parameter for a coordinate; empty for its default."""
+    """Return the name in `names` that sets a parameter of a coordinate; empty where the default holds."""
     single = f"{parameter}_{coordinate}"
     return single if single in names else parameter if parameter in names else ""

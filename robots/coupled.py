@@ -79,7 +79,7 @@ class CoupledPlatform:
     tasks: tuple[Task, ...] = ()
 
     def __repr__(self) -> str:
-        """All fields, but for some that are not there: descriptions without them keep their digests."""
+        """Return all fields without empty optional ones, so that digests of descriptions without them do not change."""
         absent = {name for name in ("carriers", "redundant", "posture", "tasks") if not getattr(self, name)}
         absent |= {"within"} if self.within == BASE else set()
         shown = [entry for entry in fields(self) if entry.name not in absent]

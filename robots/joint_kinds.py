@@ -130,7 +130,7 @@ _ROWS = (
 )
 
 JOINT_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS}
-"""All kinds, which cut joints may have."""
+"""Kinds by name; a cut joint may have each of them."""
 
 TREE_KINDS: Mapping[JointKind, Kind] = {row.name: row for row in _ROWS if row.one_variable}
 """Kinds that joints of a tree may have."""

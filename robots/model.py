@@ -154,7 +154,7 @@ class Limb:
             raise joint_kinds.JointError(f"limb {self.name}: {problem}")
 
     def __repr__(self) -> str:
-        """All fields, but for some that are not there: limbs without them keep their hashes."""
+        """Return all fields without empty optional ones, so that the hash of a limb without them does not change."""
         optional = ("couplings", "coordinates", "forces", "posture", "springs")
         absent = {name for name in optional if not getattr(self, name)}
         shown = [entry for entry in fields(self) if entry.name not in absent]

@@ -95,7 +95,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, owner: str) -> dict[str, float]:
-    """All scalar `parameters` of `owner` in their order: the given `values`, checked, and defaults for the others.
+    """Return all scalar `parameters` of `owner` in their order: the checked `values`, and defaults for the others.
 
     Raises ParameterError for an unknown name or a value that is out of bounds.
     """

@@ -78,7 +78,7 @@ class Expected:
         )
 
     def table(self) -> ReceiptTable:
-        """All receipts. Raises StoreError for a damaged ledger, and for one of another store or age."""
+        """Read the receipts. Raises StoreError for a damaged ledger, and for one of another store or age."""
         return _table(self)
 
     def is_sound(self, index: int, name: str, region: NDArray[Any]) -> bool:

@@ -67,7 +67,7 @@ class Growing(Location):
         self.base.delete(_shadow(key))
 
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All keys of the location, as they are."""
+        """Yield the keys of the location without change."""
         return self.base.keys(folder)
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:

@@ -112,7 +112,7 @@ def metadata(
     flags: Mapping[str, int] | None = None,
     sources: Mapping[str, bytes] | None = None,
 ) -> Files:
-    """All files of an empty store but its manifest, by key: metadata, coordinates, files that the sweep names.
+    """Return the files of an empty store by key, except its manifest: metadata, coordinates, files that a sweep names.
 
     Raises as `create` does.
     """
@@ -281,7 +281,7 @@ def _lazy(
 
 
 def read_variable(store: LocationLike, name: str) -> NDArray[Any] | None:
-    """All of a variable of a store, finished or not, without xarray; None where the store has no such variable.
+    """Read a whole variable of a store, finished or not, without xarray; None where the store has no such variable.
 
     Raises StoreError for a store that is missing, damaged, or not ours, as `open_results` does.
     """

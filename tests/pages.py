@@ -126,7 +126,7 @@ def mentioned(text: str) -> list[list[str]]:
 
 
 def unknown(words: Sequence[str]) -> list[str]:
-    """Which command or which options of a command line there are not."""
+    """Return the unknown command or the unknown options of a command line."""
     group: click.Command = cli
     rest = list(words)
     while isinstance(group, click.Group):

@@ -186,12 +186,13 @@ def test_unclear_docstrings_functions_and_inner_imports_are_counted(tmp_path: Pa
     text = (
         '"""What there is."""\n\n\ndef f(a, b, *, given):\n    """Whether it is."""\n    from robots import types\n'
         '\n    known = types\n    return known\n\n\ndef g():\n    """Return nothing; how is not said."""\n'
+        '\n\ndef h():\n    """All joints, which is a noun."""\n\n\nX = 1\n"""All that is there."""\n'
     )
     source = sources.Source("robots.x", Path("robots/x.py"), text)
-    assert sources.unclear_docstrings([source]) == pytest.approx(2 / 3)
-    assert sources.placeholders([source], sources.VAGUE, parameters=True) == 2 / 4
-    assert sources.parameter_counts([source]) == [3, 0]
-    assert sources.function_lines([source]) == [6, 2]
+    assert sources.unclear_docstrings([source]) == pytest.approx(3 / 5)
+    assert sources.placeholders([source], sources.VAGUE, parameters=True) == 2 / 5
+    assert sources.parameter_counts([source]) == [3, 0, 0]
+    assert sources.function_lines([source]) == [6, 2, 2]
     assert (source.inner_imports(("robots",)), source.inner_imports(("tasks",))) == (1, 0)
 
 

@@ -26,7 +26,7 @@ ALLOWED = {
     "pipeline": {"pipeline", "tasks", "robots", "storage"},
     "applications": {"applications", "pipeline", "tasks", "robots", "storage"},
 }
-"""Which of our packages each of them may import."""
+"""Packages of ours that each of them may import."""
 
 ORDER = {
     "robots": ("types", "robots", "criteria", "expressions", "trajectories", "friction", "catalog", "formats", "loads"),
@@ -63,7 +63,7 @@ EXCEPTIONS = {("applications.commands.cli", "benchmarks")}
 """`limbsweep bench` runs the benchmarks; nothing else may know them."""
 
 QUANTITIES = "robots.quantities"
-"""All that `storage` may know of robots: the table of what can be stored."""
+"""The one module of robots that `storage` may import: the table of quantities."""
 
 DOORS = {
     "storage/store.py": ("zarr", "xarray.open_zarr", "xarray.open_dataset"),

@@ -24,7 +24,7 @@ def test_the_page_says_what_is_computed_slowly(name: str, tmp_path: Path) -> Non
 
 
 def _compare(name: str, folder: Path) -> None:
-    """All but what says how far rounding goes."""
+    """Compare the rows of a paper with its page, without the figures that depend on rounding."""
     rows = [line for line in told([name], folder / "pictures") if line.startswith("|")]
     assert len(rows) > 3
     for row in rows:

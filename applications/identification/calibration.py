@@ -347,7 +347,7 @@ def _rotations(name: str, quaternions: np.ndarray) -> np.ndarray:
 
 
 def _joined(parts: list[Poses]) -> Poses:
-    """All poses for training as one."""
+    """Join several sets of poses into one."""
     if len(parts) == 1:
         return parts[0]
 

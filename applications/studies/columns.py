@@ -178,9 +178,9 @@ def reduced(values: Array, how: str, *, joints: bool) -> Array:
 
 
 def joints_there(values: Array) -> Mask:
-    """Which of (limb, joint), the last dims, are there: a limb with fewer joints than another has NaN for all cases.
+    """Return a mask (limb, joint) of the joints that exist; a limb with fewer joints than another is filled with NaN.
 
-    All of them where nothing else is there either.
+    All True where every value is NaN.
     """
     there = ~np.asarray(np.isnan(values).all(axis=tuple(range(values.ndim - 2))))
     return there if there.any() else ~there

@@ -272,7 +272,7 @@ class _LocalSearch:
 
     @cached_property
     def _slots(self) -> Array:
-        """Which t bounds which row (row, t), of ones and zeros."""
+        """Matrix (row, t) of ones and zeros: one where the variable t bounds the row."""
         group = np.empty(self.cases, dtype=int)
         for number, cases in enumerate(self.groups):
             group[cases] = number

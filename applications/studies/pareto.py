@@ -17,7 +17,7 @@ CHUNK = 512
 
 
 def front(points: Array) -> Mask:
-    """Which points (n, objective) no other beats, (n,) of booleans.
+    """Return a mask (n,) of the Pareto front: the points (n, objective) that no other point dominates.
 
     Two objectives: by sorting, O(n log n). More: each point is compared with those of the front that could beat it, at
     most n times the size of the front. Raises ValueError for an array of another shape.
@@ -86,7 +86,7 @@ def _many(distinct: Array) -> Mask:
 
 
 def _beaten(points: NDArray[np.signedinteger], by: NDArray[np.signedinteger]) -> Mask:
-    """Which points any of `by` beats; all are distinct, or the same array."""
+    """Return a mask of the points that a point of `by` dominates; all are distinct, or the same array."""
     nowhere_larger = np.ones((len(points), len(by)), dtype=bool)
     somewhere_smaller = np.zeros((len(points), len(by)), dtype=bool)
     for a, b in zip(points.T, by.T, strict=True):

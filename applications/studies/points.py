@@ -67,7 +67,7 @@ class PointSpace:
         return False
 
     def active(self, points: Array) -> NDArray[np.bool_]:
-        """Which coordinates of points (n, variable) say something of the design that they stand for: here all."""
+        """Return a mask of the coordinates of points (n, variable) that the design depends on: here all."""
         return np.ones(np.shape(points), dtype=bool)
 
     def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:

@@ -161,7 +161,7 @@ class DesignProblem:
 
     @cached_property
     def _parameters(self) -> dict[str, Parameter]:
-        """All parameters by name, in their order."""
+        """Parameters by name, in their order."""
         family = {p.name: p for p in self.sweep.family.parameters}
         return {**family, **self._field, **_of_simulation(self.sweep)}
 
@@ -196,7 +196,7 @@ class DesignProblem:
 
     @cached_property
     def _first(self) -> Array:
-        """All parameters of the sweep's first design: of the robot, its controller, its start."""
+        """Parameters of the sweep's first design: of the robot, its controller, its start."""
         axes = self.sweep.simulation
         more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
         if self._field:
@@ -213,7 +213,7 @@ class DesignProblem:
 
     @cached_property
     def first_parameters(self) -> dict[str, float]:
-        """All parameters, and labels that are numbers, of the sweep's first design."""
+        """Parameters, and labels that are numbers, of the sweep's first design."""
         labels = {name: float(column[0]) for name, column in self.sweep.design.values(0, 1).items()}
         friction = {name: float(column[0]) for name, column in self.sweep.friction.values(0, 1).items()}
         own = dict(zip(self._order, self._first.tolist(), strict=True))
@@ -227,7 +227,7 @@ class DesignProblem:
         return own if {*own} & {*self.names, *members} else ()
 
     def table(self, designs: Array, rates: bool = False) -> dict[str, Any]:
-        """All parameters (row,) by name from the factors that vary (design, factor), derived ones by their rules.
+        """Compute the parameters (row,) by name from the varied factors (design, factor), derived ones by their rules.
 
         A row is a design, or a design under a case: all cases of the first design, then of the next. With `rates` they
         are numbers with rates, by each factor that varies.
@@ -254,7 +254,7 @@ class DesignProblem:
         return {name: np.full(count, value) for name, value in self.constant.items()}
 
     def rows(self, designs: Array) -> Array:
-        """All parameters (row, all) from the factors that vary: of the robot, then of simulations; see `table`."""
+        """Compute the parameters (row, all) from the varied factors: of the robot, then of simulations; see `table`."""
         return self._stacked(self.table(designs))
 
     def _stacked(self, table: Mapping[str, Array]) -> Array:
@@ -275,7 +275,7 @@ class DesignProblem:
         return {name: self._parameters[name] for name, _ in self.space.rules if name in self._parameters}
 
     def admissible(self, designs: Array) -> Mask:
-        """Which designs (design,) meet the conditions of the sweep on designs in every case."""
+        """Return a mask of the designs (design,) that meet the conditions of the sweep on designs in every case."""
         each = self.space.admissible(self.table(designs)).reshape(-1, self.case_count)
         return np.asarray(each.all(axis=1), dtype=bool)
 

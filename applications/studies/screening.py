@@ -1,19 +1,17 @@
-"""Which parameters matter at all: elementary effects after Morris, and means of squared derivatives.
+"""Screening of parameters: elementary effects after Morris, means of squared derivatives, one-at-a-time curves.
 
 Elementary effects (Morris, Technometrics 33, 1991; the mean of sizes by Campolongo et al., Environ. Modell. Softw. 22,
 2007) take one step along each parameter from many places, and cost a tenth of variance-based indices. Means of squared
 derivatives (Sobol and Kucherenko, Math. Comput. Simul. 79, 2009) bound the total index of each parameter from above,
 and are exact here as derivatives are.
 
-One-at-a-time sensitivity: one parameter after another over its range, the others at a base design.
+One-at-a-time curves move one parameter after another over its range, the others at a base design. They show no
+interactions; `sensitivity` does. They are computed by the kernels of a run in this process, or read from the designs
+of a store that differ from a base in one parameter alone, as those of a grid or of `designs` do.
 
-Interactions do not show; `sensitivity` has those. Computed by the kernels of a run in this process, or read from the
-designs of a store that differ from a base in one parameter alone, as those of a grid or of `designs` do.
-
-What tolerances do to a metric, to first order exactly: derivatives by the deviations of a sweep's `tolerances`.
-
-With independent deviations of standard deviations s_i a metric f has, to first order, the variance of the sum of
-(df/dp_i s_i)^2. Samples of the deviations show what that leaves out: objectives `over tolerances` take them.
+Tolerances act on a metric f through its derivatives by the deviations of a sweep's `tolerances`. With independent
+deviations of standard deviation s_i the variance of f is, to first order, the sum of (df/dp_i s_i)^2. Samples of the
+deviations show the higher orders: objectives `over tolerances` take them.
 """
 
 from __future__ import annotations
@@ -183,7 +181,7 @@ class OneAtATime:
             yield curve.name, *(f"{value:.6g}" for value in (*ends, least, largest)), f"{share:.4g}"
 
     def points(self) -> Iterator[tuple[str, ...]]:
-        """All points of all curves, for a file."""
+        """Yield the points of all curves as rows of a file, the header first."""
         yield "parameter", "value", "result"
         for curve in self.curves:
             for value, result in zip(curve.values, curve.results, strict=True):

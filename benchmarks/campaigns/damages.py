@@ -267,7 +267,7 @@ def look(store: Path, stores: Stores, expected: dict[str, bytes], *, consistent:
 
 
 def contents(store: Path) -> dict[str, bytes]:
-    """All that is read from a store: dims, attributes and bits."""
+    """Read dims, attributes and bits of a store."""
     data = open_results(store)
     read = {"": json.dumps(data.attrs, sort_keys=True, default=str).encode()}
     for name, variable in data.variables.items():

@@ -1,4 +1,4 @@
-"""All figures of a checkout by name, those of them that may not get worse, and the table of before and now."""
+"""Figures of a checkout by name, the figures that may not get worse, and the table of before and now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATCHET = {
     "placeholder names, %": 1.0,
     "placeholder names of the longer list, parameters too, %": 1.0,
     "vague names, parameters too, %": 1.0,
-    "docstrings that begin with What, How, Whether, Those or Where, %": 1.0,
+    "docstrings with an unclear beginning, %": 1.0,
     "class names used twice or more": 1.0,
     "floors of the whole": 1.0,
     **{f"floors of {package}": 1.0 for package in PACKAGES},
@@ -106,7 +106,7 @@ def _names(modules: Sequence[Source]) -> Figures:
             modules, sources.MORE_PLACEHOLDERS, parameters=True
         ),
         "vague names, parameters too, %": sources.placeholders(modules, sources.VAGUE, parameters=True),
-        "docstrings that begin with What, How, Whether, Those or Where, %": sources.unclear_docstrings(modules),
+        "docstrings with an unclear beginning, %": sources.unclear_docstrings(modules),
     }
     return {name: round(100 * share, 2) for name, share in shares.items()}
 

@@ -1,4 +1,4 @@
-"""Which module imports which, read from the sources: every import, under `TYPE_CHECKING` and inside functions as well.
+"""Graph of the imports of modules, read from the sources, under `TYPE_CHECKING` and inside functions as well.
 
 On such a graph: cycles, the longest chain, and arrows that run back up between rooms. A room is a sub-package of a
 package, or a module beside the sub-packages.

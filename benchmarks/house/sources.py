@@ -1,4 +1,4 @@
-"""What can be counted in one module at a time: lines, functions, names and types of parameters."""
+"""Counts of one module at a time: lines, functions, names and types of parameters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from benchmarks.house.imports import files, module_name
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
 
-UNCLEAR_BEGINNINGS = frozenset({"What", "How", "Whether", "Those", "Where"})
-"""First words of docstrings that name neither thing nor action; docs/project/plain_words.md has pairs."""
+UNCLEAR = re.compile(r"(What|How|Whether|Those|Where|Which|All (that|of it|of them))\b")
+"""Beginnings of docstrings that name neither thing nor action; docs/project/plain_words.md has pairs."""
 
 VAGUE = frozenset({
     "asked", "chosen", "given", "known", "left", "meant", "needed", "other", "others", "own", "rest", "said", "there",
@@ -54,7 +54,7 @@ class Source:
 
     @property
     def lines(self) -> int:
-        """All lines."""
+        """Number of lines, with those that are blank."""
         return len(self.text.splitlines())
 
     @property
@@ -62,10 +62,10 @@ class Source:
         """Lines without those that are blank, comment or docstring."""
         tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
         code = {line for token in tokens if token.type not in _LAYOUT for line in _span(token.start[0], token.end[0])}
-        return len(code - {line for text in self._docstrings() for line in _span(text.lineno, text.end_lineno)})
+        return len(code - {line for text in self.docstrings() for line in _span(text.lineno, text.end_lineno)})
 
-    def _docstrings(self) -> Iterator[ast.expr]:
-        """Texts that stand alone: those of modules, classes and functions, and those below an attribute."""
+    def docstrings(self) -> Iterator[ast.Constant]:
+        """Yield the texts that stand alone: of modules, classes and functions, and those below an attribute."""
         alone = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Expr))
         return (value for value in alone if isinstance(value, ast.Constant) and isinstance(value.value, str))
 
@@ -100,12 +100,9 @@ def _first_name(node: ast.ImportFrom | ast.Import) -> str:
 
 
 def unclear_docstrings(sources: Iterable[Source]) -> float:
-    """Compute the share of docstrings of modules, classes and functions that begin with one of UNCLEAR_BEGINNINGS."""
-    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    nodes = (node for source in sources for node in ast.walk(source.tree) if isinstance(node, documented))
-    texts = [text for node in nodes if (text := ast.get_docstring(node))]
-    unclear = sum(re.split(r"\W", text, maxsplit=1)[0] in UNCLEAR_BEGINNINGS for text in texts)
-    return unclear / max(len(texts), 1)
+    """Compute the share of docstrings of modules, classes, functions and attributes with an UNCLEAR beginning."""
+    texts = [str(text.value).strip() for source in sources for text in source.docstrings()]
+    return sum(UNCLEAR.match(text) is not None for text in texts) / max(len(texts), 1)
 
 
 def _span(first: int, last: int | None) -> range:

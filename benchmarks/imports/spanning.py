@@ -32,7 +32,7 @@ def rotors(tree: Tree) -> np.ndarray:
 
 
 def following(tree: Tree) -> np.ndarray:
-    """All joints of a tree over those that follow no other (joint, free)."""
+    """Return the rates of all joints of a tree per rate of the joints that follow no other (joint, free)."""
     result = np.array([[float(name == other) for other in tree.free] for name in tree.joints])
     for entry in tree.couplings:
         result[tree.joints.index(entry.joint), tree.free.index(entry.of)] = float(entry.ratio)

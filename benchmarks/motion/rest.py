@@ -103,7 +103,7 @@ class Setting:
         return np.asarray(np.einsum("sji,si->sj", self.rows, self.speed))
 
     def still(self) -> Array:
-        """Which of them are at rest (sample, joint)."""
+        """Return a mask of the joints at rest (sample, joint)."""
         speed = np.abs(self.velocity)
         parts = np.einsum("sji,si->sj", np.abs(self.rows), np.abs(self.speed))
         return np.asarray(speed <= 1e-12 * np.maximum(parts, speed.max(axis=1, initial=0.0, keepdims=True)))
@@ -217,7 +217,7 @@ def at(numbers: Setting, law: Mapping[str, Any], force: Array) -> Any:
 
 
 def faults(numbers: Setting, force: Array, law: Mapping[str, Any], found: Any) -> Array:
-    """Which samples (sample,) do not meet the conditions of friction."""
+    """Return a mask of the samples that break the conditions of friction (sample,)."""
     rows, qdd = numbers.rows, found.acceleration[:, _free(numbers.robot)]
     change = np.einsum("sji,si->sj", rows, qdd) + numbers.drift
     pushed = np.einsum("saf,sa->sf", numbers.jacobian, force)

@@ -81,7 +81,7 @@ def _helix(axis: tuple[float, float, float]) -> dict[str, Any]:
 
 
 def conditions() -> Outcome:
-    """All three, both ways round: forces, and how far the paper's system of equations is from them."""
+    """Compute three conditions in both directions: forces, and their difference from the paper's equations."""
     robot = catalog.build("hexapod_6rrrprr")
     lines, curves = [], {}
     with tempfile.TemporaryDirectory(prefix="limbsweep-") as folder:

@@ -73,7 +73,7 @@ class Setting:
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """All jobs on all robots."""
+    """Yield the figures of all jobs on all robots."""
     for name in ROBOTS:
         setting = Setting(name, SAMPLES if size.full else size.samples)
         yield from inverse_dynamics(name, setting).figures(size)

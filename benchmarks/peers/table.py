@@ -1,4 +1,4 @@
-"""All contests with other engines, one after the other; engines that are not there are said."""
+"""Comparisons with other engines, one after the other; the table names engines that are not installed."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Setting:
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """All jobs on all trees."""
+    """Yield the figures of all jobs on all trees."""
     for name in TREES if size.full else SMALL:
         setting = Setting(name, SAMPLES if size.full else size.samples)
         for job in JOBS:

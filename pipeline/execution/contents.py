@@ -237,7 +237,7 @@ def variable_units(mechanism: Mechanism) -> dict[str, str]:
 
 
 def _uniqueness(plan: Plan) -> dict[str, list[list[list[int]]]]:
-    """Which reactions statics determines, as an attribute: ones and zeros (limb, joint, wrench)."""
+    """Return the attribute that marks the reactions that statics determines: ones and zeros (limb, joint, wrench)."""
     if "joint_reaction" not in plan.layout.variables:
         return {}
     from tasks.checks.newton_euler_system import unique  # loads scipy's sparse solvers, which few runs need

@@ -88,7 +88,7 @@ class SharedBlocks:
 
 
 def together(plan: Plan, threads: int = 1) -> SharedBlocks:
-    """Which blocks of a plan share limbs: those of the first keys of a grid on which limbs do not depend.
+    """Group the blocks of a plan that share limbs: blocks that differ in leading grid keys that limbs do not depend on.
 
     As many tasks as there are threads are left where there are so many blocks.
     """
@@ -186,7 +186,7 @@ def _computed_together(blocks: Sequence[Block], count: int) -> list[Arrays] | No
 
 
 def whole_blocks(blocks: Sequence[Block]) -> list[Arrays]:
-    """All variables that blocks store, computed together where they are alike."""
+    """Compute the variables that blocks store, together where the blocks are alike."""
     computed = _computed_together(blocks, len(blocks))
     if computed is None:
         return [compute.whole(block) for block in blocks]

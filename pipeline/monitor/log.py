@@ -305,7 +305,7 @@ class RunLog:
 
 
 def records(store: LocationLike) -> Iterator[LogRecord]:
-    """All records of the log of a store; none where there is no log."""
+    """Yield the records of the log of a store; none where there is no log."""
     journal = locate(store).journal(LOG)
     with refusals(journal.name):
         yield from filter(None, map(LogRecord.parse, journal.lines()))

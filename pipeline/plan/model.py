@@ -402,7 +402,7 @@ class Plan:
         return pairs * self.layout.sizes["time"]
 
     def designs(self, bounds: slice) -> NDArray[np.float64]:
-        """All parameters of the robot in its order for a range of designs (design, parameter), as a block has them."""
+        """Return the parameters of a range of designs (design, parameter), in the order of the robot."""
         row, places = self._parameters
         rows = np.repeat(row[None], bounds.stop - bounds.start, axis=0)
         for name, values in self.sweep.design.values(bounds.start, bounds.stop).items():

@@ -116,7 +116,7 @@ class SimulationPlan(Plan):
 
     @property
     def cases(self) -> int:
-        """All cases."""
+        """Number of cases: the product of the sizes of all dims but time."""
         return math.prod(size for dim, size in self.sweep.sizes.items() if dim != "time")
 
     @property

@@ -161,7 +161,7 @@ def _require_settled(place: Location) -> None:
 
 
 def _files(planned: Plan, attributes: Mapping[str, Any]) -> Files:
-    """All files of the store but results, with the attributes that it was made with: its versions, its time."""
+    """Return the files of a store except results, with the attributes of its making (versions, time)."""
     described = contents(planned)
     fresh = described.pop("attributes")
     original = {key: attributes.get(key, value) for key, value in fresh.items()}

@@ -20,5 +20,5 @@ class DesignAxis:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """All parameters of the robot by name."""
+        """Parameters of the robot by name."""
         return {parameter.name: parameter for parameter in self.family.parameters}

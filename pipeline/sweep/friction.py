@@ -91,7 +91,7 @@ class _Entry:
         return f"{self.name}_{name}" if self.name else name
 
     def table(self) -> dict[str, Parameter]:
-        """All parameters that it may be given, by their names in the axes."""
+        """Return the parameters of the law and of the load, by their names in the axes."""
         law, load = LAWS[self.law], self.section.load
         of_law = (*law.parameters, *law.options)
         if load in ("preload", "reaction"):  # what is multiplied by a load is no force

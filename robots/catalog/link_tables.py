@@ -53,7 +53,7 @@ class LinkRow:
 
 
 def parameters(rows: Sequence[LinkRow], source: str, directions: str = ALL) -> tuple[Parameter, ...]:
-    """All parameters of a table; vectors have components along `directions` alone, and are zero along others."""
+    """Return the parameters of a table. Vectors have components along `directions`; the other components are zero."""
     return tuple(parameter for row in rows for parameter in _of_row(row, source, directions))
 
 

@@ -202,7 +202,7 @@ def _bounds(mechanism: Mechanism, place: Place, clearance: JointClearance) -> tu
 
 
 def _axis(limb: Limb, joint: int) -> int:
-    """Which axis of its frame a joint turns about or slides along."""
+    """Return the index of the axis of its frame that a joint turns about or slides along."""
     if joint < len(limb.links):
         return int(np.flatnonzero(limb.links[joint].axis)[0])
     return JOINT_KINDS[limb.cuts[joint - len(limb.links)].kind].freedoms[0].axis
@@ -210,7 +210,7 @@ def _axis(limb: Limb, joint: int) -> int:
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` [m] of the line from `start` to `end` (3,) [m]. Raises ParameterError.
+    """Capsule: the points within `radius` [m] of the line from `start` to `end` (3,) [m]. Raises ParameterError.
 
     >>> ls.robots.Capsule((0.0, 0.0, 0.0), (0.0, 0.0, 0.1), radius=0.02).radius
     0.02

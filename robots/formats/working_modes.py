@@ -67,7 +67,7 @@ class RoughConfiguration:
 
 @dataclass(frozen=True)
 class NamedModes:
-    """Which limbs are in their other working mode, and whether the platform is in its other assembly mode."""
+    """Names of the limbs in their other working mode, and a flag for the other assembly mode of the platform."""
 
     limbs: tuple[str, ...] = ()
     platform: bool = False

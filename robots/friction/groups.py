@@ -1,4 +1,4 @@
-"""Which joints of a robot have friction: groups that share a law, the origin of their normal load, and parameters.
+"""Groups of joints with friction: the joints of a group share a law, the origin of the normal load, and parameters.
 
 Parameters of a group are those of its law, then those of its load. Plain data; the mathematics is in
 `tasks.features.friction.joints`.

@@ -201,7 +201,7 @@ class LoadNumber:
 
 
 def numbers_of(load: DeclaredLoad) -> Iterator[LoadNumber]:
-    """All numbers that a load states."""
+    """Yield the numbers that a load states."""
     for entry in fields(load):
         value = getattr(load, entry.name)
         if entry.name not in measures(load) or value is None:

@@ -91,7 +91,7 @@ def _near(time: float) -> float:
 
 
 def signals_of(loads: Mapping[str, DeclaredLoad]) -> Iterator[Signal]:
-    """All signals that some loads need."""
+    """Yield the signals that some loads need."""
     texts = [expression for name, load in loads.items() for _, expression in expressions_of(name, load)]
     if any(TIME in expression.names for expression in texts):
         yield Signal(TIME)

@@ -147,7 +147,7 @@ class LocalFolder(Location):
                 break
 
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All that is no folder, links to folders and what writers left that were killed as well."""
+        """Yield the keys of files, of links to folders, and of the drafts of killed writers."""
         for directory, folders, files in os.walk(self._file(folder) if folder else self.path):
             parent = os.path.relpath(directory, self.path)
             links = (name for name in folders if os.path.islink(os.path.join(directory, name)))

@@ -30,7 +30,7 @@ class Journal(Protocol):
     """Bytes of a line that was cut short, as the last reading of `lines` has found."""
 
     def lines(self) -> Iterator[bytes]:
-        """All complete lines, without their ends. A line that a crash has cut short at the very end is left out."""
+        """Yield the complete lines without their ends. A last line that a crash has cut short is left out."""
 
     def open(self) -> None:
         """Makes ready for more lines, after all of `lines` have been read."""
@@ -126,7 +126,7 @@ class Location(ABC):
 
     @abstractmethod
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All keys, or those below a folder, in no order; drafts of unfinished writes among them."""
+        """Yield the keys, or those below a folder, in no order; drafts of unfinished writes are among them."""
 
     @abstractmethod
     def make(self, files: Mapping[str, bytes], last: str) -> None:

@@ -183,7 +183,7 @@ class ObjectPrefix(Location):
         files.invalidate_cache()
 
     def keys(self, folder: str = "") -> Iterator[str]:
-        """All objects."""
+        """Yield the keys of the objects, or of those below a folder."""
         files = self.files
         files.invalidate_cache()
         root = self.root.lstrip("/")

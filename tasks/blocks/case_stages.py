@@ -38,7 +38,7 @@ def case_request(block: Block, wanted: Iterable[str]) -> Request:
 
 
 class CaseStages:
-    """All stages of a request over cases with designs and friction sets of their own.
+    """Stages of a request over cases, each with its design and its friction set.
 
     parameters (case, parameter), friction (case, parameters of all groups).
     """

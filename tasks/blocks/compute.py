@@ -118,5 +118,5 @@ def _in_order(block: Block) -> Arrays:
 
 
 def whole(block: Block) -> Arrays:
-    """All variables that a block stores, in the dims of the dataset."""
+    """Compute the variables that a block stores, in the dims of the dataset."""
     return completed(block, computed(block))[0]

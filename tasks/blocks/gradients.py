@@ -135,7 +135,7 @@ class _Chain:
         return replace(self.block.request, wanted=wanted)
 
     def run(self) -> dict[str, MetricRates]:
-        """All metrics of the block."""
+        """Compute the metrics of the block with their derivatives."""
         chain = list(stages(self.request))
         last = next(k for k, stage in enumerate(chain) if stage.name == "assembly")
         root = motions(self.block)

@@ -218,7 +218,7 @@ class OncePerInput:
 
 
 def used_entries(stage: Stage) -> dict[Key, list[int]]:
-    """Which entries of its inputs that are constant in time a stage uses, by input."""
+    """Return the indices that a stage uses of each input that is constant in time."""
     entries: dict[Key, set[int]] = {}
     for node in stage.program.nodes:
         if node.op == CASE:

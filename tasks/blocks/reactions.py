@@ -73,7 +73,7 @@ class PeakReactions:
             stage.run(kernel, values, part.samples, {"peak_reaction": peaks[designs, j, number]})
 
     def arrays(self, failed: NDArray[np.bool_]) -> Arrays:
-        """All of them in the dims of the dataset; NaN where a sample of a case failed (design, trajectory)."""
+        """Return the peak reactions in the dims of the dataset; NaN where `failed` (design, trajectory)."""
         whole = [peaks.max(axis=2) for peaks in self._peaks]
         for peaks in whole:
             peaks[failed] = np.nan

@@ -59,7 +59,7 @@ LOOKED_AT = 33
 
 
 def simulated(block: Block) -> Arrays:
-    """All variables of a block, in the dims of the dataset."""
+    """Simulate a block and return its variables in the dims of the dataset."""
     assert block.simulation is not None
     return _Simulated(block, block.simulation).arrays()
 
@@ -123,7 +123,7 @@ class _Simulated:
         return np.stack(tracks)
 
     def arrays(self) -> Arrays:
-        """All strips, put together."""
+        """Compute the strips of cases one after the other and join them."""
         length = self._length()
         strips = [self._strip(start, min(start + length, self.count)) for start in range(0, self.count, length)]
         names = (*self.block.series, *self.block.metrics)

@@ -112,7 +112,7 @@ class JointSeries:
 
 
 def chains(limb: Limb) -> tuple[JointSeries, ...]:
-    """All joints of a limb, composite where a body without mass has just two joints."""
+    """Return the joints of a limb; two joints of a body without mass and without a third joint become one series."""
     found = [JointSeries((JointPart(k, 1.0),), link.parent, k) for k, link in enumerate(limb.links)]
     cut = enumerate((*limb.tips, *limb.loops), start=len(limb.links))
     found += [JointSeries((JointPart(k, 1.0),), closure.a, closure.b) for k, closure in cut]
@@ -179,7 +179,7 @@ def limb_joints(
     acceleration: np.ndarray,
     sprung: np.ndarray | None = None,
 ) -> tuple[MovingJoint, ...]:
-    """All joints of a limb in the order of `Limb.joints`.
+    """Return the moving joints of a limb in the order of `Limb.joints`.
 
     instance: where it is mounted; moving: motions of its links; position, acceleration (n, joint) of all its joints;
     sprung (n, joint): what springs do along them.
@@ -327,7 +327,7 @@ class MountedJoint(NamedTuple):
 
 
 class SystemAssembly:
-    """All matrices and right-hand sides of a robot for n states.
+    """Matrices and right-hand sides of the equations of a robot for n states.
 
     motion: one batch dim (n); gravity (3,); load (n, 6) on the platform at its origin, or None. Moments are taken about
     each body's origin, or about that of the base.

@@ -334,7 +334,7 @@ def joint_reactions_reference(
 
 
 def unique(robot: Robot) -> np.ndarray:
-    """Which components of all joint wrenches statics determines at every generic configuration: bool (limb, joint, 6).
+    """Return a mask of the wrench components that statics determines at every generic configuration (limb, joint, 6).
 
     Found once per family at its default parameters, from the null space at several configurations near the reference
     pose. The others are a matter of the rule used: see "least_norm".

@@ -459,7 +459,7 @@ def clearance_error(
 
 
 def _play_sources(robot: Robot, clearances: Clearances) -> Iterator[_Source]:
-    """All that is loose: of each joint one source for each of its balls."""
+    """Yield the sources of clearance: one for each loose actuator and for each ball of a loose joint."""
     mechanism, first = robot.mechanism, 0
     for k, instance in enumerate(mechanism.instances):
         parts = mechanism.limbs[instance.limb]

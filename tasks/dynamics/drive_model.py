@@ -53,7 +53,7 @@ class InverseModel:
 
     @functools.cached_property
     def _whole(self) -> WholeModel | None:
-        """All stages in one call, where every sample is a case of its own."""
+        """Model that runs all stages in one call, every sample a separate case; None without a compiler."""
         stages = (*self._limbs, *self._rest)
         if not has_compiler() or not all(run.in_lanes for _, run in stages):
             return None

@@ -144,7 +144,7 @@ def _changes(search: _PoseSearch, before: np.ndarray, after: np.ndarray) -> np.n
 
 
 def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
-    """Which of the poses that were found the platform comes to straight from others, J_IK regular on the way (n,)."""
+    """Return a mask of the solved poses that a straight way from the other poses reaches with J_IK regular (n,)."""
     result = np.zeros(len(position), dtype=bool)
     chosen = np.flatnonzero(search.found)
     if not len(chosen):

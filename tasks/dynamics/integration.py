@@ -63,7 +63,7 @@ LOOSE = 2.0
 
 @dataclass(frozen=True)
 class JointModes:
-    """Which joints are at rest (joint, samples), and where the others move: 1 or -1, 0 without modes; one array."""
+    """Friction modes: joints at rest (joint, samples), and the direction of the others (1, -1, or 0 without modes)."""
 
     both: np.ndarray
 
@@ -111,7 +111,7 @@ class Moment:
     rates: StateRates
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """All of it."""
+        """Return the arrays of state, modes and rates."""
         r = self.rates
         return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
 

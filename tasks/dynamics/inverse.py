@@ -340,7 +340,7 @@ class Dynamics:
 
     @property
     def whole(self) -> Strip:
-        """All that stages have given by now."""
+        """Values of the stages that have run, as one strip."""
         return Strip(slice(0, self.samples), self.values)
 
     def sample_rows(self, key: Key) -> NDArray[np.float64]:

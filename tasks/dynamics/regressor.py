@@ -142,7 +142,7 @@ class LimbColumns:
 
 @functools.cache
 def limb_columns(family: Family, limb_index: int) -> LimbColumns:
-    """Which links of a limb have columns: decided on the symbols of the family, so the same for all its robots."""
+    """Return the links of a limb that have columns. The symbols of the family decide: all its robots have the same."""
     limb = _symbolic(family).limbs[limb_index]
     moving = tuple(k for k, link in enumerate(limb.links) if not _nothing(link.inertia))
     driven = tuple(k for k, link in enumerate(limb.links) if _has_drive(limb, link))

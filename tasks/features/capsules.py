@@ -121,10 +121,10 @@ Owned = tuple[int, int]
 
 @functools.cache
 def pairs(family: Family, asked: RobotCapsules) -> tuple[tuple[Owned, Owned], ...]:
-    """Which capsules are compared: those of different limbs, and those of limbs with those of platform and base.
+    """Return the pairs of capsules to compare: of different limbs, and of limbs with platform and base.
 
-    Not those of two limbs that end in one point at the reference pose of the reference design, nor of a limb that
-    end in its joint at the platform, or base, with that.
+    Left out, at the reference pose of the reference design: two capsules that end in one point, and a capsule that ends
+    in the joint of its limb at the platform, or base, paired with that body.
     """
     instances = structure_of(family).mechanism.instances
     points = [_reference(family, k, asked.capsules_of(k)) for k in range(len(instances))]

@@ -56,7 +56,7 @@ NUMBERS: Mapping[LinkKind, int] = {"round": 4, "beam": 9, "block": 21}
 
 @dataclass(frozen=True)
 class LimbElasticity:
-    """Which parts of a limb give way: actuators all, joints and links by number. Hashable; values are a case input.
+    """Elastic parts of a limb: the count of actuators, joints and links by number. Hashable; values are a case input.
 
     `spatial`: whether joints or links of the robot give way, so that compliance counts along all that limbs hold.
     """
@@ -227,7 +227,7 @@ def elastic_strains(parts: Parts, asked: LimbElasticity, numbers: Sequence[Scala
 
 @dataclass(frozen=True)
 class LimbLooseness:
-    """Which parts of a limb are loose: actuators, joints with components of their offset. Hashable.
+    """Loose parts of a limb: actuators, and joints with the components of their offset. Hashable.
 
     Bounds are a case input, `clearances`.
     """
@@ -317,7 +317,7 @@ def _kind(numbers: Sequence[float]) -> LinkKind:
 
 @dataclass(frozen=True)
 class LimbErrors:
-    """Which parts of a limb have errors: actuators all, others by number. Hashable; values are a case input."""
+    """Parts of a limb with errors: the count of actuators, other parts by number. Hashable; values are a case input."""
 
     actuators: int = 0
     joints: tuple[int, ...] = ()

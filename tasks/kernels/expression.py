@@ -69,7 +69,7 @@ class Loop:
 
 @dataclass
 class Graph:
-    """All nodes of one trace, each distinct one once, in an order in which arguments come first."""
+    """Nodes of one trace, each distinct one once, in an order in which arguments come first."""
 
     nodes: list[Expression] = field(default_factory=list)
     known: dict[tuple[Any, ...], Expression] = field(default_factory=dict)

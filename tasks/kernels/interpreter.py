@@ -158,7 +158,7 @@ class _Machine:
 def interpret(
     program: Program, inputs: Arrays, samples: int, *, valid: int | None = None, exact: bool = True
 ) -> dict[Key, np.ndarray]:
-    """All outputs of `program`.
+    """Evaluate the outputs of `program` with NumPy.
 
     Case inputs (cases, size), sample inputs (cases or 1, size, samples), flat in their cores. Outputs (cases, size,
     samples); reduced ones (cases, size), over the first `valid` samples. Lanes are reduced as the compiled kernel does

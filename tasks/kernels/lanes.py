@@ -90,7 +90,7 @@ end:
   ret void
 }
 """
-"""All kernels once, then the arrays that differ from round to round are moved on."""
+"""One round: call every kernel once, then move the pointers of the arrays that differ from round to round."""
 
 
 @functools.cache
@@ -221,7 +221,7 @@ class ProgramSequence:
         return results
 
     def __call__(self, arrays: Mapping[Slot, np.ndarray], samples: int) -> None:
-        """All programs for all groups of lanes; `arrays` (rows, samples): the wide ones, rows contiguous.
+        """Run the programs for all groups of lanes; `arrays` (rows, samples): the wide arrays, rows contiguous.
 
         Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
         arrays have.

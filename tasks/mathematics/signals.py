@@ -27,7 +27,7 @@ Settings = Mapping[str, Channels]
 
 
 def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]:
-    """All parameters of a measurement, sampled every `step` [s]. Raises ParameterError."""
+    """Complete the parameters of a measurement that is sampled every `step` [s]. Raises ParameterError."""
     result = complete(MEASUREMENT, values, owner="measurement")
     if step and result["cutoff"] >= 0.5 / step:
         raise ParameterError(

@@ -137,7 +137,7 @@ def _differentiated(limb: Limb, drive: Drive, at: Scalars, rates: Scalars) -> tu
 
 
 def _spins(limb: Limb) -> Iterator[tuple[int, Spin]]:
-    """All that spins, with the index of its drive."""
+    """Yield the spinning bodies with the index of their drive."""
     return ((row, spin) for row, drive in enumerate(limb.drives) for spin in drive.spins)
 
 

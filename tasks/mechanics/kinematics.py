@@ -494,7 +494,7 @@ class Joined:
 
     @property
     def conditions(self) -> tuple[ConstraintRow, ...]:
-        """All that the joint holds."""
+        """Conditions that the joint holds."""
         return conditions(self.kind, self.pitch)
 
     @property

@@ -55,7 +55,7 @@ class LoopChoice:
 
     @property
     def joints(self) -> tuple[int, ...]:
-        """All tree joints of the loop."""
+        """Tree joints of the loop, side a first."""
         return (*self.side_a, *self.side_b)
 
 
@@ -254,7 +254,7 @@ class SolvedCluster:
 
     @property
     def joints(self) -> tuple[int, ...]:
-        """All tree joints of the loops, each once."""
+        """Tree joints of the loops, each once."""
         return tuple(dict.fromkeys(joint for loop in self.loops for joint in loop.choice.joints))
 
     @cached_property
@@ -316,7 +316,7 @@ ORIGIN = np.zeros(3)
 
 @dataclass(frozen=True)
 class Embedding:
-    """All loops of a limb at one configuration."""
+    """Solved loops of a limb at one configuration."""
 
     limb: Limb
     choice: LimbChoice

@@ -54,7 +54,7 @@ class Structure:
 
     @property
     def turning(self) -> list[bool]:
-        """Which freedoms turn; the others slide."""
+        """Flag for each freedom: True where it turns, False where it slides."""
         mechanism = self.mechanism
         if not mechanism.is_chain:
             return [name in ROTATION for name in mechanism.platform.mobility]

@@ -352,7 +352,7 @@ def _assembled(
 
 
 def _coupled_ways(limb: Limb) -> np.ndarray | None:
-    """All joints over those that follow no other one (joint, joint); None where none follows."""
+    """Return the rates of all joints per rate of joints that follow no other (joint, free); None without couplings."""
     if not limb.couplings:
         return None
     ways = np.eye(len(limb.links))

@@ -237,7 +237,7 @@ class SimulatedBatch:
     """Factory of the reducer that gathers metrics over all steps of a schedule; None if no metric is requested."""
 
     def run(self, factor: int = 1, *, measured: bool = True) -> Outcome:
-        """All steps, so many times more of them than the schedule has; without metrics where not `measured`."""
+        """Run the steps, `factor` times as many as the schedule has; without metrics where not `measured`."""
         schedule = self.schedule.refined(factor)
         if not measured:
             return replace(self, meter=None).run(factor)

@@ -1,4 +1,4 @@
-"""All keepers give back what they were given; one that does not is seen."""
+"""Every keeper returns the stored values; one that does not is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All commands that read a robot file on hostile ones: nothing runs, nothing outside is read or written, all end."""
+"""Commands that read a robot file, on hostile ones: nothing runs, nothing outside is read or written, all end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All commands that read a store on all hostile ones: nothing outside is written, nothing is run, nothing hangs."""
+"""Commands that read a store, on all hostile ones: nothing outside is written, nothing is run, nothing hangs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """All that is in a folder: mode, time and content of each file, links not followed."""
+    """Contents of a folder: mode, time and content of each file, links not followed."""
     found = {}
     for directory, folders, files in os.walk(folder):
         for name in (*folders, *files):

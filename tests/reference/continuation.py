@@ -436,7 +436,7 @@ def branches(mechanism: Any, *nodes: Array, rounds: int = 10) -> list[Branch]:
 
 
 def compare(limbs: Sequence[Branch], joints: Array, solved: Array) -> tuple[Array, Array]:
-    """Which nodes the branches of all limbs reach (n,), and at which of them joints (n, limb, joint) are right (n,).
+    """Masks of the nodes that the branches of all limbs reach (n,), and of those with right joints (n, limb, joint).
 
     solved (n,): where there are joints at all. Joints other than those found here are right where paths lead back from
     them.

@@ -14,7 +14,7 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def assert_same_bits(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> None:
-    """All outputs have the same names, shapes and bits."""
+    """Assert that outputs have the same names, shapes and bits."""
     assert set(got) == set(expected)
     for name in expected:
         np.testing.assert_array_equal(bits(got[name]), bits(expected[name]), err_msg=name)

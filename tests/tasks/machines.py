@@ -75,7 +75,7 @@ def limb_inputs(family: Family, values: Mapping[str, Any], instance: int, motion
 def whole_robot(
     family: Family, values: Mapping[str, Any], motion: np.ndarray, samples: int
 ) -> list[tuple[Program, Values]]:
-    """All programs of a robot and what goes into each, limbs first; the assembly gets the results of the others."""
+    """Programs of a robot and the inputs of each, limbs first; the assembly gets the results of the others."""
     count = len(structure_of(family).mechanism.instances)
     asked = request(family, (*names("limb"), *METRICS))
     program = stages.limb(asked, 0).program

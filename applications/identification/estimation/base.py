@@ -29,10 +29,10 @@ STATES = 4
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """Which columns are kept, and what each of them stands for.
+    """Base parameters: the kept columns, and the parameters that each of them groups.
 
     independent: indices of kept columns; groups (kept, column): base parameters = groups @ parameters; names: of all
-    columns; margin: smallest accepted over largest refused new part, how clear the rank is.
+    columns; margin: smallest accepted over largest refused new part, a measure of how clear the rank is.
     """
 
     independent: tuple[int, ...]
@@ -61,7 +61,7 @@ class BaseParameters:
 
     @property
     def groupings(self) -> tuple[str, ...]:
-        """All of them."""
+        """Texts of the groupings of all base parameters."""
         return tuple(self.grouping(k) for k in range(self.count))
 
 

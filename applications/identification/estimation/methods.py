@@ -115,7 +115,7 @@ METHODS: Mapping[str, Callable[[Data], FittedParameters]] = {
     "consistent": consistent_bodies,
     "separable": separable_friction,
 }
-"""All methods of `limbsweep identify`."""
+"""Methods of `limbsweep identify` by name."""
 
 
 def _nonlinear(group: FrictionGroup) -> tuple[Parameter, ...]:

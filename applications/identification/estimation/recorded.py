@@ -66,7 +66,7 @@ class Filtering:
         return filtered(self.values, self.step, matrix) if self.values["cutoff"] else matrix
 
     def kept(self, samples: int) -> slice:
-        """Which samples are kept of so many."""
+        """Return the slice of the samples that are kept out of `samples`."""
         return slice(self.ends, samples - self.ends, self.every)
 
 

@@ -37,10 +37,10 @@ class RecordingFiles:
 
 @dataclass(frozen=True)
 class RecordingDescription:
-    """All that an identification from recordings needs, checked; `text` is the file that it came from.
+    """Checked description of an identification from recordings; `text` is the file that it came from.
 
-    preparations: of each recording; robot_source, robot_file, robot_text: what names the robot, and its file and the
-    text of it, where there is one; stored: signals that were read before, as from a store.
+    preparations: of each recording; robot_source: name of the robot; robot_file, robot_text: its file and the text of
+    it, where there is one; stored: signals that were read before, for example from a store.
     """
 
     robot: Robot

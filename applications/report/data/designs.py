@@ -123,7 +123,7 @@ class Designs:
     columns: tuple[DesignColumn, ...]
     good: NDArray[np.bool_]
     meets: NDArray[np.bool_]
-    """Which designs do not fail and meet all conditions."""
+    """Mask of the designs that do not fail and meet all conditions."""
     numbers: Indices
     """Numbers in the store, (design, case)."""
     asked: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Designs:
         return next(column for column in self.columns if column.name == name)
 
     def row(self, design: int) -> dict[str, float]:
-        """All numbers of one design."""
+        """Return the numbers of one design by column."""
         return {column.name: float(column.values[design]) for column in self.columns}
 
     @property

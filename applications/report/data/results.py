@@ -135,7 +135,7 @@ class Results:
         return int(numbers[self.worst_case(place)])
 
     def worst_case(self, place: int) -> int:
-        """Which operating case of a design is the worst for the first objective, or for its largest force."""
+        """Return the operating case of a design that is the worst for the first objective, or for the largest force."""
         return int(self.worst_cases[place])
 
     @cached_property

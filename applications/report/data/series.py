@@ -117,7 +117,7 @@ class MotionFrames:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Which points lines join: of each limb (line, 2), and around the platform (corner,), closed, or none."""
+    """Lines of a drawing as indices of points: of each limb (line, 2), and the outline of the platform (corner,)."""
 
     limbs: tuple[Indices, ...]
     platform: Indices
@@ -188,7 +188,7 @@ def _indexed(limbs: Sequence[LimbSketch]) -> tuple[Array, Lines]:
 
 
 def _joints(limb: LimbSketch) -> Array:
-    """All joints of a limb (frame, joint, 3), as `Limb.joints` orders them: of the tree, at the platform, cut ones."""
+    """Return the joints of a limb (frame, joint, 3) in the order of `Limb.joints`: tree, tips at the platform, cuts."""
     return np.concatenate([np.stack([mark.point for mark in limb.joints], axis=-2), limb.tips, limb.cuts], axis=-2)
 
 

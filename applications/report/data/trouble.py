@@ -40,7 +40,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Troubles:
-    """All statuses that occur, OK included; `what` is counted, out of `total`; names of the trajectories."""
+    """Counts of the statuses that occur, with OK; `what` is counted, out of `total`; names of the trajectories."""
 
     what: str
     total: int

@@ -76,7 +76,7 @@ def parallel(results: Results) -> Figure:
 
 
 BEYOND = 0.08
-"""How far beyond the ends of an axis designs that break a condition are drawn, in lengths of the axis."""
+"""Margin beyond the ends of an axis for designs that break a condition, in lengths of the axis."""
 
 
 def _range(column: DesignColumn, designs: Indices) -> tuple[float, float]:

@@ -40,7 +40,7 @@ class ArrayBundle:
         return record
 
     def text(self) -> str:
-        """All arrays as a text; equal arrays give equal texts."""
+        """Encode the arrays as a text; equal arrays give equal texts."""
         return base64.b64encode(gzip.compress(b"".join(self._parts), LEVEL, mtime=0)).decode("ascii")
 
 

@@ -75,7 +75,7 @@ class FamilySpace(PointSpace):
         return True
 
     def active(self, points: Array) -> NDArray[np.bool_]:
-        """Which coordinates of points (n, variable) count: the robot, and the variables of that robot."""
+        """Return a mask (n, variable) of the coordinates that count: the robot, and the variables of that robot."""
         counts = [len(space.variables) for space in self.spaces.values()]
         owner = np.repeat(np.arange(len(counts)), counts)
         chosen = np.asarray(points, dtype=float)[:, :1].astype(int) == owner

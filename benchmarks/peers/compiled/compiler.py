@@ -94,7 +94,7 @@ def _call(text: str, words: Sequence[str]) -> None:
 
 @cache
 def _compiler() -> str:
-    """All that the compiler defines for this processor: its own version and every extension of instructions."""
+    """Return the macros that the compiler defines for this processor: its version and the instruction extensions."""
     command = [COMPILER, "-march=native", "-dM", "-E", "-x", "c", "-"]
     return subprocess.run(command, input="", capture_output=True, text=True, check=True).stdout
 

@@ -167,7 +167,7 @@ class Axis(ABC):
 
 @dataclass(frozen=True)
 class Grid(Axis):
-    """All combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
+    """Combinations of the values in `columns`, one per name; the last changes fastest. No name: one empty set."""
 
     columns: tuple[Column, ...]
 
@@ -258,7 +258,7 @@ class Sampled(Axis):
 
 @dataclass(frozen=True)
 class Product(Axis):
-    """All combinations of the sets of several axes; the last changes fastest."""
+    """Combinations of the sets of several axes; the last changes fastest."""
 
     parts: tuple[Axis, ...]
 

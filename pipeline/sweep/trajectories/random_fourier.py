@@ -99,7 +99,7 @@ def trajectories(
 
 
 def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
-    """All entries of this kind in the text of a sweep file that has been checked, by name."""
+    """Return the entries of this kind by name, from the text of a sweep file that has been checked."""
     document = parse_yaml(text, "sweep")
     mover = Mover(mechanism.given if mechanism.is_chain else (), mechanism.platform.mobility)
     result: dict[str, Entry] = {}

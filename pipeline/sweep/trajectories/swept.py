@@ -44,7 +44,7 @@ class TrajectoryVariant:
 
 
 def variants(report: Report, name: str, section: Mapping[str, Any], path: KeyPath) -> Iterator[TrajectoryVariant]:
-    """All combinations of the values in a section; the section itself where nothing is swept. Problems go to report."""
+    """Yield the combinations of the values in a section; the section if nothing is swept. Problems go to `report`."""
     places = [*_places(section, ())]
     if not places:
         yield TrajectoryVariant(name, section)

@@ -19,7 +19,7 @@ SHORTEST = 1e-9
 def read_values(
     report: Report, motion: MotionKind, section: Mapping[str, Any], path: KeyPath, joints: int = 0
 ) -> dict[str, Value]:
-    """All parameters of a motion, defaults included; those of `joints` may be lists of one number for each."""
+    """Read the parameters of a motion and complete defaults; those of `joints` may be lists with a number for each."""
     return {p.name: _value(report, p, section, path, joints) for p in motion.parameters}
 
 

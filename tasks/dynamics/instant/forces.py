@@ -466,7 +466,7 @@ class _Round:
     iterate: Sequence[Scalar]
 
     def numbers(self) -> list[Scalar]:
-        """All of it."""
+        """Return the state as a flat list of numbers."""
         return [self.rounds, self.steps, *self.loads, *self.partition, *self.iterate]
 
 

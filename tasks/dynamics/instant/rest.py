@@ -82,7 +82,7 @@ class Interior:
         return cls(*(array(part) for part in np.split(np.array(numbers, dtype=object), NUMBERS)))
 
     def numbers(self) -> list[Scalar]:
-        """All of it, NUMBERS for each joint."""
+        """Return the state as a flat list, NUMBERS entries for each joint."""
         parts = (self.friction, self.room_above, self.room_below, self.press_above, self.press_below)
         return [x for part in parts for x in part]
 
@@ -360,7 +360,7 @@ class Searches:
     acceleration: Sequence[Scalar]
 
     def numbers(self) -> list[Scalar]:
-        """All of it."""
+        """Return the state of the search as a flat list of numbers."""
         head = (self.phase, self.count, self.settled, *self.growth, self.second)
         return [*head, *self.loads, *self.partition, *self.acceleration]
 

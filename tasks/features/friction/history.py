@@ -205,7 +205,7 @@ class Curve(NamedTuple):
 
 
 class FittedLaw(NamedTuple):
-    """All parameters of the law, and the root mean square of what the law does not explain, in the unit of friction."""
+    """Fitted parameters of a law, and the root mean square of the residual friction, in the unit of friction."""
 
     values: dict[str, float]
     residual: float

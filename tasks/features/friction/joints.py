@@ -205,7 +205,7 @@ class JointFriction:
 
 
 def of_groups(groups: Sequence[FrictionGroup], kinds: Mapping[JointPlace, str], numbers: Array) -> list[JointFriction]:
-    """All joints with friction, from the case input of a friction program: the parameters of all groups in order."""
+    """Return the joints with friction from the case input of a friction program: parameters of the groups in order."""
     values, result = iter(numbers), []
     for group in groups:
         own = {name: next(values) for name in group.parameters}

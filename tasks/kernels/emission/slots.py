@@ -56,7 +56,7 @@ class Stretch:
     arguments: tuple[tuple[Argument, ...], ...]
     """Of each operation."""
     written: Nodes
-    """Which operations give what is needed after the stretch, at one place or another."""
+    """Operations whose results are used after the stretch, at any of its places."""
     taken: tuple[Nodes, ...]
     """Values from before the stretch, each once: its node at every place. Constants are not included."""
     constants: tuple[Nodes, ...]
@@ -90,7 +90,7 @@ class StretchCall:
 
 
 class Repeats:
-    """All stretches of some regions of a program, by the nodes that they begin with: none where they save little."""
+    """Repeated stretches of some regions of a program, by their first nodes; empty where they save little."""
 
     def __init__(self, program: Program, regions: Sequence[int]) -> None:
         stretches = _stretches(program, [program.regions.get(key, ()) for key in regions])
@@ -112,7 +112,7 @@ class Repeats:
 
 
 def _stretches(program: Program, regions: Sequence[Nodes]) -> list[Stretch]:
-    """All that save something."""
+    """Return the repeated stretches that save instructions."""
     operations = _Operations(program)
     stretches = list(_places(operations, np.array([node for region in regions for node in (*region, -1)], dtype=int)))
     for places in stretches:

@@ -172,7 +172,7 @@ class FunctionText:
         self.label(f"part{self.parts}")
 
     def function(self, name: str, head: str) -> list[str]:
-        """All that was written as the body of a function `name`, whose first line is `head`."""
+        """Return the written lines as the body of a function `name`, whose first line is `head`."""
         places = ", ".join(f"ptr blockaddress(@{name}, %part{k + 1})" for k in range(self.parts))
         parts = [f"@{name}.parts = private constant [{self.parts} x ptr] [{places}]"] if self.parts else []
         return [*parts, *self.tables, head, *self.lines, "}"]
@@ -287,7 +287,7 @@ class FunctionText:
         return f"fsub {kind} {self.new(f'bitcast {whole} {placed} to {kind}')}, {constant(kind, form.biased)}"
 
     def region(self, key: int) -> None:
-        """All operations of a region."""
+        """Write the operations of a region."""
         nodes, scalar = self.program.regions.get(key, ()), key == PER_CASE
         for number, piece in enumerate(nodes if scalar or self.slots is None else self.slots.repeats.pieces(nodes)):
             if self.slots is not None and number and number % far.PART == 0:

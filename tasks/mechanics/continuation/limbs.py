@@ -84,7 +84,7 @@ class Path:
     """1 where it goes in the next round, 0 where it waits for the limb."""
 
     def flat(self) -> list[Scalar]:
-        """All numbers."""
+        """Return the state as a flat list of numbers."""
         single = (
             self.share,
             self.left,
@@ -125,9 +125,9 @@ class LimbProblem:
 
     @cached_property
     def seed(self) -> int:
-        """Which of the independent joints is moved to begin with: the first, or one after a slide along its axis.
+        """Index of the independent joint that is moved first: the first, or the one after a slide along its axis.
 
-        Such a pair is a cylindrical joint, and what its turn carries is the whole limb as well.
+        Such a pair is a cylindrical joint, and its turn carries the whole limb as well.
         """
         independent = self.start.choice.independent
         if len(independent) < 2 or self.start.choice.loops:
@@ -156,7 +156,7 @@ class LimbProblem:
         return sum(row_count(tip.kind) for tip in self.limb.tips), len(self.weights)
 
     def rows(self, tips: Tips) -> Array:
-        """All rows of the tips over independent joints; those that were dropped too, as no choice serves everywhere."""
+        """Return the rows of the tips over independent joints, dropped rows too: no choice serves everywhere."""
         if not len(tips.dropped_matrix):
             return tips.compound
         return np.vstack([tips.compound, tips.dropped_matrix @ tips.embedding.matrix])

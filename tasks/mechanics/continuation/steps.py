@@ -157,14 +157,14 @@ class Aside:
     volumes: Scalars
     """Determinants of all blocks."""
     angle: Scalar
-    """Which of the angles the next step is turned by."""
+    """Return the angle by which the next step is turned."""
     length: Scalar
     """Of the next step."""
     going: Scalar
     """1 where the independent joints go in the next round, 0 where they wait for the dependent ones."""
 
     def flat(self) -> list[Scalar]:
-        """All numbers."""
+        """Return the state of the detour as a flat list of numbers."""
         return [*self.at, *self.slopes, *self.volumes, self.angle, self.length, self.going]
 
     @classmethod
@@ -323,7 +323,7 @@ class LoopPath:
     """1 where the independent joints are where they are wanted."""
 
     def flat(self) -> list[Scalar]:
-        """All numbers."""
+        """Return the state of the continuation as a flat list of numbers."""
         single = (
             self.place,
             self.stride,

@@ -77,7 +77,7 @@ class Placed:
 
     @classmethod
     def of(cls, links: Sequence[Link], states: Sequence[JointState], root: int = BASE) -> Placed:
-        """All links, or those beyond the link `root`, which is then among them: its joint has moved it nowhere."""
+        """Place the links, or the link `root` (its joint not moved) and the links that it carries."""
         result = {}
         for i, pose in poses(links, states, root).items():
             if i == BASE:

@@ -64,7 +64,7 @@ def differences(given: Block, step: float) -> list[dict[str, np.ndarray]]:
 
 
 def metrics_of(robot: str) -> tuple[str, ...]:
-    """All that can be differentiated; effective masses of small robots alone, as six freedoms take long to compile."""
+    """Metrics that can be differentiated; effective masses of small robots alone: six freedoms take long to compile."""
     mechanism = catalog.family(robot).reference
     left_out = {"usable_share", "reachable_share", "peak_reaction", *(() if mechanism.motors else needing("motors"))}
     left_out |= {*of_criteria(), *needing("constraints")}  # the latter are constants of most robots here

@@ -1,4 +1,4 @@
-"""Which rows and joints are chosen, and what is said of limbs that cannot be solved."""
+"""Choice of rows and joints, and messages for limbs that cannot be solved."""
 
 from __future__ import annotations
 

@@ -352,7 +352,7 @@ class RecordedMachine:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """All columns; those of unknown payloads come last."""
+        """Columns of the machine; those of unknown payloads come last."""
         return (*self._own_columns, *(column for payload in self._unknown for column in payload.columns))
 
     @cached_property

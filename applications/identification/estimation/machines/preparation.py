@@ -176,7 +176,7 @@ def prepare(signals: Signals, options: Preparation) -> Prepared:
 
 
 def at_rest(velocity: Array, share: float, shortest: int) -> np.ndarray:
-    """Which samples (samples, actuator) are slower than a share of the largest speed, for so many samples at least."""
+    """Return a mask (samples, actuator) of runs of at least `shortest` samples below a share of the largest speed."""
     speed = np.abs(velocity)
     slow = speed < share * speed.max(axis=0)
     return np.stack([runs(column) >= shortest for column in slow.T], axis=1)
@@ -334,13 +334,13 @@ def advanced(values: Array, delay: float, step: float) -> np.ndarray:
 
 
 def widened(marked: Array, samples: int) -> np.ndarray:
-    """Which samples (samples,) are marked, or have a marked one within so many."""
+    """Return a mask of the samples (samples,) that are marked or within `samples` samples of a marked one."""
     marked = np.asarray(marked, dtype=bool)
     return maximum_filter1d(marked, 2 * samples + 1, mode="constant") if marked.any() else marked
 
 
 def clipped(values: Array, shortest: int = 4) -> np.ndarray:
-    """Which samples (samples, actuator) stand at the largest or smallest value for several samples in a row."""
+    """Return a mask of samples (samples, actuator) that stay at the largest or smallest value for several in a row."""
     values = np.asarray(values)
     result = np.zeros(values.shape, dtype=bool)
     for k, column in enumerate(values.T):

@@ -55,7 +55,7 @@ class FitRows:
 
 
 def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:
-    """All rows of some recordings: matrix (rows, column), forces (rows,)."""
+    """Stack the good rows of some recordings: matrix (rows, column), forces (rows,)."""
     return np.concatenate([part.matrix[part.good] for part in parts]), np.concatenate(
         [part.forces[part.good] for part in parts]
     )

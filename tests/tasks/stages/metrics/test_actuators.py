@@ -30,7 +30,7 @@ TIMES = np.sort(np.random.default_rng(9).uniform(0.0, 2.0, SAMPLES))
 
 
 def computed(force: np.ndarray, velocity: np.ndarray, status: np.ndarray) -> dict[str, np.ndarray]:
-    """All series and metrics for one friction set, (actuators, samples) and (actuators,)."""
+    """Series and metrics for one friction set, (actuators, samples) and (actuators,)."""
     made = actuation_program(FAMILY, (FrictionForces((MOTORS,)), LIMITED), tuple(SERIES), tuple(METRICS))
     samples = {"force": force, "velocity": velocity, "status": status[None], "weight": trapezoid_weights(TIMES)[None]}
     wide = {name: padded_last(value, padded(SAMPLES))[None] for name, value in samples.items()}

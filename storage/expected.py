@@ -129,5 +129,5 @@ def _region_shapes(layout: Layout, shard: tuple[int, ...]) -> set[tuple[int, ...
 
 def _corners(layout: Layout) -> Iterator[tuple[int, ...]]:
     """Places of the first and the last blocks along each dim of the grid."""
-    for ends in np.ndindex(2, 2, 2):
+    for ends in np.ndindex(*(2 for _ in layout.grid)):
         yield tuple(end * (count - 1) for end, count in zip(ends, layout.grid, strict=True))

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
+from storage.encoding.documents import METADATA
 from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Receipt, generation_name, line, receipts, require_complete
@@ -20,7 +21,8 @@ from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.location import Journal, Location, LocationLike, Room, refusals
 from storage.schema import SPLIT
-from storage.writer import METADATA, require_form
+from storage.sources import FOLDER as SOURCES
+from storage.writer import require_form
 
 FOLDER = ".append"
 
@@ -188,6 +190,8 @@ def commit(store: LocationLike) -> None:
             location.write(key, (location.read(f"{FOLDER}/{key}"),))
         new.save(location)
         location.journal(generation_name(new.generation - 1)).remove()
+        for key in [key for key in location.keys(SOURCES) if key not in new.files]:
+            location.delete(key)  # a file that only the sweep of before has named
         clear(location, keep=new.generation)
 
 

@@ -44,8 +44,9 @@ class Layout:
 
     `steady` are those that friction does not change here: they lack its dim; `own` are rows of variables of a user's
     own, which the schema does not know. Those of a sweep that is `simulated` have the dims of a simulation; of those
-    that are `selected` some joints or links are stored, which have a dim of their own. Raises
-    StoreError for a size below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
+    that are `selected` some joints or links are stored, which have a dim of their own; `later` are rows of variables
+    that only a later version knows, as its metadata describe them (`storage.later`). Raises StoreError for a size
+    below one, a dim without a size, an unknown variable, or a shard above `SHARD_LIMIT`.
     """
 
     sizes: dict[str, int]
@@ -55,6 +56,7 @@ class Layout:
     own: tuple[Quantity, ...] = ()
     simulated: bool = False
     selected: tuple[str, ...] = ()
+    later: tuple[Quantity, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {dim: _count(f"size of {dim!r}", size) for dim, size in self.sizes.items()}
@@ -79,8 +81,10 @@ class Layout:
 
     def variable(self, name: str) -> Quantity:
         """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
-        own = next((each for each in self.own if each.name == name), None)
-        row = own or (simulated_row(lookup(name)) if self.simulated else lookup(name))
+        described = {row.name: row for row in (*self.later, *self.own)}.get(name)
+        if described is not None and described in self.later:
+            return described
+        row = described or (simulated_row(lookup(name)) if self.simulated else lookup(name))
         if self.simulated:
             row = replace(row, dims=tuple(dim for dim in row.dims if dim in self.sizes or dim not in WHERE_VARIED))
         if name in self.selected:
@@ -237,12 +241,15 @@ class Layout:
         return {**known, "variables": list(self.variables), "steady": list(self.steady), **own}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Layout:
-        """The layout in plain data. Raises KeyError, TypeError, ValueError or StoreError where it is none."""
+    def from_dict(cls, data: Mapping[str, Any], later: tuple[Quantity, ...] = ()) -> Layout:
+        """The layout in plain data, without the rows `later`, which is none of it.
+
+        Raises KeyError, TypeError, ValueError or StoreError where it is no layout.
+        """
         own = tuple(_user_metric(row) for row in data.get("own", ()))
         sizes, block, simulated = dict(data["sizes"]), dict(data["block"]), bool(data.get("simulated", False))
         steady, selected = (tuple(data.get(key, ())) for key in ("steady", "selected"))
-        return cls(sizes, block, tuple(data["variables"]), steady, own, simulated, selected)
+        return cls(sizes, block, tuple(data["variables"]), steady, own, simulated, selected, later)
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:

@@ -17,9 +17,10 @@ from typing import Any, Literal
 from storage.encoding.checksums import Checksum, Hashing
 from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
+from storage.later import later_rows
 from storage.layout import Layout
 from storage.places.access import locate
-from storage.places.location import LocationLike, refusals
+from storage.places.location import Location, LocationLike, refusals
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "StoreError", "difference", "refusals", "require_same"]
 
@@ -80,13 +81,13 @@ class Manifest:
                 raise StoreError(f"{location}: not a store of limbsweep; expected a file {MANIFEST} in it")
             text = location.read_within(MANIFEST, MAX_BYTES)
         try:
-            return cls._parse(file, parse_json(text))
+            return cls._parse(file, parse_json(text), location)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"{file}: damaged ({error!r}); {MEND}") from error
 
     @classmethod
-    def _parse(cls, file: str, data: dict[str, Any]) -> Manifest:
-        """The manifest in parsed JSON."""
+    def _parse(cls, file: str, data: dict[str, Any], location: Location) -> Manifest:
+        """The manifest in parsed JSON; variables that this version does not know are described at the location."""
         if data["format"] not in READABLE:
             raise StoreError(
                 f"{file}: format {data['format']!r}; expected {FORMAT}; "
@@ -99,7 +100,8 @@ class Manifest:
             raise TypeError("fingerprint and sweep are texts")
         if state not in ("running", "finished"):
             raise ValueError(f"state {state!r}")
-        layout, generation = Layout.from_dict(data["layout"]), int(data["generation"])
+        layout = Layout.from_dict(data["layout"], later_rows(location, data["layout"]))
+        generation = int(data["generation"])
         layout.require_files()
         files = dict(data["files"])
         if outside := [key for key in files if not _KEY.fullmatch(key) or ".." in key.split("/")]:

@@ -26,12 +26,13 @@ from zarr.storage import MemoryStore
 from robots.quantities import Quantity
 from storage.coordinates import LazyCoordinate, read_checked, read_chunks, require_coordinate
 from storage.encoding.checksums import Hashing, checksum
-from storage.encoding.documents import MAX_BYTES, parse_json
+from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.encoding.shards import COMPRESSOR, LEVEL
 from storage.errors import StoreError
 from storage.expected import Expected
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
+from storage.later import warn_of_later
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST, Manifest
@@ -40,7 +41,7 @@ from storage.places.location import Location, LocationLike, refusals
 from storage.reading import CheckedArray
 from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
 from storage.sources import files as source_files
-from storage.writer import METADATA, StoreWriter, require_metadata
+from storage.writer import StoreWriter, require_metadata
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -53,6 +54,8 @@ COORDINATE_CHUNK = 1 << 16
 LOADED = 1 << 20
 """Values of the longest coordinate that opening a store brings into memory."""
 
+WRITTEN = ("design", "trajectory")
+"""Dims of the coordinate of an unfinished store that says what has been written, in the order of `Layout.split`."""
 
 ARRAYS = "arrays.json"
 """Checksums of a store of plain arrays, such as recordings."""
@@ -164,6 +167,7 @@ def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset
     manifest = manifest_in_force(location)
     if not _is_finished(manifest) and not unfinished:
         raise StoreError(f"{location}: is not finished; resume its run, or open what there is with unfinished=True")
+    warn_of_later(location, manifest.layout)
     ledger = None if _is_finished(manifest) else Ledger.read(location, manifest.layout.blocks)
     expected = Expected.of(location, manifest)
     described, lazy, files = _described(location, manifest)
@@ -322,11 +326,12 @@ def _variables(
 def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset:
     """The dataset of an unfinished store, which says what has been written."""
     blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid)
-    done: NDArray[np.bool_] = np.all(blocks, axis=1)
-    for axis, dim in enumerate(("design", "trajectory")):
+    others = tuple(axis for axis, dim in enumerate(layout.split) if dim not in WRITTEN)
+    done: NDArray[np.bool_] = np.all(blocks, axis=others)
+    for axis, dim in enumerate(WRITTEN):
         done = done.repeat(layout.block[dim], axis=axis)
     done = done[: layout.sizes["design"], : layout.sizes["trajectory"]]
-    written = (("design", "trajectory"), done, {"long_name": "all results are written"})
+    written = (WRITTEN, done, {"long_name": "all results are written"})
     return dataset.assign_coords(written=written).assign_attrs(finished=False)
 
 

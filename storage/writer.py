@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from storage.encoding import shards
 from storage.encoding.checksums import Hashing, checksum, content, matches
-from storage.encoding.documents import MAX_BYTES, parse_json
+from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.encoding.shards import ShardError
 from storage.errors import StoreError
 from storage.layout import Layout, lengths
@@ -25,7 +25,6 @@ from storage.places.access import locate
 from storage.places.location import Location, LocationLike, TooLargeError, refusals
 from storage.places.regular import ForeignFileError
 
-METADATA = "zarr.json"
 AGAIN = "limbsweep verify --repair computes the block again"
 _CODECS = ("bytes", "blosc", "crc32c")
 _TEXTS, _FLAGS = ("units", "long_name", "frame"), ("flag_values", "flag_meanings")

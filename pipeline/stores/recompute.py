@@ -26,6 +26,7 @@ from pipeline.sweep.side_files import stored_files
 from pipeline.sweep.user_metric import PreparedMetric
 from storage.encoding.checksums import Hashing
 from storage.errors import StoreError
+from storage.later import later_text
 from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
@@ -43,10 +44,13 @@ def stored_sweep(
     """The sweep that a store was made from, with the files that it names; those that are lost are taken from `folder`.
 
     `plain` leaves out user metrics. Raises InputError where the text cannot be read any more, StoreError where it does
-    not mean the same, and for a store with user metrics where their functions are not in `user_metrics`.
+    not mean the same, for a store of a later version, and for one with user metrics where their functions are not in
+    `user_metrics`.
     """
     place = locate(store)
     manifest = Manifest.load(place)
+    if manifest.layout.later:
+        raise StoreError(f"{place}: {later_text(manifest.layout)}")
     if manifest.layout.own and not user_metrics and not plain:
         names = ", ".join(variable.name for variable in manifest.layout.own)
         raise StoreError(

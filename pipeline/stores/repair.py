@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
-from pipeline.execution.contents import contents, plan_at
+from pipeline.execution.contents import SWEEP_FINGERPRINT, contents, plan_at
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
@@ -22,7 +22,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.side_files import Folder, StoredFiles
 from storage.completion import finish
 from storage.encoding.checksums import Hashing, checksum
-from storage.encoding.documents import MAX_BYTES, parse_json
+from storage.encoding.documents import MAX_BYTES, METADATA, parse_json
 from storage.errors import StoreError
 from storage.files import Files
 from storage.growth import FOLDER, is_growing, manifest_in_force
@@ -32,8 +32,18 @@ from storage.ledger import LEDGER, Ledger, generation_name, receipts
 from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.location import Location, refusals
+from storage.sources import FOLDER as SOURCES
 from storage.store import describe, metadata, same_values
-from storage.writer import METADATA, require_form
+from storage.writer import require_form
+
+ON_TRUST = ("versions", "created")
+"""Attributes that no sweep gives: with which versions a store was computed, and when."""
+
+OF_FUNCTIONS = ("own_metrics", SWEEP_FINGERPRINT, "fingerprint")
+"""Attributes that follow from functions of a user's own, which a store does not keep."""
+
+IDENTITY = ("sweep", "fingerprint")
+"""Attributes that a manifest has apart."""
 
 LOST = "restore both from a copy, or run the sweep into a new store"
 
@@ -49,48 +59,99 @@ def repair_files(place: Location, findings: Iterable[StoreDamage], folder: str |
         return ()
     _require_settled(place)
     manifest, sweep = Manifest.load(place), stored_sweep(place, folder)
-    files = _files(plan_at(sweep, place), manifest.attributes)
-    keys = [key for key in manifest.files if place.at(key) in broken and key in files]
+    planned = plan_at(sweep, place)
+    described, attributes = contents(planned), dict(manifest.attributes)
+    if place.at(MANIFEST) in broken:
+        attributes = derived_attributes(described["attributes"], manifest)
+        broken.append(place.at(METADATA))  # which has the same attributes
+    files = _files(planned.layout, described, attributes)
+    keys = [key for key in files if place.at(key) in broken]
     with coordinator_lock(place), refusals(place):
         for key in keys:
             place.write(key, (files[key],))
         sums = {key: checksum(key, files[key]) for key in keys}
-        replace(manifest, files={**manifest.files, **sums}).save(place)
-    return tuple(place.at(key) for key in keys)
+        others = {key: value for key, value in attributes.items() if key not in IDENTITY}
+        replace(manifest, files={**manifest.files, **sums}, attributes=others).save(place)
+    restored = [MANIFEST] if place.at(MANIFEST) in broken else []
+    return tuple(place.at(key) for key in (*restored, *keys))
 
 
 def check_derived(place: Location, folder: str | Path, *, every: bool) -> Iterator[StoreDamage]:
-    """Derive coordinates and metadata again from the stored sweep, and compare.
+    """Derive coordinates, metadata, sources and attributes again from the stored sweep, and compare.
 
     Checksums say that files are those of the manifest, not that the manifest is right.
     `every` file is looked at, or only coordinates whose checksum, of an older version, does not say which file it is.
-    Nothing is found where the stored sweep cannot be read any more.
+    Nothing is found where the stored sweep cannot be read any more. What no sweep gives, ON_TRUST, is not compared.
     """
     manifest = manifest_in_force(place)
-    old = [key for key, stated in manifest.files.items() if every or (isinstance(stated, int) and "/c." in key)]
-    if not old:
+    if not every and not any(isinstance(stated, int) and "/c." in key for key, stated in manifest.files.items()):
         return
     try:
-        sweep = stored_sweep(place, folder, plain=True)
-        files = _files(plan_at(sweep, place), manifest.attributes)
+        planned = plan_at(stored_sweep(place, folder, plain=True), place)
+        described = contents(planned)
+        attributes = derived_attributes(described["attributes"], manifest)
+        files = _files(_with_own(planned.layout, manifest.layout), described, attributes)
     except (InputError, StoreError):
         return
-    for key in old:
-        if key not in files or (key == METADATA and manifest.layout.own):  # user metrics are not in the plain sweep
-            continue
-        if "/c." in key and not same_values(files, place, key):
-            yield StoreDamage("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
-        elif key.rpartition("/")[2] == METADATA and not _same_metadata(place.read(key), files[key]):
-            yield StoreDamage("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+    if every:
+        yield from _other_attributes(place, manifest, attributes)
+    for key in files:
+        if key not in manifest.files and every:
+            yield StoreDamage("metadata", place.at(key), f"without a checksum in {MANIFEST}")
+        elif every or "/c." in key:
+            yield from _not_derived(place, files, key, is_part=bool(manifest.layout.own))
 
 
-def _same_metadata(stored: bytes, derived: bytes) -> bool:
+def _not_derived(place: Location, files: Files, key: str, *, is_part: bool) -> Iterator[StoreDamage]:
+    """Compare a file with the derived one; of a group `is_part` of the arrays may be derived."""
+    if "/c." in key and not same_values(files, place, key):
+        yield StoreDamage("metadata", place.at(key), "damaged coordinate: not what the sweep gives")
+    elif key.rpartition("/")[2] == METADATA and not _same_metadata(place.read(key), files[key], is_part=is_part):
+        yield StoreDamage("metadata", place.at(key), "damaged metadata: not what the sweep gives")
+    elif key.startswith(f"{SOURCES}/") and place.read(key) != files[key]:
+        yield StoreDamage("metadata", place.at(key), "damaged source: not the file that the sweep names")
+
+
+def _other_attributes(place: Location, manifest: Manifest, derived: Mapping[str, Any]) -> Iterator[StoreDamage]:
+    """Compare the attributes in the manifest with those that the sweep gives."""
+    stored = _all_attributes(manifest)
+    for key in dict.fromkeys((*derived, *stored)):
+        if derived.get(key) != stored.get(key):
+            text = f"attribute {key} is {stored.get(key, 'not there')!r:.80}; the sweep gives "
+            yield StoreDamage("metadata", place.at(MANIFEST), text + f"{derived.get(key, 'none')!r:.80}")
+
+
+def _all_attributes(manifest: Manifest) -> dict[str, Any]:
+    """Return the attributes of a dataset, with sweep and fingerprint, which a manifest has apart."""
+    return {**manifest.attributes, "sweep": manifest.sweep, "fingerprint": manifest.fingerprint}
+
+
+def derived_attributes(fresh: Mapping[str, Any], manifest: Manifest) -> dict[str, Any]:
+    """Return the attributes of a store: the `fresh` ones of its plan, and of its manifest those on trust."""
+    stored = _all_attributes(manifest)
+    trusted = (*ON_TRUST, *OF_FUNCTIONS) if manifest.layout.own else ON_TRUST
+    taken = {key: stored[key] for key in trusted if key in stored}
+    return {key: taken.get(key, value) for key, value in fresh.items()} | taken
+
+
+def _with_own(planned: Layout, stored: Layout) -> Layout:
+    """Return the layout of a plan with the metrics of a user's own that a store has: those are on trust."""
+    if not stored.own:
+        return planned
+    sizes = {**stored.sizes, **planned.sizes}
+    return replace(planned, sizes=sizes, variables=stored.variables, own=stored.own)
+
+
+def _same_metadata(stored: bytes, derived: bytes, *, is_part: bool) -> bool:
     """Return whether metadata describe values in the same way.
 
     Codes of a status that the store's version did not have yet make no difference.
     """
-    before = parse_json(stored)
-    return _said(before) == _said(_with_flags_of(before, parse_json(derived)))
+    before, after = parse_json(stored), parse_json(derived)
+    if is_part and (arrays := before.get("consolidated_metadata", {}).get("metadata")):
+        names = arrays.keys() & after["consolidated_metadata"]["metadata"].keys()
+        before["consolidated_metadata"]["metadata"] = {name: arrays[name] for name in names}
+    return _said(before) == _said(_with_flags_of(before, after))
 
 
 def _with_flags_of(before: Mapping[str, Any], described: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +198,9 @@ def repair_manifest(place: Location, folder: str | Path) -> tuple[str, ...]:
         raise StoreError(f"{damage}\n{place.at(METADATA)}: holds a sweep with another fingerprint; {LOST}")
     require_form(place, layout)
     with coordinator_lock(place):
-        files, generation = _files(Plan(sweep, layout), attributes), _generation(place)
+        described, generation = contents(Plan(sweep, layout)), _generation(place)
+        attributes = described["attributes"] | {key: attributes[key] for key in ON_TRUST if key in attributes}
+        files = _files(layout, described, attributes)
         describe(layout, attributes, files, generation, _hashing(place, generation)).save(place)
         if Ledger.read(place, layout.blocks).count == layout.blocks:
             finish(place)
@@ -160,12 +223,11 @@ def _require_settled(place: Location) -> None:
         raise StoreError(f"{place}: an append has been begun; go on with it, or drop it first: limbsweep append --drop")
 
 
-def _files(planned: Plan, attributes: Mapping[str, Any]) -> Files:
-    """Return the files of a store except results, with the attributes of its making (versions, time)."""
-    described = contents(planned)
-    fresh = described.pop("attributes")
-    original = {key: attributes.get(key, value) for key, value in fresh.items()}
-    return metadata(planned.layout, attributes={**original, **attributes}, **described)
+def _files(layout: Layout, described: Mapping[str, Any], attributes: Mapping[str, Any]) -> Files:
+    """Return the files of a store except results, with these attributes in the order of the plan's."""
+    fresh = described["attributes"]
+    ordered = {key: attributes.get(key, value) for key, value in fresh.items()}
+    return metadata(layout, **{**described, "attributes": {**ordered, **attributes}})
 
 
 def _block(group: Mapping[str, Any], layout: Layout) -> dict[str, int]:

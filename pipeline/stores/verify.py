@@ -21,6 +21,7 @@ from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
 from storage.errors import StoreError
+from storage.growth import manifest_in_force
 from storage.integrity import (
     StoreDamage,
     check_blocks,
@@ -30,6 +31,7 @@ from storage.integrity import (
     open_for_repair,
     receipts_of,
 )
+from storage.later import later_text
 from storage.ledger import Receipt
 from storage.manifest import Manifest
 from storage.places.access import locate
@@ -43,7 +45,8 @@ class Verification:
 
     `recomputed`: blocks that were computed again, chosen with `seed`. `repaired`: blocks that a repair has computed;
     `findings` are then the ones that remain. `restored`: files of metadata that the repair has made again. `foreign`:
-    files in the store that do not belong to it. They are no damage, because nothing reads them.
+    files in the store that do not belong to it. They are no damage, because nothing reads them. `later`: the variables
+    that only a later version knows, as text; empty where there are none.
     """
 
     store: str
@@ -55,6 +58,7 @@ class Verification:
     repaired: tuple[int, ...] = ()
     restored: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
+    later: str = ""
 
     @property
     def is_sound(self) -> bool:
@@ -76,6 +80,8 @@ class Verification:
             yield "made again", file
         for file in self.foreign:
             yield "foreign", file
+        if self.later:
+            yield "later version", self.later
         for finding in self.findings:
             yield finding.kind, str(finding)
         yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
@@ -111,7 +117,8 @@ def verify(
     if repair and (files := repair_files(place, verification.findings, folder)):
         verification = _read(place, seed, folder, derived=recompute > 0)
         restored = (*restored, *files)
-    verification = replace(verification, restored=restored)
+    later = later_text(layout) if (layout := manifest_in_force(place).layout).later else ""
+    verification = replace(verification, restored=restored, later=later)
     if recompute and not any(finding.kind == "metadata" for finding in verification.findings):
         verification = _recompute(place, verification, recompute, cluster, folder)
     if repair and verification.findings and not any(finding.kind == "metadata" for finding in verification.findings):

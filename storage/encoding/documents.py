@@ -6,6 +6,9 @@ import json
 import math
 from typing import Any
 
+METADATA = "zarr.json"
+"""Name of the file with the metadata of an array or a group."""
+
 MAX_BYTES = 16 << 20
 """Bytes of a JSON file in a store: its manifest, or metadata of its group, which have the text of the sweep."""
 

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from storage.encoding.documents import METADATA
 from storage.errors import StoreError
 from storage.growth import Growing, abandon, begin, commit, grown, is_growing
 from storage.integrity import check_blocks, check_files, check_ledger, open_for_repair
@@ -27,7 +28,6 @@ from storage.manifest import MANIFEST, Manifest
 from storage.places.access import coordinator_lock
 from storage.places.local import LocalFolder
 from storage.store import create, describe, metadata, open_results
-from storage.writer import METADATA
 from tests.storage.cases import ATTRIBUTES, FEW, fill, lasting
 
 MOST = 6

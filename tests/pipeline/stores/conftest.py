@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from pipeline import run
 from tests.pipeline.runs import FEW, SYNCHRONOUS, cut_finely, sweep
+from tests.pipeline.stores.corpus import make
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +36,10 @@ def path(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("here.yaml").write_text("limbsweep: {cluster: {kind: synchronous}}\n")
     return Path(shutil.copytree(sound, tmp_path / "s.zarr"))
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Stores of each kind of the corpus, made when one is first asked for, and not to be changed."""
+    folder = tmp_path_factory.mktemp("corpus")
+    return lru_cache(lambda kind: make(kind, folder))

@@ -1,4 +1,4 @@
-"""What the two searches for the place of a regular workspace find, alone and together: size and seconds.
+"""Size and seconds of two searches for the place of a regular workspace, alone and together.
 
     python -m benchmarks.regular_shapes [--levels 1]
 

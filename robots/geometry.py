@@ -1,7 +1,4 @@
-"""Small vectors and matrices for building models: plain tuples of numbers or expressions.
-
-Inertia of simple solids, as functions of dimensions and density.
-"""
+"""Small vectors and matrices for models, plain tuples of numbers or expressions, and inertia of simple solids."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Limits of the joints of a robot and of its actuators: plain data, the same for all designs.
 
-Positions of joints are those of the results: zero at the reference pose. The mathematics is in
-`tasks.stages.metrics.margins`.
-
-Joints of a robot by name and number, as friction and limits select them.
+Joints are selected by name and number, as for friction. Positions of joints are those of the results: zero at the
+reference pose. The mathematics is in `tasks.stages.metrics.margins`.
 """
 
 from __future__ import annotations

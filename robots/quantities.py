@@ -1,13 +1,11 @@
-"""Quantities that a sweep can be asked for, one row each: outputs, metrics and statuses. Pure data.
+"""Quantities of a sweep, one row each: outputs, metrics and statuses. Pure data.
 
-A row says all that there is to know but how a number is computed: what it is stored as, which stage of the dynamics
-gives it, how it is reduced over time, what it needs beyond the motion, and whether friction changes it. The same rows
-serve given and simulated motions; `simulated` has the dims of the latter. What is
-planned, run, stored, listed and refused follows from these rows. The mathematics of actuators is in
-`tasks.stages.metrics.actuators`, that of poses in `tasks.stages.metrics.poses`; stages are those of
-`tasks.stages.stages`.
-
-A function of the user's that computes a metric, as plain data: a sweep checks it, the tasks of a block call it.
+A row has everything about a quantity except its computation: its stored form, the stage of the dynamics that gives it,
+its reduction over time, its needs beyond the motion, and whether friction changes it. The same rows serve given and
+simulated motions; `simulated` has the dims of the latter. Plans, runs, stores, lists and refusals follow from these
+rows. The mathematics of actuators is in `tasks.stages.metrics.actuators`, that of poses in
+`tasks.stages.metrics.poses`; stages are those of `tasks.stages.stages`. A metric of a user is a function as plain data:
+a sweep checks it, the tasks of a block call it.
 """
 
 from __future__ import annotations

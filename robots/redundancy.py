@@ -1,6 +1,6 @@
-"""A posture from which joints are as near as they can be, and tasks: conditions on joints that hold at every pose.
+"""Posture and tasks of a redundant robot: they decide the joints that its pose leaves free. Plain data.
 
-What decides the joints that the pose of a redundant robot leaves free, as plain data: a posture, and tasks.
+Joints are as near to the posture as they can be. Tasks are conditions on joints that hold at every pose.
 """
 
 from __future__ import annotations

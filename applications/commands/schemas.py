@@ -1,9 +1,8 @@
 """JSON Schemas of the files that people write, for editors; the command schema.
 
-Editors that know YAML complete keys by them and underline mistakes while typing.
-
-They follow from the models that read the files. What only the meaning of a file can tell, such as parameters of its
-robot, they leave open: `limbsweep check` says the rest.
+Editors that know YAML complete keys by them and underline mistakes while typing. The schemas follow from the models
+that read the files. Rules that need the meaning of a file, such as parameters of its robot, are left open: `limbsweep
+check` applies them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""`Dataset.limbsweep`, for notebooks: what limbsweep knows about any dataset that came from a store of its own.
+"""`Dataset.limbsweep`, for notebooks: accessor for any dataset that came from a store of limbsweep.
 
-An accessor is how packages on xarray add what they know to a dataset (rioxarray, cf_xarray and others do), because
-subclasses would be lost in the first selection. xarray loads it by itself (`limbsweep.backend`).
-
-What notebooks show: of a robot its picture at the reference pose and its parameters; a report below a cell.
+Packages on xarray add an accessor (rioxarray, cf_xarray and others do), because subclasses would be lost in the first
+selection. xarray loads it by itself (`limbsweep.backend`). Notebooks show of a robot its picture at the reference pose
+and its parameters, and a report below a cell.
 """
 
 from __future__ import annotations

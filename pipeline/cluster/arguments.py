@@ -3,11 +3,9 @@
 Read from Dask's settings while those of the cluster file are in force, so that the options of other projects keep their
 spelling and their defaults. Everything listens on this machine or speaks TLS, dashboards on this machine only.
 
-Clusters that a user has already: a Dask client, a cluster object, an address, or what is there where none is named.
-
-None of them is ever shut down by a run. What starts a cluster is in `pipeline.cluster.connection`.
-
-Walltime of a job of a batch system, and whether that is enough for a block of a plan.
+Also here: existing clusters of a user (a Dask client, a cluster object, an address, or the cluster found without a
+name), which a run never shuts down; and the walltime of a job of a batch system with its check against the blocks of a
+plan. `pipeline.cluster.connection` starts clusters.
 """
 
 from __future__ import annotations

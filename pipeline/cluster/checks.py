@@ -1,12 +1,8 @@
-"""Checks of a cluster file that need no network: kinds, counts, sizes, options, and settings that Dask does not know.
+"""Checks of a cluster file that need no network: kinds, counts, sizes, options, and Dask's own settings.
 
-What is about safety is in `pipeline.cluster.safety`.
-
-Values of Dask's own settings: types and ranges, which Dask looks at when it needs them, if at all.
-
-What a value may be follows from the default: a time, a size, a count, a switch. Shares of memory are a table.
-
-The section `limbsweep: cluster:` of a cluster file as a model: keys and types only.
+The section `limbsweep: cluster:` is a model with keys and types. Dask reads its settings when it needs them, if at all,
+so unknown names are found here, and values by type and range. The rule of a value follows from its default: a time, a
+size, a count, a switch; shares of memory are a table. Checks of safety are in `pipeline.cluster.safety`.
 """
 
 from __future__ import annotations

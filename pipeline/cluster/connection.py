@@ -1,14 +1,11 @@
-"""Connect to a cluster: start or find what a checked cluster file names, make its client, close both afterwards.
+"""Connect to a cluster: start or find the cluster of a checked cluster file, make its client, close both afterwards.
 
-The only module that makes clusters and clients.
+The only module that makes clusters and clients. The file is read in `pipeline.cluster.file`; arguments of the classes
+of other projects are made in `pipeline.cluster.arguments`. Dask is imported only when a connection is made.
 
-What the file may say is in `pipeline.cluster.file`, what the classes of other projects are called with in
-`pipeline.cluster.arguments`. Dask is imported only when a connection is made.
-
-Adaptive scaling: the workers that a run could use now, from the blocks that it has left and their speed.
-
-Dask's own rule looks at the tasks that the scheduler holds. A run gives it few at a time, whatever it has left, so that
-rule would keep a sweep of days on one worker.
+Adaptive scaling asks for the workers that a run could use now, from its remaining blocks and their speed. Dask's own
+rule looks at the tasks that the scheduler holds. A run gives it few at a time, whatever remains, so that rule would
+keep a sweep of days on one worker.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The kinds of clusters that a cluster file may name, as a table; `pipeline.cluster.connection` makes one.
+"""Table of the kinds of clusters that a cluster file may name, and checks of their TLS files.
 
-TLS files of Dask (`distributed.comm.tls`): whether they are named, and whether they would work.
-
-They are tried with a handshake in memory, so that an expired certificate, a key of another one or a foreign authority
-is found before anything starts. Making files is in `pipeline.cluster.certificates`.
+`pipeline.cluster.connection` makes a cluster of a kind. TLS files of Dask (`distributed.comm.tls`) are tried with a
+handshake in memory, so that an expired certificate, a key of another one or a foreign authority is found before
+anything starts. `pipeline.cluster.certificates` makes such files.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Read the files of a user: regular files of bounded size that hold UTF-8 text.
+"""Read the files of a user (regular files of bounded size that hold UTF-8 text), and convert the units in them.
 
-What may be in a YAML file is in `pipeline.documents.yaml`; what its keys mean, in `pipeline.sweep.reader` and
-`pipeline.cluster.connection`.
-
-The units that a file may use, a table with their conversion to SI; no unit algebra.
+The content of YAML files is the matter of `pipeline.documents.yaml`, the meaning of keys that of
+`pipeline.sweep.reader` and `pipeline.cluster.file`. Units are a table with conversions to SI; there is no unit algebra.
 """
 
 from __future__ import annotations

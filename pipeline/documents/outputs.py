@@ -1,9 +1,7 @@
-"""Write the files that somebody asks for, without destroying others: whole or not at all, by a draft that is renamed.
+"""Write the files that a user asks for, whole or not at all, without destroying others; CSV safe for spreadsheets.
 
-A name that is free is taken. A regular file is replaced where it is of the same kind as what is written, or by force;
-folders, links, devices and pipes never are.
-
-Write CSV files whose texts no spreadsheet takes for formulas.
+A file is written as a draft and renamed. A free name is taken. A regular file is replaced by one of the same kind, or
+by force; folders, links, devices and pipes never are.
 
 A spreadsheet runs a cell that begins with `=`, and most run `+`, `-`, `@`, tab and carriage return too, quoted or not.
 Names in a store may come from a stranger, so such a text gets an apostrophe in front, by which a spreadsheet knows

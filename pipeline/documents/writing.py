@@ -1,6 +1,6 @@
 """Write plain data as YAML that `pipeline.documents.yaml` reads back: one spelling, floats with all their bits.
 
-Rows of text as a small table of HTML, for objects in notebooks.
+Also here: rows of text as a small table of HTML, for objects in notebooks.
 """
 
 from __future__ import annotations

@@ -2,15 +2,13 @@
 
 Stricter than YAML on purpose: one document, a mapping at the top, no anchors, aliases, merge keys, tags or duplicate
 keys, bounded depth and size. Works on the events of the parser, so a file is refused before anything grows from it.
-Reading bytes from disk is in `pipeline.documents.files`, checks against a model are in `pipeline.documents.report`.
+Plain scalars are those of YAML 1.2, without the spellings that YAML readers take for different things. Reading bytes
+from disk is in `pipeline.documents.files`, checks against a model are in `pipeline.documents.report`.
 
-Parse plain YAML scalars by YAML 1.2, and refuse the spellings that YAML readers take for different things.
-
-Long lists of plain numbers in YAML text, which are read here: the scanner takes 50 microseconds for each number.
-
-They are blanked out in the text that goes to the scanner, an empty list in their place, so that line and column of all
-the rest stay; the composer puts the numbers back where it meets these lists. What only looks like a list, in a comment
-or inside a text, is not met, and then the whole text is scanned after all.
+Long lists of plain numbers are read here, because the scanner takes 50 microseconds for each number. They are blanked
+out in the text for the scanner, an empty list in their place, so that all other lines and columns stay; the composer
+puts the numbers back where it meets these lists. A text that only looks like a list, in a comment or inside a text, is
+not met, and then the whole text is scanned after all.
 """
 
 from __future__ import annotations

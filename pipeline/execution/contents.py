@@ -1,10 +1,8 @@
-"""Plan and create the store of a run: dims, coordinates, attributes, units.
+"""Plan and create the store of a run: dims, coordinates, units, and attributes with its provenance.
 
-Provenance: global attributes of a store, the same on every machine but for the time.
-
-Also the rule that follows from it: one result is computed by one set of versions, on all workers.
-
-The true inertial parameters of every design, as coordinates of a dataset: what an identification should find.
+Provenance attributes are the same on every machine except the time. From them follows the rule that one set of versions
+computes a result, on all workers. The true inertial parameters of every design are coordinates of a dataset: the values
+that an identification should find.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Submit block graphs and receive results; the in-process implementation.
+"""Executors: submit block graphs and receive results; the implementation in this process.
 
-The implementation for a cluster is `pipeline.execution.executors`. What is submitted, and what follows a
-failure, is decided elsewhere (`pipeline.execution.policy`, `pipeline.execution.policy`).
+The implementation for a cluster is `pipeline.execution.executors`. The order of blocks and the answer to a failure are
+decided in `pipeline.execution.policy`.
 """
 
 from __future__ import annotations

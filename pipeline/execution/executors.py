@@ -1,10 +1,8 @@
-"""Blocks that one task computes: one after another, or together because their designs share limbs.
+"""Submit block graphs to a Dask cluster, several blocks in a task where they share limbs, and receive their results.
 
-Limbs do not depend on a payload, so designs that differ in it alone share what limbs compute. In a grid whose last key
-is the payload they follow each other in a block; where it is the first key they lie in different blocks. The order of
-designs in a store is that of the file, so it is the task that takes several blocks.
-
-Submit block graphs to a Dask cluster and receive their results as they are ready.
+Limbs do not depend on a payload, so designs that differ in it alone share the results of limbs. In a grid whose last
+key is the payload they follow each other in a block; where it is the first key they lie in different blocks. The order
+of designs in a store is that of the file, so one task takes several blocks.
 
 Many graphs go in one message. Futures are released at once, so that neither the scheduler's memory nor the client's
 grows with the sweep.

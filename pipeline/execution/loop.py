@@ -1,8 +1,7 @@
-"""The run loop: keep the window full, handle results, retry what failed, look after what takes too long.
+"""Run loop: keep the window full, handle results, retry failed blocks, watch slow ones.
 
-Decisions are in `pipeline.execution.policy`, `pipeline.execution.policy`,
-`pipeline.execution.policy` and `pipeline.execution.policy`; this is where they have effects. The
-ledger is written here and nowhere else.
+The decisions are pure functions of `pipeline.execution.policy`; their effects are here. The ledger is written here and
+nowhere else.
 """
 
 from __future__ import annotations

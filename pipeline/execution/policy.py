@@ -1,27 +1,21 @@
-"""Retry policy: what follows a failed attempt at a block. Decisions on plain data, without effects.
+"""Decisions of a run on plain data, without effects: retries, restarts of workers, slow blocks, silence, window.
 
-A block that raises is tried again; one that raises twice, that keeps killing workers or that takes too long is
-isolated: computed in a process of its own and cut in halves there, until the single cases that fail are known
-(`pipeline.execution.processes.isolation`). Only what fails there too is given up. Other blocks never pay for it.
+Retries. A block that raises is tried again. One that raises twice, keeps killing workers or takes too long is isolated:
+computed in a separate process and cut in halves there, until the single failing cases are known
+(`pipeline.execution.processes.isolation`). Only cases that fail there too are given up. Other blocks never pay for it.
 
-When to stop a run whose workers are ended for their memory again and again. Decisions on plain data.
+Restarts. Dask ends a worker at a share of its memory limit (`distributed.worker.memory.terminate`) and starts it anew.
+A block that needs more memory than a worker has would be tried on one after another, and the next block as well; so a
+run stops after repeated restarts without a computed block.
 
-Dask ends a worker at a share of its memory limit (`distributed.worker.memory.terminate`) and starts it anew. A block
-that needs more than a worker has would be tried on one after another, and the next block as well.
+Slow blocks. Their worker swaps, is throttled, or has been stopped. Another worker is then given the same block, a
+backup; the first answer counts, and the other has to agree. That costs a block computed twice; waiting would cost as
+long as the slowest machine takes. A block that no worker can end is not slow but overdue.
 
-Find stragglers: blocks in flight that take far longer than others.
+Silence. `Watchdog` tells when to report that no result comes back, and when to give up.
 
-Their worker swaps, is throttled, or has been stopped. Another worker is then given the same block, a backup; whichever
-answers first counts, and the other has to agree. That costs a block computed twice; waiting would cost as long as the
-slowest machine takes. A block that no worker can end is not slow but overdue (`pipeline.execution.policy`).
-
-Watchdog: when to say that nothing comes back, and when to give up.
-
-Size of the window of blocks in flight: what the threads can work on and the memory of the workers can hold.
-
-The rule is a function of plain data. `Window` asks the cluster for the data now and then, because workers come and go.
-
-Decisions of a run as pure functions: how much is in flight, what is tried again, alone, or given up.
+Window. The number of blocks in flight follows from the threads and the memory of the workers. `Window` asks the cluster
+for these data now and then, because workers come and go.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Checks before the first block: versions, memory and bits of the workers, space for the store.
+"""Checks before the first block (versions, memory and bits of workers, space for the store), and runs without a store.
 
-All of it can be wrong without a word for hours: other versions give other bits, a block that does not fit kills worker
-after worker, a full disk stops the last block. Each check raises InputError with what was found and what to do.
+Wrong settings can stay unnoticed for hours: other versions give other bits, a block that does not fit kills worker
+after worker, a full disk stops the last block. Each check raises InputError with the finding and the remedy.
 
-Results without a store: computed in this process, or as arrays of Dask that are computed when they are asked for.
+Results without a store are computed in this process, or are arrays of Dask, computed on demand.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The log of the runs of a store: events as JSON lines, for `status`, `attach` and whoever looks later.
+"""Log and events of the runs of a store, and the request to end a run.
 
-Blocks that are done are counted and written at most once a second, so that the log of a million blocks stays small;
-which blocks are done is the ledger's to say. The coordinator writes it while it holds the lock of the store.
+Events are small records that a run sends to its listeners; progress, log and history are built from them. The log has
+them as JSON lines, for `status`, `attach` and later readers. Finished blocks are counted and written at most once a
+second, so that the log of a million blocks stays small; the ledger tells which blocks are done. The coordinator writes
+the log while it holds the lock of the store.
 
-Ask a run to end, from any process that sees its store: a small file that the coordinator looks for.
-
-A file works between machines that share the store, where signals do not, and needs no open port.
-
-Events of a run: the small records that it sends to its listeners. Progress, log and history are built from them.
+Any process that sees the store can ask a run to end, by a small file that the coordinator looks for. A file works
+between machines that share the store, where signals do not, and needs no open port.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""A sweep cut into blocks: sizes, tasks, bytes and time, before anything is computed.
+"""Plan of a sweep as data: blocks, tasks, bytes of memory and of the store, and a forecast of the time.
 
-Bytes that the tasks of a block hold and hand on to each other, from the shapes of the stages that they run.
-
-How long a plan will take, before anything is computed: operations of its robot times what one takes, plus the rest.
-
-Good to a factor of two or three. The figures are those of one core of a current server processor with AVX-512
-(`docs/benchmarks.md`); `limbsweep bench robots run series` prints them for another machine.
+Bytes are those that the tasks of a block hold and hand on, from the shapes of the stages that they run. The time is the
+operations of the robot times the duration of one, plus the rest. It is good to a factor of two or three. The figures
+are those of one core of a current server processor with AVX-512 (`docs/benchmarks.md`); `limbsweep bench robots run
+series` prints them for another machine.
 """
 
 from __future__ import annotations

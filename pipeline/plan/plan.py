@@ -1,12 +1,11 @@
-"""From a sweep to its plan: blocks, what each holds, how much is stored, what a task needs in memory.
+"""Plan a sweep: blocks and their content, bytes stored, memory of a task; of given motions and of simulations.
 
 A plan depends on the sweep alone, never on the cluster, so that a run can be resumed on another one. Blocks are made on
 demand; a plan of a million blocks is as small as a plan of one.
 
-The plan of a sweep of simulations: blocks of cases, each computed by one task.
-
-A block has all gains and initial states of its designs, unless these alone are more cases than a block should have.
-Limbs are coupled in every step, so that a block is not cut by limbs, and time runs inside of it.
+A block of simulations is computed by one task. It has all gains and initial states of its designs, unless these alone
+are more cases than a block should have. Limbs are coupled in every step, so a block is not cut by limbs, and time runs
+inside of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Import robots from files of other programs; the loops that they cannot express come from another file.
+"""Import robots from URDF, SDF and MJCF files, and robots of a user as objects that go back into a robot file.
 
-Robots of a user's own as objects: from a robot file, a URDF, SDF or MJCF file, and back into a file.
+Loops that these formats cannot express come from another file.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Read limbs of robot files: links with their joints, cut joints, drives and couplings.
+"""Read limbs, platforms and redundancy of robot files: links with joints, cut joints, drives, couplings, instances.
 
-Paths of keys lead to where a problem is; `links` and closures are those of platforms of several bodies as well.
-
-Read platforms of robot files, the instances of limbs that carry them, and what is different in each of these.
-
-Read what becomes of joints that the coordinates of a platform leave free: a posture and tasks that decide them.
+An instance of a limb has its mount frames and its differences from the limb. The section of redundancy has the posture
+and the tasks that decide the joints that the coordinates of a platform leave free. Paths of keys lead to the place of a
+problem; `links` and closures of platforms of several bodies are read by the same functions.
 """
 
 from __future__ import annotations

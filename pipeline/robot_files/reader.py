@@ -1,10 +1,8 @@
-"""Read robot files: from YAML to a description, with line and column of every problem.
+"""Read robot files: from YAML to a description, with line and column of every problem; find robots by name.
 
 Keys and types are in `pipeline.robot_files.sections`, numbers in `pipeline.robot_files.values`, limbs and platforms in
-modules of these names, what makes no sense in a mechanism in `robots.formats.checks`. A description is plain data:
-nothing in a file is run.
-
-Resolve the names of robots in commands and sweep files: a robot of the catalogue, or a robot file.
+`pipeline.robot_files.limbs`, numerical checks of a mechanism in `robots.formats.checks`. A description is plain data:
+nothing in a file is run. A name in a command or sweep file is a robot of the catalogue, or a robot file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Read the numbers, frames and inertias of a robot file, each a number or an expression, with their places.
 
-Where a robot file says what is in its mechanism: paths of keys for findings about limbs made of its own.
-
-See that the kinematics of a robot can be solved as it is described, before a sweep is planned or run.
+`Places` are the paths of keys for findings about limbs that are made of the file's. `check_solvable` tries whether the
+kinematics of a robot can be solved as it is described, before a sweep is planned or run.
 """
 
 from __future__ import annotations

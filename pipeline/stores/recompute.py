@@ -1,7 +1,4 @@
-"""Compute blocks of a store once more, without storing them, to see whether they are the same bits.
-
-Describe what is in a store, in rows of text: for `limbsweep info`.
-"""
+"""Compute blocks of a store once more to compare bits, without storing them; describe a store for `limbsweep info`."""
 
 from __future__ import annotations
 

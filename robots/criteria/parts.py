@@ -1,12 +1,9 @@
-"""Errors of the parts of a robot: what moves its platform although its actuators stand where they should.
+"""Errors, clearances and capsules of the parts of a robot, and all data of its criteria. Plain data, all in SI.
 
-Plain data, all in SI. Errors are independent of each other, in each limb by itself; growth with temperature is certain.
-
-Clearances of joints: how far what is in a bearing can be from where it should be, at most. Plain data, all in SI.
-
-Capsules around links, platform and base: lines with a radius, for distances between them. Plain data, in m.
-
-All that criteria of design are told of a robot. A sweep has it in its section `criteria`.
+Errors move the platform although actuators stand at their positions. They are independent of each other, in each limb
+by itself; growth with temperature is certain. Clearances of joints are the largest offsets between the parts of a
+bearing. Capsules around links, platform and base are lines with a radius [m], for distances between them. A sweep has
+the data in its section `criteria`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Links, joints and freedoms of a robot by name: keys of what is said of them, in the words of friction groups."""
+"""Links, joints and freedoms of a robot by name: keys of criteria, in the words of friction groups."""
 
 from __future__ import annotations
 

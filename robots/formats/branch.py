@@ -1,10 +1,10 @@
-"""A robot assembled in another way: its reference configuration is another one, and everything counts from there.
+"""Other assembly of a robot: a new reference configuration, from which everything counts.
 
 Working modes are the solutions of limbs for one pose of the platform (an elbow to the other side), assembly modes the
-parts of its workspace that singularities of the platform separate. Both are told by name, `other` than usual, which is
-another sign of the determinant that is zero between the two; or by rough numbers: where joints are, where the platform
-is. Loops are closed from there once, for given values of the parameters; kernels go on from there
-for other values, so that what they return is on this branch or has a status.
+parts of its workspace that singularities of the platform separate. Both are requested by name, `other`, which is the
+opposite sign of the determinant that is zero between the two; or by rough numbers: positions of joints, pose of the
+platform. Loops are closed from there once, for given values of the parameters; kernels start from there for other
+values, so that their results are on this branch or have a status.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
-"""A robot file as data: a family without code, which can be written, sent to a worker and made a family there.
+"""Robot file as data: a family without code, which can be written, sent to a worker and made a family there.
 
-Numbers and rotations that are known once the parameters are: what a description holds where a mechanism has numbers.
-
-A template is a record of `robots.model` with late values in place of numbers; `fill` gives the record.
-
-Limbs of a robot that are not alike: instances of one description with other values, or mirrored.
-
-Axes of joints in any direction: frames of links are turned so that each has a coordinate axis of its own frame.
+A description holds numbers and rotations that are known once the parameters are (late values). A template is a record
+of `robots.model` with late values in place of numbers; `fill` gives the record. Limbs of a robot that are not alike are
+instances of one description with other values, or mirrored.
 
 A robot file gives an axis in the frame that the link has by its placement, and everything on the link in that frame
-too. The model knows coordinate axes alone, so the frame is turned from the coordinate axis that is nearest with the
-defaults of all parameters to the direction; what is on the link is turned back.
+too. The model knows coordinate axes alone, so the frame is turned from the coordinate axis that is nearest to the
+direction, with the defaults of all parameters; everything on the link is turned back.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""SDF files as they stand: links, joints and frames of one model, with the conventions of its version.
+"""SDF files as trees of bodies and loops: links, joints and frames of one model, by the conventions of its version.
 
-Links stand where their poses put them, in the model or in the frames that they name; so do joints, in the frame of
-their child where nothing else is said. Source: sdformat.org, specification 1.4 to 1.11.
-
-SDF files as trees: joints from the base outwards, and loops by what is left of them.
-
-A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer to the base than
-its parent is turned round. A link `world`, or a joint to it, is the base; without one the first link is, or what a
-model that is `static` has.
-
-SDF files: `file` reads them as they stand, `tree` makes a tree of bodies and loops of them.
+Links stand where their poses put them, in the model or in the frames that they name; joints do so in the frame of their
+child by default. A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer
+to the base than its parent is reversed. A link `world`, or a joint to it, is the base; without one the first link is,
+or the whole of a `static` model. Source: sdformat.org, specification 1.4 to 1.11.
 """
 
 from __future__ import annotations

@@ -1,29 +1,20 @@
-"""Other assemblies of a robot, requested by modes or by rough numbers.
+"""Other assemblies of a robot, requested by modes or by rough numbers: search for them at its reference configuration.
 
-Poses of a platform for the same positions of its actuators, on curves along which one of these moves.
+The other working mode of a limb is another solution of its joints for one pose of the platform: the nearest whose
+det L_t, the determinant of the tips over the joints that loops leave free, has the opposite sign, while the determinant
+of the loops keeps its sign. Solutions are found from random guesses, always the same ones. A limb follows a new pose of
+its platform without change of its mode.
 
-While all actuators but one stand still, a mechanism has one freedom: its configurations are a curve, which passes
-singularities of the platform and of limbs without a break. Where the moving actuator is back at its own position,
-there is another pose. Loops inside limbs stay as they are assembled, as the curve ends where they become singular;
-guesses far away would fold most parallelograms over. Source: continuation by arc length with a tangent step and
-Newton's steps across it, Allgower, Georg 2003, chapters 2 and 6.
-
-Loops of a whole robot whose actuators stand still, closed numerically.
-
-The other working mode of a limb: another solution of its joints for one pose of the platform.
-
-This solution is the nearest whose det L_t, the determinant of the tips over the joints that loops leave free, has
-another sign, while the determinant of the loops has the same sign. Solutions are found from random guesses, always
-the same ones.
-
-The other assembly mode of a platform: another pose for the same positions of the actuators.
-
-This pose is the nearest at which the determinant of all closures has another sign. The determinant is over the
-coordinates that the actuators leave free: the freedoms of the platform and the other joints. Poses are found from
-random guesses, always the same ones. Limbs with loops are an exception, as most guesses fold these over: there
+The other assembly mode of a platform is another pose for the same positions of the actuators: the nearest at which the
+determinant of all closures has the opposite sign. The determinant is over the coordinates that the actuators leave
+free: the freedoms of the platform and the other joints. Poses are found by closing the loops of the whole robot
+numerically from random guesses, always the same ones. Guesses fold most parallelograms over; so for limbs with loops
 poses are found on curves along which one actuator moves, and the first one is taken.
 
-A limb brought along by its platform, so that it stays as it is assembled.
+While all actuators but one stand still, a mechanism has one freedom: its configurations are a curve, which passes
+singularities of the platform and of limbs without a break. Where the moving actuator is back at its own position, there
+is another pose. Loops inside limbs stay as they are assembled, as the curve ends where they become singular. Source:
+continuation by arc length with a tangent step and Newton's steps across it, Allgower, Georg 2003, chapters 2 and 6.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""A robot family with loads: their numbers are parameters of it, and they act on its bodies in all that it does.
+"""Robot family with loads: their numbers are parameters of it, and they act on its bodies in all computations.
 
-Springs and wrenches become `forces` of limbs and platform, objects part of the inertia of what carries them. Limbs of
-which some copies alone are loaded become limbs of their own.
+Springs and wrenches become `forces` of limbs and platform, objects part of the inertia of their carrier. Limbs of which
+some copies alone are loaded become separate limbs. Loads that change over time are fixed at one instant: the changing
+numbers are parameters of the family.
 
-A robot whose loads change over time as it is at one instant: what changes are parameters of the family.
-
-Springs along joints, and rotors that drive their joints through springs: what they make of a limb.
-
-A rotor is a link of its own on the base, without mass but for its armature: its energy is that of its own spin, as in
-the reduced model of Spong 1987. The drive of its actuator turns it alone; what it spins goes with it.
+Springs along joints, and rotors that drive their joints through springs, change a limb. A rotor is a link on the base,
+without mass but with its armature: its energy is that of its own spin, as in the reduced model of Spong 1987. The drive
+of its actuator turns it alone; the spinning bodies of the drive go with it.
 """
 
 from __future__ import annotations

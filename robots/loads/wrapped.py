@@ -1,6 +1,6 @@
-"""Robot families that are made of other families: with parameters more, which change what these assemble.
+"""Robot families made of other families: with further parameters, which change the assembled robot.
 
-A robot family some of whose parameters are off by a deviation, which is a parameter of its own.
+One of them adds to some parameters a deviation, which is a parameter itself.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""A trajectory of a robot as plain data: what a sweep reads from its file, and what the tasks of a block evaluate.
+"""Trajectory of a robot, load along it, and finite Fourier series, as plain data.
 
-A load on the platform along a trajectory as plain data.
-
-Finite Fourier series that start and end at rest, scaled to limits: the motions of the kind `fourier`, in numbers.
-
-Source: Swevers et al. 1997, Optimal robot excitation and identification; Park 2006, for the conditions at the ends.
+A sweep reads a trajectory from its file; the tasks of a block evaluate it. Fourier series start and end at rest, scaled
+to limits: the motions of the kind `fourier`, in numbers. Source: Swevers et al. 1997, Optimal robot excitation and
+identification; Park 2006, for the conditions at the ends.
 """
 
 from __future__ import annotations

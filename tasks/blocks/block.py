@@ -1,16 +1,12 @@
-"""A block: a range of designs, friction sets and trajectories with all their times, and all that its tasks need.
+"""Block of a sweep as data: a range of designs, friction sets and trajectories at all times, and inputs of its tasks.
 
-Tasks hand on arrays in memory, laid out (trajectory, design, component, padded time), so that kernels read and write
-contiguous rows.
+Tasks exchange arrays in memory with the layout (trajectory, design, component, padded time), so that kernels read and
+write contiguous rows. `empty` is `numpy.empty` on reusable memory, because fresh pages cost as much time as the
+computation that fills them: a piece goes back to a pool when the last view of its array is gone. The pool belongs to
+the process, keeps a bounded number of bytes, and may be used by many threads.
 
-Reusable memory for large arrays: fresh pages cost as much time as computing what goes into them.
-
-`empty` is `numpy.empty` on memory that goes back to a pool when the last view of the array is gone. The pool keeps a
-bounded number of bytes; it belongs to the process and may be used by many threads.
-
-A user metric as a block computes it: data alone. `tasks.blocks.user_metrics` calls the function.
-
-Measured series of a block: what sensors make of the clean ones of each case, see `tasks.mathematics.signals`.
+Beside the block stand a user metric as data (`BlockMetric`; `tasks.blocks.user_metrics` calls its function) and the
+measured series, which sensors make of the clean series of each case (`Measurement`, see `tasks.mathematics.signals`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Limb and platform results for the assembly: kept from their tasks, or computed strip by strip in one task.
+"""Results of limbs and platform for the assembly of a block, and the root of its graph.
 
-The root of a block's graph: the motion of its trajectories, the same for all designs.
+Results are kept from the tasks that computed them, or computed strip by strip in one task. The root is the motion of
+the block's trajectories, the same for all designs.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
-"""Lagrange's equations of a chain with its drives, by 4x4 transforms: the coefficients D_ij, D_ijk and D_i.
+"""Lagrange's equations of a chain with its drives, by 4x4 transforms: the coefficients D_ij, D_ijk and D_i for batches.
 
     F_i = sum_j D_ij q_j'' + sum_jk D_ijk q_j' q_k' + D_i        i, j, k: the independent joints
 
 Source: Szkodny, Dynamics of industrial robot manipulators, Eqs. (2) to (16) and appendix, whose symbols are used: T_p
-is the transform of link p, J_p its pseudo-inertia, T_a that of a rotor relative to the link that carries it, J_a that
-of the rotor. Loops are solved for the dependent joints, whose first and second derivatives over q enter those of T_p;
-so cranks and rods of a drive's train are bodies like all others, and Eqs. (15) are their share.
+is the transform of link p, J_p its pseudo-inertia, T_a the transform of a rotor relative to its carrier link, J_a the
+pseudo-inertia of the rotor. Loops are solved for the dependent joints, whose first and second derivatives over q enter
+the derivatives of T_p; so cranks and rods of a drive's train are bodies like all others, and Eqs. (15) are their share.
 
-Rotors are symmetric, as real ones are. Then the three terms of Eq. (9) with two derivatives of T_a vanish, each of them
-(and so does the one of Eq. (12)): T_p^T dT_p is skew in its rotations, and dT_a J_a dT_a^T is symmetric. What a
-spinning rotor does to a turning link is in terms with one derivative of T_a, which the simplification drops. It also
-drops the second derivative of T_a, which counts where a transmission depends on the configuration; here it stays.
-
-Coefficients of Lagrange's equations of a chain for any batch of configurations, as `equations` derives them.
+Rotors are symmetric. Then the three terms of Eq. (9) with two derivatives of T_a vanish, each of them, and so does the
+one of Eq. (12): T_p^T dT_p is skew in its rotations, and dT_a J_a dT_a^T is symmetric. A spinning rotor acts on a
+turning link by terms with one derivative of T_a, which the simplification of the source drops. The source also drops
+the second derivative of T_a, which counts where a transmission depends on the configuration; it is kept here.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
-"""Matrices of the Newton-Euler system of a whole robot for a batch of states: where each block stands, and its numbers.
+"""Matrices of the Newton-Euler system of a whole robot for a batch of states, in plain NumPy.
 
-The pattern is the same for all states of a robot, so blocks are computed for the whole batch and cut into one sparse
-matrix per state at the end. What the matrices are for is in `tasks.checks.newton_euler_system`.
+The pattern of blocks is the same for all states of a robot, so blocks are computed for the whole batch and cut into one
+sparse matrix per state at the end. `tasks.checks.newton_euler_system` solves the system.
 
-What acts on the bodies of a robot from outside, and springs along its joints, for batches, in plain NumPy.
+Applied wrenches and springs are written out once more here, so that the check shares nothing with
+`tasks.mechanics.recursion`, which kernels take.
 
-Written out once more for the Newton-Euler system, so that it shares nothing with `tasks.forces`, which kernels take.
-
-Joints of a limb as the Newton-Euler system sees them: joints through a massless body count as one.
-
-A body without mass that joins two others only passes on what it gets, so its six equations are left out and its two
-joints make one composite joint: a universal joint is two revolute ones and a cross, a ball screw a rotation and a feed.
-What a joint can transmit are the wrenches that do no work on its passive freedoms; a driven direction is no freedom
-here, the drive holds it.
+A body without mass that joins two others only passes on its wrench, so its six equations are left out and its two
+joints make one composite joint: a universal joint is two revolute joints and a cross, a ball screw a rotation and a
+feed. A joint can transmit the wrenches that do no work on its passive freedoms; a driven direction is no freedom here,
+the drive holds it.
 """
 
 from __future__ import annotations

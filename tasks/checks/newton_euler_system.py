@@ -1,16 +1,13 @@
-"""The Newton-Euler equations of a whole robot as one sparse linear system for everything its joints transmit.
+"""Newton-Euler equations of a whole robot as one sparse linear system for all joint wrenches, and its solution.
 
-Six equations for each body and for the platform if there is one, in world axes; the unknowns are the wrench components
-that the joints can transmit, the drives' included. This is the second formulation of inverse dynamics: it shares
-inverse kinematics with the limb formulation, and nothing after it, loads and springs included, but no friction; those
-that change with time it does not know. It serves checks and single states, not sweeps.
-Source: Huang et al., Inverse dynamics analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made
-in `tasks.checks.newton_euler`, and solved in `tasks.checks.newton_euler_system`.
+Six equations for each body, and for the platform if there is one, in world axes; the unknowns are the wrench components
+that the joints can transmit, with those of drives. This is the second formulation of inverse dynamics: it shares
+inverse kinematics with the limb formulation and nothing after it. It has loads and springs, but no friction, and no
+loads that change with time. It serves checks and single states, not sweeps. Source: Huang et al., Inverse dynamics
+analysis of a 6-RR-RP-RR parallel manipulator, section 4. The matrices are made in `tasks.checks.newton_euler`.
 
-Solving the Newton-Euler system of a robot: by sparse factorisation, by GMRES, or for the least norm.
-
-What cannot be solved is NaN. Figures are for the 150 equations of the hexapod, whose condition number is about 150 with
-moments about the bodies' own origins.
+Solution by sparse factorisation, by GMRES, or for the least norm. A system without a solution gives NaN. Figures are
+for the 150 equations of the hexapod, whose condition number is about 150 with moments about the bodies' origins.
 """
 
 from __future__ import annotations

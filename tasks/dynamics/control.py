@@ -1,14 +1,12 @@
-"""Laws of controllers for one sample: a row of mathematics for each in `robots.controllers.CONTROLLERS`.
+"""Laws of controllers for one sample, and the sampled loop of a controller over time for a batch of cases.
 
-A row is a function of the gains by name and of the errors of one coordinate: reference minus what is measured. What it
-gives is a force along that coordinate, or of a kind whose model is the `dynamics`, an acceleration. How forces along
-coordinates become forces of actuators is in `command_program`.
+A law is a row of mathematics for each kind in `robots.controllers.CONTROLLERS`: a function of the gains by name and of
+the errors of one coordinate, reference minus measured value. It returns a force along that coordinate, or, for a kind
+whose model is the `dynamics`, an acceleration. `command_program` turns forces along coordinates into actuator forces.
 
-The loop of a controller over time: samples, limits of drives, delays, encoders; all cases of a batch side by side.
-
-Arrays are (size, samples), a case in each column, and every operation works column by column, so that the bits of a
-case do not depend on its neighbours. A step of the loop is one of the simulation; a case whose sample time is longer
-holds its force in between.
+The loop has samples, limits of drives, delays and encoders. Arrays are (size, samples), a case in each column. Every
+operation works column by column, so that the bits of a case do not depend on its neighbours. A step of the loop is a
+step of the simulation; a case whose sample time is longer holds its force in between.
 """
 
 from __future__ import annotations

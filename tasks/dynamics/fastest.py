@@ -1,9 +1,9 @@
 """The shortest time along a path within limits of the actuators: time-optimal path parameterisation.
 
 Along a path X(s) forces are linear in the acceleration a of s and in the square x of its speed: u = A a + B x + C.
-Limits of forces, speeds and accelerations are straight lines in the plane of x and a at each point
-(`tasks.dynamics.paths.power`), those of power curves in it (`tasks.dynamics.paths.power`), and those of jerk couple
-neighbouring points (`tasks.dynamics.paths.smooth`).
+Limits of forces, speeds and accelerations are straight lines in the plane of x and a at each point, limits of power are
+curves in it (both: `tasks.dynamics.paths.power`), and limits of jerk couple neighbouring points
+(`tasks.dynamics.paths.smooth`).
 """
 
 from __future__ import annotations

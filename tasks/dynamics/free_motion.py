@@ -1,14 +1,10 @@
-"""Forward dynamics over time: batches of cases in fixed Runge-Kutta steps of order four, single cases in adaptive ones.
+"""Forward dynamics over time: batches of cases in fixed Runge-Kutta steps of order four, single cases adaptively.
 
-The equations may be integrated in three forms, see `tasks.dynamics.free_motion`. Where joint variables are part of the
-state, the drift of the loops is reported, and taken back by a Newton step after each step in time. The orientation is a
-unit quaternion: no parameterisation has a singularity.
-
-Rates of a robot's state in the three forms of its equations of motion; hybrid-limb paper, section 8.1.
-
-`task_space`: pose and twist, joints from inverse kinematics. `joint`: joint variables beside them. `actuator`: joint
-variables, and actuator rates in place of the twist. The last two carry the joints as state, so what closes their loops
-is lost little by little, and taken back by Newton steps.
+The equations are integrated in one of three forms (hybrid-limb paper, section 8.1). `task_space`: pose and twist are
+the state, joints come from inverse kinematics. `joint`: joint variables beside them. `actuator`: joint variables, and
+actuator rates in place of the twist. The last two carry the joints as state, so their loops drift; the drift is
+reported, and taken back by a Newton step after each step in time. The orientation is a unit quaternion: no
+parameterisation has a singularity.
 """
 
 from __future__ import annotations

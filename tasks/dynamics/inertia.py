@@ -1,13 +1,11 @@
-"""Programs of the inertia matrix of a closed chain by the methods for trees: the whole, or one element alone.
+"""Programs of the inertia matrix and the bias vector of trees and closed chains: the whole, or one element by itself.
 
-M = F^T (M_tree + spin) F, with the inertia matrix of the spanning tree at the configuration that closes the loops, what
-spins in drives, and F, the rates of the tree's joints over those of the independent ones. An element of M needs the
-elements of M_tree alone whose joints move with both of its own.
+Trees: inputs are named as in `tasks.stages.limb`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in
+the order of the links. Loops stay open: these programs are about the spanning tree.
 
-Programs of the inertia matrix and bias vector of a tree family: the whole, or one element that needs no other.
-
-Inputs are named as in `tasks.stages.limb`: `parameters`, `gravity` per case; `q`, `qd` (joint,) per sample, in the
-order of the links. Loops of the limb stay open: all is about its spanning tree.
+Closed chains: M = F^T (M_tree + spin) F, with the inertia matrix of the spanning tree at the configuration that closes
+the loops, the spinning parts of drives, and F, the rates of the tree's joints over those of the independent ones. An
+element of M needs only the elements of M_tree whose joints move with both of its own.
 """
 
 from __future__ import annotations

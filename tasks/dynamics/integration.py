@@ -1,22 +1,20 @@
-"""A robot with friction as a system of differential equations for a batch: states, modes, rates, and what ends a mode.
+"""Integration of a robot with friction for a batch: states, modes and rates, methods, and steps that are cut at events.
 
 Arrays are (size, padded samples). A state holds position and speed, of a chain q and q' of its independent joints, of a
 parallel robot the pose of its platform, with a unit quaternion, and the free components of its twist; the memory of
-friction laws; and integrals, the work that friction has taken, that actuators have done, and the load on a platform.
-All of it is column by column, so that the bits of a case do not depend on its neighbours. Samples may be cases with
-designs and friction of their own.
-
-Steps in time of a robot between events: methods as data, steps of their own length for every sample.
+friction laws; and integrals: the work of friction, of actuators, and of the load on a platform. All operations work
+column by column, so that the bits of a case do not depend on its neighbours. Samples may be cases, each with its own
+design and friction.
 
 A method is `step(system, state, modes, first, length, push) -> (state, rough)`: `first` are the rates at its start,
-`rough` says where it was too long. `rk4`: Runge and Kutta's of order four; `euler`: industrial manipulators paper,
-Eq. (22); `semi_implicit`: the same with the new velocity; `rosenbrock`: of order two and L-stable in friction that is
-smooth but stiff, such as that of bristles, after Verwer et al. 1999 (ROS2, which keeps its order with any Jacobian).
+`rough` marks samples whose step was too long. `rk4`: Runge and Kutta's of order four; `euler`: industrial manipulators
+paper, Eq. (22); `semi_implicit`: the same with the new velocity; `rosenbrock`: of order two and L-stable in friction
+that is smooth but stiff, such as that of bristles, after Verwer et al. 1999 (ROS2, which keeps its order with any
+Jacobian).
 
-One step in time of a robot, cut where joints come to rest or break away, and where it is too rough for its method.
-
-Samples without an event take the step whole. The others go on alone, each with steps of its own, until all have come to
-the end. A sample that needs too many steps has come to its end.
+A step in time is cut where joints come to rest or break away, and where it is too rough for its method. Samples without
+an event take the whole step. The others go on alone, each with its own shorter steps, until all have reached the end
+of the step. A sample that needs too many steps stops there.
 """
 
 from __future__ import annotations

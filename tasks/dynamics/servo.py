@@ -1,16 +1,13 @@
-"""A controller with its numbers and a reference, as it is given to `simulate` in the place of forces.
+"""Controllers on a reference, and electric motors on a supply, as sources of forces for `simulate`.
 
-Electric motors on a supply: what they can give at a speed, and what a force takes of them.
+A `Servo` is a controller with its numbers and a reference; `simulate` takes it in the place of forces.
 
     U = R i + k q_a',    u = k i        U: voltage, i: current, k: torque constant and that of the back-EMF, u: force
 
-A drive cuts a current to its largest one, and cannot make one that needs more than the voltage of its supply. That
-comes last: beyond the speed at which the back-EMF alone is the supply's voltage the motor brakes, with what current the
-winding takes. Inductance is left out: a winding settles in L / R, below the milliseconds of a motion.
-
-Actuator forces from motor currents: torque constant times current. Industrial manipulators paper, section 3.
-
-A current is given as forces are to `limbsweep.simulate`: an array, or a function of time, or of time, q and qd.
+Motors (`FedMotors`) limit the force at a speed. A drive cuts a current to its largest one, and cannot make a current
+that needs more than the voltage of its supply. This limit comes last: beyond the speed at which the back-EMF equals the
+supply voltage the motor brakes, with the current that the winding then takes. Inductance is left out: a winding settles
+in L / R, below the milliseconds of a motion. Source of forces from currents: industrial manipulators paper, section 3.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The direct problem, motion over time from forces, for any robot: parallel robots and chains behind one call.
+"""Direct problem for any robot: motion over time from forces, for parallel robots and chains behind one call.
 
-Motion of one case of a robot with friction by an adaptive integrator that finds the instants where modes end.
-
-scipy's DOP853, or Radau where friction is stiff, between events: a joint comes to rest, breaks away, or its law
-forgets that it was at rest. The result is accepted on its own account: energy has to balance the work of actuators and
-of friction.
+Constant steps are those of `tasks.dynamics.free_motion` and `tasks.dynamics.integration`. One case of a robot with
+friction may be integrated by an adaptive integrator that finds the instants at which modes end: scipy's DOP853, or
+Radau where friction is stiff, between events (a joint comes to rest, breaks away, or its law forgets that it was at
+rest). The result is accepted only if the change of energy balances the work of actuators and of friction.
 """
 
 from __future__ import annotations

@@ -1,33 +1,25 @@
-"""Stiffness of a robot at its platform by the virtual-joint method, for one sample.
+"""Elasticity, clearances and errors of the parts of a limb, and their effects at the platform, for one sample.
 
-A limb carries what its actuators and the free multipliers x of its redundant conditions put on it; all wrenches in its
-joints are linear in x, see `tasks.mechanics.reactions`. With the compliances of its parts its complementary energy is
-x^T F x / 2, and it puts B x on the platform. A displacement d of the platform, world axes, then gives x = F^-1 B^T d
-and the wrench K d with K = B F^-1 B^T. Stiffnesses of limbs add up, which makes overconstrained robots compatible, and
-loops inside limbs are part of F. Actuators hold their positions, deflections are small, loads do not stiffen.
+Stiffness, by the virtual-joint method. Wrenches in the joints of a limb are linear in the forces of its actuators and
+in the free multipliers x of its redundant conditions, see `tasks.mechanics.reactions`. With the compliances of its
+parts its complementary energy is x^T F x / 2, and it puts B x on the platform. A displacement d of the platform, world
+axes, then gives x = F^-1 B^T d and the wrench K d with K = B F^-1 B^T. Stiffnesses of limbs add up, which makes
+overconstrained robots compatible, and loops inside limbs are part of F. Actuators hold their positions, deflections
+are small, loads do not stiffen. The energy of a part is half the sum of weight times square of its strains, rows over
+unit causes of the wrenches in its joints: bearings, beams and blocks. Sources: Castigliano's theorem; Gosselin,
+Stiffness mapping for parallel manipulators (1990), for actuators alone; Klimchik, Pashkevich, Chablat (2012), for links
+and passive joints.
 
-Source: Castigliano's theorem; Gosselin, Stiffness mapping for parallel manipulators (1990), for actuators alone;
-Klimchik, Pashkevich, Chablat (2012), for links and passive joints.
+Clearances of joints and backlash of drives, as bounded offsets to first order. An offset e of a part moves the platform
+by A e. If e may be anywhere in a ball of radius c, the platform moves along n by at most c |A^T n|: an interval is a
+ball of one component, a radial clearance one of two. Offsets of parts are independent, so that their bounds add up. On
+arrays, with the farthest of all directions: `tasks.dynamics.criteria`.
 
-Which parts of a limb give way: what programs of stiffness and of reactions depend on, without values.
-
-Strains of the parts of a limb, rows over unit causes of the wrenches in its joints: bearings, beams and blocks.
-
-What a part stores is half the sum of weight times square of its rows; see `tasks.features.compliance`.
-
-Where clearances of joints and backlash of drives let a platform be, for one sample: bounded offsets, to first order.
-
-An offset e of a part moves the platform by A e. Where e may be anywhere in a ball of radius c, the platform moves along
-n by at most c |A^T n|: an interval is a ball of one component, a radial clearance one of two. Offsets of parts are
-independent, so that their bounds add up. On arrays, with the farthest of all directions: `tasks.dynamics.criteria`.
-
-Reactions that statics leaves open, shared as the elasticity of bearings and links asks, for one sample.
-
-Wrenches in the joints of a limb are linear in what is known, motion, actuators and friction, and in the free
-multipliers nu of its redundant conditions. With the compliances of its parts its complementary energy is a quadratic
-function of these; among the nu that balance the platform, those of the least energy are the ones whose deformations
-fit. What comes out has the form of `tasks.mechanics.reactions.share`, whose rule is the least norm instead. Source:
-theorem of least work, Menabrea and Castigliano.
+Elastic sharing: reactions that statics leaves open follow from the elasticity of bearings and links. Wrenches in the
+joints are linear in motion, actuator forces and friction, and in the free multipliers nu. The complementary energy is a
+quadratic function of these. Among the nu that balance the platform, those of the least energy have compatible
+deformations. The result has the form of `tasks.mechanics.reactions.share`, whose rule is the least norm instead.
+Source: theorem of least work, Menabrea and Castigliano.
 """
 
 from __future__ import annotations

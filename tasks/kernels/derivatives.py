@@ -1,15 +1,13 @@
-"""A program together with its exact derivative along a direction: the same function on values that change.
+"""Exact derivatives of programs and of traced values along a direction, by forward differentiation of the graph.
 
 The operations of a program are replayed on symbols and differentiated one by one, so derivatives are as exact as the
 values. The direction is an input, so one kernel gives the derivatives by all parameters: as many cases as there are
 designs times directions.
 
-A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, x changes as one more
-step does with x held fixed: dx = dN/dp. Where a loop says that it is not one of Newton's, but a contraction, dx is that
-of dx = dN/dp + dN/dx dx, by an iteration of its own that converges as the loop does. Where a loop is skipped, its
-results change as what it would start from.
-
-Exact derivatives of traced values: forward differentiation of the graph along a direction.
+A loop is taken to be a Newton iteration x <- N(x, p) that has converged. As dN/dx vanishes there, the derivative of x
+is that of one more step with x held fixed: dx = dN/dp. A loop may be declared a contraction instead; then dx solves dx
+= dN/dp + dN/dx dx, by an iteration that converges as the loop does. The results of a skipped loop have the derivatives
+of its start values.
 """
 
 from __future__ import annotations

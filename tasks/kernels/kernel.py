@@ -1,8 +1,7 @@
-"""A program ready to run on arrays: compiled where LLVM is present, interpreted where it is not.
+"""Programs ready to run on arrays: compiled where LLVM is present, interpreted where it is not.
 
-One compiled kernel per program and process.
-
-Arrays with any leading batch dims, and the padded rows that kernels work on.
+There is one compiled kernel per program and process. Arrays with any leading batch dims are brought to the padded rows
+that kernels work on.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Keys of the arrays that programs take and give: a name, one of several arrays of a name, or the rate of either.
+"""Keys of the arrays of a program, and the layout of rows of samples.
 
-Rows of samples as kernels work on them: whole groups of lanes, and how wide they lie in memory.
+A key is a name, one of several arrays of a name, or the rate of either. Rows hold whole groups of lanes.
 """
 
 from __future__ import annotations

@@ -1,24 +1,16 @@
-"""Kernels whose cases lie in the lanes of vectors: one sample at a time of each of many cases.
+"""Kernels whose cases lie in the lanes of vectors, and calls of several kernels in one call of machine code.
 
-A program computes what depends on its case inputs alone once for each case, and a vector holds samples of one case.
-Where there is one sample of each case at a time, as in a motion over time, that would leave all lanes but one empty.
-`split` cuts a program in two: what depends on the case inputs alone, which is done once with one case in each lane, and
-the rest, which reads what came of that. Both do the operations that the whole program does, so all bits are the same.
+A program computes the part that depends on its case inputs alone once for each case, and a vector holds samples of one
+case. With one sample of each case at a time, as in a motion over time, all lanes but one would be empty. `split` cuts a
+program in two: the part that depends on the case inputs alone, run once with one case in each lane, and the rest, which
+reads the results of the first part. Both do the operations of the whole program, so all bits are the same.
 
-Machine code of several kernels in turn, round after round, in one call: nothing between them is Python.
+`ProgramSequence` runs several programs in turn on one group of lanes after the other. A step of a simulation is thirty
+programs for a few cases; without Python between them the results of a program stay in the cache for the next one.
 
-What a kernel hands to the next stays in the cache nearest to the processor, and threads do not wait for each other. All
-kernels do what they do alone, so the bits are the same.
-
-Several programs in turn on one group of lanes after the other, in one call of machine code.
-
-What a program hands to the next stays in the cache nearest to the processor, and nothing between them is Python: a step
-of a simulation is thirty programs for a few cases. All programs do what they do alone, so the bits are the same.
-
-The same kernels on one strip of cases after another, in one call of machine code.
-
-How kernels are called is seen on some of the strips: an array is either the same for all, or its part for a strip is as
-far from that for the strip before as it is for any other.
+`prepared` runs the same kernels on one strip of cases after another. It notes their calls on a few strips: the address
+of an array is either the same for all strips, or moves by the same distance from each strip to the next. Threads do not
+wait for each other. Kernels do the same as when they are called one by one, so the bits are the same.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 Vectors are arrays of shape (3,), rotations (3, 3). No function here branches on data.
 
-Elementary functions from +, -, *, /, fused multiply-add and powers of two: the same bits on every processor.
-
-Within 2 units in the last place of the exact value, the hyperbolic tangent within 3; sine and cosine for |x| <= 1e5,
-the others for all doubles. NaN stays NaN. On floats the `math` library is used.
+Elementary functions are made of +, -, *, /, fused multiply-add and powers of two: the same bits on every processor.
+They are within 2 units in the last place of the exact value, the hyperbolic tangent within 3; sine and cosine for
+|x| <= 1e5, the others for all doubles. NaN stays NaN. On floats the `math` library is used.
 """
 
 from __future__ import annotations

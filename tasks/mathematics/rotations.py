@@ -1,6 +1,6 @@
-"""Rotations from angles, with angular velocity and acceleration, for batches in plain NumPy or one traced sample.
+"""Rotations for batches in plain NumPy or for one traced sample: from angles, with rates, and as unit quaternions.
 
-Unit quaternions, scalar first, as (4, samples): the orientation of a platform while its motion is integrated.
+Quaternions (4, samples), scalar first, are the orientation of a platform while its motion is integrated.
 """
 
 from __future__ import annotations

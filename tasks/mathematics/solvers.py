@@ -1,14 +1,13 @@
-"""Symmetric positive matrices, for one sample: the factorisation L D L^T, which needs no choice of pivots.
+"""Small solvers for one sample, on floats and on traced expressions: factorisation L D L^T and least maximum of lines.
 
-Works on floats and on traced expressions; elements that are known to vanish cost nothing. Source: Golub and Van Loan,
-Matrix Computations, section 4.1.
+`Factors` of a symmetric positive matrix need no choice of pivots; elements that are known to vanish cost nothing.
+Source: Golub and Van Loan, Matrix Computations, section 4.1.
 
-The least maximum of straight lines: a small linear programme for one sample, by all of its corners.
-
-min over s of max_i |a_i + G_i s| is least in a corner, where as many of the sizes as there are unknowns, and one more,
-have one value with signs of their own. All corners are tried, so that nothing depends on a choice of pivots, and where
-several are as good the first counts: the same numbers on every machine, however samples are batched. Their number grows
-fast, see `robots.limits.corner_count`. Source: Cheney 1966, chapter 2.
+`least_maximum` is a small linear programme, solved by all of its corners: min over s of max_i |a_i + G_i s| is least in
+a corner, where one more than the number of unknowns of these sizes have the same value, each with its sign. All corners
+are tried, so that nothing depends on a choice of pivots. Of several equally good corners the first counts: the same
+numbers on every machine, in any batch. The number of corners grows fast, see `robots.limits.corner_count`. Source:
+Cheney 1966, chapter 2.
 """
 
 from __future__ import annotations

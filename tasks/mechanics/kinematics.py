@@ -1,21 +1,19 @@
-"""Kinematics of the spanning tree of a limb, for one sample: poses, velocities, accelerations, Jacobian columns.
+"""Kinematics of the spanning tree of a limb, for one sample: poses, velocities, accelerations, closures of cut joints.
 
 All vectors are in the axes of one `root` frame: the limb's mount frame, or the link at which a loop starts. Joint
 variables are held as `JointState`s: the cosine and sine of a revolute joint, the displacement of a prismatic one; so
-neither Newton steps nor dynamics need a sine of these. Source: hybrid-limb paper, section 3.2 and appendix A, written
-in spatial axes.
+neither Newton steps nor dynamics need a sine. Source: hybrid-limb paper, section 3.2 and appendix A, written in
+spatial axes.
 
-Lead laws: how far joints that slide go along their axis, one row for each kind of one variable that slides.
+A lead law (`Lead`) is the displacement of a joint along its axis: a row for each kind of one variable that slides, with
+functions of the pitch [m/rad] and the variable q, floats or traced. Joints that only turn have no row. Sources:
+hybrid-limb paper, Eqs. (148), (149), for the screw coordinates of joints: e, y x e + h e.
 
-A row's functions take the pitch of the joint [m/rad] and its variable q, floats or traced. Joints that only turn have
-no row. Sources: hybrid-limb paper, Eqs. (148), (149), for the screw coordinates of joints: e, y x e + h e.
-
-Closure constraints of cut joints, for one sample: residuals, Jacobian rows, and what velocity adds to acceleration.
-
-Rows of a closure follow from what its kind leaves free: distances of the two joint origins, then orientation. Joints
-that cannot slide keep all three distances, in the axes of the root; joints that slide keep those along other axes of
-frame a, which moves; joints that slide as they turn have a last row for that. Source: hybrid-limb paper, section 3.3.1,
-Eqs. (16)-(42), distances of the former kind in the axes of the root.
+Closures of cut joints have residuals, Jacobian rows, and the acceleration that velocity adds. Rows follow from the
+freedoms of a kind: distances of the two joint origins, then orientation. Joints that cannot slide keep all three
+distances, in the axes of the root; joints that slide keep those along other axes of frame a, which moves; joints that
+slide as they turn have a last row for that. Source: hybrid-limb paper, section 3.3.1, Eqs. (16)-(42), distances of
+joints that cannot slide in the axes of the root.
 """
 
 from __future__ import annotations

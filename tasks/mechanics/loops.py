@@ -1,14 +1,10 @@
-"""Loops of a limb, for one sample: how they are solved, their matrices, and the dependent joints that follow.
+"""Loops of a limb, for one sample: their solution, their matrices, and the constraint embedding.
 
-Source: hybrid-limb paper, Eqs. (13), (14), (32), (41), (45).
-
-Constraint embedding of a limb, for one sample: its loops solved for dependent joints, its tip for independent ones.
-
-Joint rates are theta' = H q' + h, where q are the independent joints and h answers what the loops demand on top (a
-residual, or an acceleration caused by velocity). Source: hybrid-limb paper, Eqs. (43)-(47), (76), (77), (90), (91). The
-joint at the platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
-
-Whether joints are on the branch of the reference pose, as far as their states alone can tell.
+The embedding solves loops for dependent joints and the tip for independent ones. Joint rates are theta' = H q' + h,
+where q are the independent joints and h cancels the residual of the loops, or the acceleration that velocity causes.
+The joint at the platform is a cut joint as well, so only the joints of the separated limb without platform are unknown.
+Checks tell from joint states alone whether joints are on the branch of the reference pose. Source: hybrid-limb paper,
+Eqs. (13), (14), (32), (41), (43)-(47), (76), (77), (90), (91).
 """
 
 from __future__ import annotations

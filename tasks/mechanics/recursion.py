@@ -1,19 +1,14 @@
-"""Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, in body axes.
+"""Recursive Newton-Euler inverse dynamics of a limb's spanning tree, for one sample, and wrenches on bodies.
 
-Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a body's force is m (a + S c) and its
-moment the skew part of S J, where J is the second moment of mass about the body's origin; so inertia costs as many
-products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithms, section 5.3, for the recursion.
+The recursion is in body axes. Inertial moments use the second-moment form: with S = [alpha]x + [omega]x[omega]x, a
+body's force is m (a + S c) and its moment the skew part of S J, where J is the second moment of mass about the body's
+origin; so inertia costs as many products as it has elements. Source: Featherstone, Rigid Body Dynamics Algorithms,
+section 5.3, for the recursion.
 
-What acts on all bodies of a robot alike: gravity, and the motion of its base, for one sample.
-
-All positions and motions of a robot are relative to its base. Where that moves, bodies feel besides gravity its
-acceleration and rotation; `gravity` is then less the acceleration of the base's origin.
-
-The moving platform, for one sample: its motion from the inputs of a kernel, and the wrench that the motion takes.
-
-Wrenches that springs and applied forces put on a body, for one sample, in the axes of the base of the robot.
-
-Forces of springs along joints of a tree, for one sample.
+All positions and motions are relative to the base of the robot. On a moving base, bodies feel besides gravity its
+acceleration and rotation (`Field`); `gravity` is then less the acceleration of the base's origin. The platform has its
+motion from the inputs of a kernel, and the wrench that the motion takes. Springs and applied forces are wrenches on a
+body in the axes of the base; springs along joints are generalised forces of the tree.
 """
 
 from __future__ import annotations

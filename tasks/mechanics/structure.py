@@ -1,9 +1,8 @@
-"""The structure of a robot family, decided once: how its limbs are solved and what differs between them.
+"""Structure of a robot family, decided once: the scheme of its limbs, their differences, and the arms of links.
 
-Arms of a link: straight lines between its joints, along which it is a beam, and around which it is a capsule.
-
-A link with two joints is one arm. One with more is a star: its arms meet at the joint from which the others are least
-far in all, at the reference pose of the reference design, so that a bar with a joint in its middle has two arms.
+Arms of a link are straight lines between its joints, along which it is a beam, and around which it is a capsule. A link
+with two joints is one arm. One with more is a star: its arms meet at the joint whose distances to the others have the
+least sum, at the reference pose of the reference design, so that a bar with a joint in its middle has two arms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Forces on the actuators of a batch of cases over each step: a controller on a reference, or a force profile.
+"""Forces on the actuators of a batch of cases over each step, and the start states of simulated cases.
 
-Arrays are (size, samples), a case in each column. A step is counted in steps of the simulation; where these are
-refined for an estimate of the error, all times stay the same.
-
-Start states of simulated cases: references at time zero, moved by the offsets of initial states.
+Forces come from a controller on a reference, or from a force profile. Arrays are (size, samples), a case in each
+column. A step is counted in steps of the simulation; where these are refined to estimate the error, all times stay the
+same. Start states are references at time zero, moved by the offsets of initial states.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Robots in motion as a batch of cases: state, step and what is seen of them, by the methods of `tasks.dynamics`.
+"""Moving robots of a batch of cases: state, step and output, by the methods of `tasks.dynamics`.
 
-A step in time of a batch of cases as one call of machine code: Runge and Kutta's, between events.
-
-It does what `tasks.dynamics.integration.Stepper` does with `rk4` where nothing happens: no joint comes to rest or
-breaks away, no status but OK, no memory that changes. Where something does it says so, and that step is taken by the
-stepper; all else has the same bits, since what is done between programs is traced without fused products, as NumPy does
-it.
+`FusedStep` takes a Runge-Kutta step of a batch between events in one call of machine code. It does the same as `rk4` of
+`tasks.dynamics.integration.Stepper` while no event occurs: no joint comes to rest or breaks away, no status but OK, no
+memory that changes. It reports an event, and the stepper takes that step instead. All bits are the same, because the
+code between programs is traced without fused products, as NumPy computes it.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
-"""Trajectories, with velocity and acceleration: the mathematics of the kinds of `robots.trajectories.kinds`.
+"""Trajectories with velocity and acceleration: the mathematics of the kinds of `robots.trajectories.kinds`.
 
-Every kind has a row under its name in `FORMS`, functions of time for one sample, or in `SAMPLED`; a platform's motions
-and turns and those of joints share the rows.
+Every kind has a row under its name in `FORMS`, functions of time for one sample, or in `SAMPLED`; motions and turns of
+a platform and motions of joints share the rows.
 
-The motion of a base along a trajectory, and what bodies of a robot feel of it; see `tasks.mechanics.recursion`.
-
-Loads on the platform along a trajectory, in world axes.
-
-How a platform turns along a trajectory: rotation, angular velocity and acceleration, and their kinds.
-
-Angles over time are those of `tasks.sources.prescribed.FORMS`. A rotation is a smooth function of roll, pitch
-and yaw everywhere; only the way back has singularities, and nobody goes it.
+A turn is a rotation with angular velocity and acceleration, from roll, pitch and yaw over time in the same `FORMS`. The
+rotation is a smooth function of the angles everywhere; the inverse, which has singularities, is not needed. Also here:
+the motion of a base along a trajectory and the field that bodies of a robot feel from it (see
+`tasks.mechanics.recursion`), and loads on the platform along a trajectory, in world axes.
 """
 
 from __future__ import annotations

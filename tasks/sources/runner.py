@@ -1,16 +1,12 @@
-"""Motion of a batch of cases over time: the loop of steps, what is kept of it, and how a case comes to its end.
+"""Motion of a batch of cases over time: the loop of steps, its stored results, and control of its error.
 
 Arrays are (size, samples), a case in each column. A case that has come to its end holds NaN from there on, and its
-status says why.
+status gives the reason.
 
-The error of integration of a simulated batch, from a second run at half the step: Richardson's estimate.
-
-Error control of simulated cases: steps are cut in halves, case by case, until the estimate meets a tolerance.
-
-All steps of a case stay alike, so that times of controllers and of stored instants are met, and the bits of a case do
-not depend on its neighbours.
-
-Errors of tracking over all steps of a simulation, not the stored ones alone; a case in each column.
+The error of integration is estimated from a second run at half the step, by Richardson's rule (`integration_error`).
+Steps are cut in halves, case by case, until the estimate meets a tolerance. All steps of a case stay equal, so that
+times of controllers and of stored instants are met, and the bits of a case do not depend on its neighbours. Errors of
+tracking count all steps of a simulation, not the stored ones alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The program that puts limbs and platform together: forces without friction, pose metrics, status.
+"""Programs of a robot family after its limbs: the assembly of limbs and platform, and the actuators.
 
-The program of the actuators of a robot family: series and metrics for one friction set.
+The assembly gives forces without friction, pose metrics and status; the actuators series and metrics for one friction
+set.
 """
 
 from __future__ import annotations

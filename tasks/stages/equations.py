@@ -1,8 +1,7 @@
-"""Programs of the equations of motion of a robot family: shares of limbs and platform, and what is made of them.
+"""Programs of the equations of motion of a robot family: shares of limbs and platform, their sum, and a linearisation.
 
-Inputs are named as in `tasks.stages.limb`.
-
-The program of a linearisation: how accelerations answer forces that a change of the state asks for.
+Inputs are named as in `tasks.stages.limb`. The linearisation gives the accelerations that answer forces along the
+freedoms.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Time series of the actuators of a case, with the part of friction.
+"""Time series of the actuators of a case, with the part of friction, and frames of its mechanism in motion.
 
-Compute the mechanism of a case along its trajectories as frames of points, for a view in three dimensions.
-
-A frame is what `applications.report.data.sketch.sketch` says of the mechanism at the joint positions of one time. Lines
-join points, so that every point is there once. The force in each joint stands at the point where the joint is.
+A frame is the mechanism as points for a view in three dimensions, by `applications.report.data.sketch.sketch` at the
+joint positions of one time. Lines join points, so that every point is there once. The force in each joint stands at the
+point of the joint.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Positions of the platform of a case, and the quantities by which a map of them is coloured.
+"""Positions of the platform of a case and quantities that colour them, as maps of a workspace.
 
-Workspaces as maps: grids of points, cut into slices along the axis with the fewest points.
+A map is a grid of points, cut into slices along the axis with the fewest points.
 """
 
 from __future__ import annotations

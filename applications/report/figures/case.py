@@ -1,9 +1,7 @@
-"""Draw static figures of one design with matplotlib.
+"""Static figures of results with matplotlib, for papers and notebooks: the kinds are rows of a table.
 
-Static figures of results with matplotlib, for papers and notebooks: the kinds are rows of a table.
-
-Every kind is a function of `Results` that gives a figure; what it shows is what the page shows, with the same names,
-units and colours.
+Every kind is a function of `Results` that gives a figure, with the names, units and colours of the page. Figures of one
+design are drawn here.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Write the HTML file of a report: self-contained, without any request to a network.
+"""The HTML file of a report: self-contained, without any request to a network.
 
-Make the parts of a page in their order: each a title, text and controls, figures, and data; or nothing.
-
-The answer comes first, then what stands behind it. A part appears only where the store has what it shows.
-
-The first part of a page: the question, the chosen design in words and key numbers, the mechanism beside it.
-
-Parts of a page about one design: the mechanism in motion, time series of actuators, workspace.
-
-What they show of each design is in `design_details`, and `web/` puts it into the figures.
+The parts of a page are made in their order: each has a title, text and controls, figures and data, or is absent where
+the store has nothing to show. The first part answers the question: the chosen design in words and key numbers, the
+mechanism beside it. Parts about one design are the mechanism in motion, time series of actuators and the workspace;
+data of each design are in `design_details`, and `web/` puts them into the figures.
 """
 
 from __future__ import annotations

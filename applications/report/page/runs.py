@@ -1,10 +1,11 @@
-"""Several runs in one page: chosen designs side by side, all designs in one figure, mechanisms in motion.
+"""Details of single designs in a page, and several runs in one page.
 
-Collect the details of single designs, which a page shows on a click: mechanism in motion, series, and maps.
+A page of several runs has chosen designs side by side, all designs in one figure, and mechanisms in motion.
 
-As many designs as fit into `MOST_BYTES`, the one that is looked into first with all its operating cases, then those
-that matter: the best, those on fronts, others drawn at random, each under its hardest case. Each has a bundle of its
-own, which the page unpacks when it is looked into. Points, forces and maps have nearly five digits; series all bits.
+Details of a design, shown on a click, are its mechanism in motion, series, and maps. As many designs have them as fit
+into `MOST_BYTES`: the one in view first with all its operating cases, then the best, those on fronts, others drawn at
+random, each under its hardest case. Each has a bundle, which the page unpacks on demand. Points, forces and maps have
+nearly five digits; series all bits.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""Search a space of designs: ask a method, compute a generation on the cluster, append it to a store, tell, again.
+"""Search the designs of one robot or of several: ask a method, compute the missing designs, append, tell, again.
 
-Nothing of a method is stored. A search is gone on with by asking it again and telling it what the store holds, so that
-one that was killed ends with the front that it would have had.
-
-Search the designs of several robots at once: the robot is a category, each has a store of its own in a folder.
-
-The loop of a search: ask a method, compute what its stores lack, tell, again.
-
-A search has a store for each of its robots, most often one. Nothing of a method is stored: a search is gone on with by
-asking it again and telling it what the stores hold, so that one that was killed ends with the front that it would have
-had. Where it was killed between the stores of one generation, those that have it are not computed again.
+A search has a store for each of its robots, most often one, in a folder if there are several; the robot is then a
+category. Nothing of a method is stored: a search is gone on with by asking it again and telling it the content of the
+stores, so that a killed search ends with the same front. Where it was killed between the stores of one generation, the
+stores that have the generation are not computed again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The space of designs of several robots: the robot is a category, each has the variables of its own section `design`.
+"""Space of designs of several robots, and the objectives and violations of conditions of its designs.
 
-Variables of other robots are hidden: they have values in every point, which parents hand on, and count for nothing
-(hidden genes: Abdelkhalik, Hidden genes genetic optimization for variable-size design space problems, J. Optim.
-Theory Appl. 156, 2013). A method that knows conditions, such as the one of Optuna, is asked by conditions.
-
-Objectives of designs, and by how much they violate conditions: what a search is told.
+The robot is a category, each has the variables of its own section `design`. Variables of other robots are hidden: they
+have values in every point, which parents hand on, and count for nothing (hidden genes: Abdelkhalik, Hidden genes
+genetic optimization for variable-size design space problems, J. Optim. Theory Appl. 156, 2013). A method that knows
+conditions, such as the one of Optuna, is asked by conditions.
 """
 
 from __future__ import annotations

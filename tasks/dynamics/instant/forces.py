@@ -1,24 +1,18 @@
-"""Forward dynamics with joint friction, for one sample: what a robot is under its actuator forces.
+"""Forward dynamics with joint friction, for one sample: accelerations, friction and normal loads under actuator forces.
 
     M V' + b = J^T u - W^T tau,    rates of joints with friction W V, of actuators J V
 
-V are the rates of the robot's freedoms. Whether these are those of joints or of a platform, and what is behind M, b, J
-and W, is the business of those who provide them: `tasks.dynamics.instant.systems` and `platforms`. Under given normal
-loads: `loaded`; friction of joints at rest: `rest`; normal loads from reactions: `loads`. Sources: joint-friction
-paper, sections 2 to 4; industrial manipulators paper, Eqs. (17) to (21).
+V are the rates of the robot's freedoms, of joints or of a platform; `tasks.dynamics.instant.systems` provides M, b, J
+and W. Sources: joint-friction paper, sections 2 to 4; industrial manipulators paper, Eqs. (17) to (21).
 
-The motion of a robot under given normal loads and a partition of its joints at rest, for one sample, and its checks.
+Under given normal loads and a partition of the joints at rest (`Loaded`), moving joints have the friction of their law.
+Joints at rest are held as far as their limits allow, all of them together (`tasks.dynamics.instant.rest`):
+W_H V' + W_H' V = 0 for the joints that hold.
 
-Friction is that of its law in joints that move. Joints at rest are held as far as their limits allow, all of them
-together (`tasks.dynamics.instant.rest`): W_H V' + W_H' V = 0 of those that hold.
-
-Normal loads of the joints of a robot, and which of those at rest hold, in forward dynamics, for one sample.
-
-A load from reactions depends on accelerations and on friction, which depend on loads: loads -> friction ->
-accelerations -> reactions -> loads, until nothing changes. Under given loads friction at rest is a convex problem
-(`tasks.dynamics.instant.rest`); as loops do not nest, one loop takes a step of that problem, or where it is solved, one
-round of loads. Where the coefficients are so large that this does not settle, or that there is no motion or more than
-one, the sample says so: `tasks.dynamics.instant.rest`.
+Normal loads from reactions (`Loads`) depend on accelerations and on friction, which depend on loads: loads -> friction
+-> accelerations -> reactions -> loads, until nothing changes. Under given loads friction at rest is a convex problem.
+Loops do not nest, so one loop takes either a step of that problem or, once it is solved, one round of loads. The status
+of a sample tells coefficients so large that this does not settle, or that there is no motion or more than one.
 """
 
 from __future__ import annotations

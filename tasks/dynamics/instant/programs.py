@@ -1,14 +1,12 @@
-"""The programs of a robot's motion with friction: all that a step in time asks for at one state.
+"""Programs of a robot's motion with friction at one state of each sample, and their run on arrays.
 
-A chain has one program. A parallel robot has one for each of its limbs, which all copies share, and one for the whole,
-whose inputs are the outputs of those: `mass`, `bias`, rows of J and of passive joints with friction with what velocity
-alone adds to them, and where normal loads come from reactions these, and how they change with accelerations. Inputs and
-outputs of the whole: `tasks.dynamics.instant.systems`.
+A chain has one program. A parallel robot has one for each of its limbs, which all copies share, and one for the whole.
+Its inputs are the outputs of the limbs: `mass`, `bias`, rows of J and of passive joints with friction with the part
+that velocity alone adds to them, and where normal loads come from reactions also these and their change with
+accelerations. Inputs and outputs of the whole: `tasks.dynamics.instant.systems`.
 
-A robot's motion with friction at one state of each sample, on arrays: the programs of `programs`, run.
-
-Arrays are (size, padded samples). What is constant along a motion, design, gravity and parameters of friction, is the
-same for all samples, or each sample has its own: then cases lie in the lanes of vectors.
+Arrays are (size, padded samples). Data that are constant along a motion (design, gravity, parameters of friction) are
+the same for all samples, or differ by sample: then cases lie in the lanes of vectors.
 """
 
 from __future__ import annotations

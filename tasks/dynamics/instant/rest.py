@@ -1,36 +1,33 @@
-"""Friction of all joints at rest as one convex problem, for one sample.
+"""Friction of all joints at rest as one convex problem, and detection of Painleve's paradoxes, for one sample.
 
-Joints at rest accelerate with s = c - D tau under their friction tau, where c is what they would do without it and
+Joints at rest accelerate with s = c - D tau under their friction tau, where c is the acceleration without it and
 D = W M^-1 W^T their mobility. Friction holds them up to limits, and beyond opposes the motion that begins. Gauss's
 least constraint and Moreau's greatest dissipation together say that tau minimises
 
     tau^T D tau / 2 - c^T tau    over    -below <= tau <= above,
 
-which is convex. D loses rank where joints depend on each other, as those of a loop do: accelerations are unique
-nevertheless; of all friction with these accelerations, that of the least sum of D_kk tau_k^2 is taken, a norm that
+which is convex. D loses rank where joints depend on each other, as those of a loop do. Accelerations are unique
+nevertheless. Of all friction with these accelerations the one with the least sum of D_kk tau_k^2 is taken, a norm that
 does not mix units. Sources: Moreau 1988, Unilateral contact and dry friction; Glocker 2001, Set-valued force laws.
 
-A *partition* says of each joint whether it holds (0), or is at its limit above (1) or below (-1). What it leads to is
-computed by `tasks.dynamics.instant.forces`, and taken where it meets the conditions of the minimum: no result rests on
-how the partition was found. It is proposed by the iterates of a primal-dual interior-point method with Mehrotra's
-corrector, which takes about ten steps whatever the number of joints, and each step is straight-line code. Source:
-Nocedal and Wright 2006, Numerical Optimization, section 16.6.
+A *partition* says of each joint whether it holds (0), or is at its limit above (1) or below (-1).
+`tasks.dynamics.instant.forces` computes the motion of a partition and takes it if it meets the conditions of the
+minimum, so no result rests on the search for the partition. The partition is proposed by the iterates of a primal-dual
+interior-point method with Mehrotra's corrector (`RestProblem`), which takes about ten steps whatever the number of
+joints; each step is straight-line code. `Brake` has the forces with which holding joints take back a motion, and the
+freedoms that they leave. Source: Nocedal and Wright 2006, Numerical Optimization, section 16.6.
 
-Joints that hold, for one sample: the forces with which they take back a motion, and what they leave free.
+Friction whose loads are reactions may have no motion, or several. Loads N belong to a motion where N = G(N): friction
+under N, accelerations, reactions, loads. `Searches` iterates G in the phases of one loop:
 
-Whether friction whose loads are reactions has no motion, or several (Painleve's paradoxes), for one sample.
-
-Loads N belong to a motion where N = G(N): friction under N, accelerations, reactions, loads. G goes round in searches,
-which are the phases of one loop:
-
-    FIRST    from loads without friction, as quickly as it goes: its end is the motion
+    FIRST    from loads without friction, as quickly as possible: its end is the motion
     GROWTH   under loads so large that friction alone makes them: the factor by which a round enlarges loads
     SLOWLY   from no loads and no friction, in small shares: loads grow until they belong to a motion
 
-What bearings carry is affine in friction, so that for one loaded joint in motion N = |c_0 + c_1 N|. A factor |c_1|
-below 1 gives one solution. Above it there are two where c_0 and c_1 are opposite, and none else. With several joints G
-is of lengths of vectors that are affine in N, which grow at most as N does: where the factor passes 1 the number of
-solutions changes from one to an even number. At rest a joint that holds may be one that would slide as well; then the
+Bearing loads are affine in friction, so that for one loaded joint in motion N = |c_0 + c_1 N|. A factor |c_1| below 1
+gives one solution. Above 1 there are two if c_0 and c_1 are opposite, and none otherwise. With several joints G has
+lengths of vectors that are affine in N, which grow at most as N does: where the factor passes 1 the number of
+solutions changes from one to an even number. At rest, a joint that holds may be one that could slide as well; then the
 slow search ends at another motion than the first. Sources: Painleve 1895, Lecons sur le frottement; Klein 1910; Leine,
 Brogliato and Nijmeijer 2002, Periodic motion and bifurcations induced by the Painleve paradox.
 """

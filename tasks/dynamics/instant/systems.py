@@ -1,26 +1,19 @@
-"""Inputs and outputs of the programs of a robot's motion with friction, and where their parts are.
-
-Inputs per case: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups). Per sample: `state` and
-`modes` in the order of `StateLayout`, `force` (actuator,), and of a linearly implicit stage `stage`: its scale [s], and
-what is subtracted from the rates of speed (freedom,) and of memory (joint,); `signals`, where loads change with time;
-where the base moves, `gravity` is as `tasks.mechanics.recursion` has it. They are few because a call costs by the
-array. Cases may lie in the lanes of vectors, each with its own design and friction: see `tasks.kernels.lanes`.
-
-What one limb, or a chain, puts into the equations of motion that joint friction acts on, for one sample.
+"""Equations of motion with joint friction for one sample of a chain, a tree or a parallel robot, with their layout.
 
     M V' + b = J^T u - W^T tau,    rates of actuators J V, of joints with friction W V
 
 V are the rates of the robot's freedoms: components of the platform's twist, of a chain rates of its independent joints.
-M and b are what inverse dynamics gives for unit accelerations and for none, so that the two problems are inverse to
-each other. Sources: hybrid-limb paper, Eqs. (97), (140); joint-friction paper, section 3.
+M and b are the forces of inverse dynamics for unit accelerations and for none, so that the two problems are inverse to
+each other. A parallel robot adds up the shares of its limbs. A tree in which no joint can be at rest needs no mass
+matrix: its accelerations come from articulated bodies. Sources: hybrid-limb paper, Eqs. (97), (140); joint-friction
+paper, section 3.
 
-A chain with joint friction under its actuator forces, for one sample.
-
-A tree under its actuator forces, with friction that moves with it or not at all, for one sample.
-
-Where no joint can be at rest, nothing asks for the mass matrix: accelerations come from articulated bodies.
-
-A parallel robot with joint friction under its actuator forces, for one sample, from the shares of its limbs.
+Inputs of the programs per case: `parameters`, `mount`, `gravity`, `friction` (parameters of all groups). Per sample:
+`state` and `modes` in the order of `StateLayout`; `force` (actuator,); `signals`, where loads change with time; and of
+a linearly implicit stage `stage`: its scale [s], and the amounts subtracted from the rates of speed (freedom,) and of
+memory (joint,). Where the base moves, `gravity` is as in `tasks.mechanics.recursion`. Inputs are few because a call
+costs time for each array. Cases may lie in the lanes of vectors, each with its own design and friction: see
+`tasks.kernels.lanes`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Paths through waypoints, and what a motion along them asks of the actuators.
+"""Paths through waypoints or along a motion over time, and the actuator forces of a motion along them.
 
 Along a path X(s) forces are linear in the acceleration a of s and in the square x of its speed: u = A a + B x + C.
 Rates of the actuators are q'(s) times the speed of s; their derivatives q'', q''' follow from q' at Chebyshev points
 of each piece of the path, on which it is smooth.
 
-The paths of a motion that is given over time: what is left of it where only its places count.
-
-With V and A the rates of the motion and l the rate of its length, the path has by its length the derivatives V / l and
-(A - V (V . A) / l^2) / l^2. A motion is cut into legs where it rests: there a path may turn back, or have a corner.
+A motion that is given over time also has paths, in which only its places count. With V and A the rates of the motion
+and l the rate of its length, the path has by its length the derivatives V / l and (A - V (V . A) / l^2) / l^2. A motion
+is cut into legs where it rests: there a path may turn back, or have a corner.
 """
 
 from __future__ import annotations

@@ -1,21 +1,16 @@
-"""The fastest motion along a path within limits of power and voltage beside others: two passes with sets of speeds.
+"""Fastest motion along a path within limits of each actuator, by two passes: straight limits, and limits of power.
 
-With z the speed of the progress, forces and accelerations are A a + B z^2 + C. A limit of power bounds their size by
-P / |q'| / z, one of voltage shifts its bound by what the motor's rotation takes, K q' z. All limits of a, times z, are
-cubic polynomials of z, so that the speeds from which a next set can be reached are where differences of upper and lower
-ones are not negative: intervals between roots. Sets need not be single intervals, as the plane of x and a has no convex
-limits here. Of two motions that keep their limits the faster one at each point does so too, so the highest forward pass
-through these sets is the fastest motion, as without power (`tasks.dynamics.paths.power`).
+x is the square of the speed of the progress s, a its acceleration, and x changes by 2 a for a unit of s. Straight
+limits are lines in the plane of x and a. The backward pass finds the largest x from which the rest of the path can be
+done, the forward pass the largest a that leads no higher. Source: Pham and Pham, A new approach to time-optimal path
+parameterization based on reachability analysis (2018), sections III, IV.
 
-Limits of a motion along a path.
-
-The fastest motion along a path within limits that are straight lines in the plane of x and a: two passes.
-
-x is the square of the speed of the progress s, a its acceleration, and x changes by 2 a for a unit of s. Backwards the
-largest x from which the rest of the path can be done, forwards the largest a that leads no higher. Source: Pham and
-Pham, A new approach to time-optimal path parameterization based on reachability analysis (2018), sections III, IV.
-
-What the shortest time along a path is told by.
+Limits of power and voltage are curved. With z the speed of the progress, forces and accelerations are A a + B z^2 + C.
+A limit of power bounds their size by P / |q'| / z; a limit of voltage shifts its bound by the back-EMF, K q' z. All
+limits of a, times z, are cubic polynomials of z. The speeds from which a next set can be reached are those where the
+difference of an upper and a lower polynomial is not negative: intervals between roots. Sets may have several intervals,
+as the plane of x and a has no convex limits here. Of two motions that keep their limits the faster one at each point
+does so too, so the highest forward pass through these sets is the fastest motion.
 """
 
 from __future__ import annotations

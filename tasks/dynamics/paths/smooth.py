@@ -1,17 +1,15 @@
-"""The fastest motion along a path within limits of jerk, beside all others: an interior-point method on splines.
+"""Fastest motion along a path within limits of jerk and all others, by an interior-point method on splines.
 
 With x the square of the speed of a parameter r, a its acceleration and a' the slope of a by r, actuators have the
 acceleration q'' x + q' a and the jerk sqrt(x) (q''' x + 3 q'' a + q' a'). So limits are |linear in x, a, a'| <= b, or
-b / sqrt(x) for jerk and power: with a tangent in the place of b / sqrt(x) they are convex, and never wider than they
-are. Each step of Newton's method on a logarithmic barrier takes these tangents, so every step keeps all limits, and it
-ends where no small change makes the motion faster. Source: Debrouwere et al., Time-optimal path following for robots
-with convex-concave constraints using sequential convex programming (2013).
+b / sqrt(x) for jerk and power: with a tangent in the place of b / sqrt(x) they are convex, and never wider than before.
+Each step of Newton's method on a logarithmic barrier takes these tangents, so every step keeps all limits, and the
+search ends where no small change makes the motion faster. Source: Debrouwere et al., Time-optimal path following for
+robots with convex-concave constraints using sequential convex programming (2013).
 
-The progress is s = 6 r^5 - 15 r^4 + 10 r^3, so that a motion with limited jerk starts and ends at rest, without
+The progress is s = 6 r^5 - 15 r^4 + 10 r^3. So a motion with limited jerk starts and ends at rest, without
 acceleration, at a rate of r above zero, and nothing is infinite there. x is a quadratic spline of r with a knot where
-the path is less smooth; a' is constant between knots.
-
-The fastest motion along a path of a robot with limits of jerk: grid, limits, solution, and a look between points.
+the path is less smooth; a' is constant between knots. The solution is checked between the points of its grid.
 """
 
 from __future__ import annotations

@@ -1,24 +1,20 @@
-"""Friction laws with a state, along given velocities: inverse dynamics.
+"""Friction laws with a state along given velocities, the constant-velocity friction test, and friction from callers.
 
-Steps in time are one after the other, samples of a batch side by side in a kernel: the bits of a sample depend neither
-on its neighbours nor on the machine. For forward dynamics see `tasks.features.friction.forward`.
+Steps in time follow each other, samples of a batch lie side by side in a kernel: the bits of a sample depend neither on
+its neighbours nor on the machine. For forward dynamics see `tasks.features.friction.forward`.
 
-A block on a rough plane, drawn by a spring: the usual test of a law with bristles, in forward dynamics.
+`simulate` draws a block over a rough plane by a spring, the usual test of a law with bristles in forward dynamics:
+mass x'' = stiffness (pull(t) - x) - force(z, x', load). The block sticks, slips and sticks again.
 
-mass x'' = stiffness (pull(t) - x) - force(z, x', load): it sticks, slips and sticks again.
+`curve` and `fit` evaluate the constant-velocity test: a joint turns at constant speed over a range of positions and
+back, all others locked. Inertia, centrifugal and Coriolis forces vanish, and gravity is the same both ways, so half the
+difference of the torques is friction: Eqs. (48) to (51) of the joint friction paper. This assumes that friction is odd
+in velocity. It is not for an asymmetric law: the curve is then the mean of both directions.
 
-The constant-velocity friction test: friction over speed from pairs of runs, and a law fitted to it.
-
-A joint turns at constant speed over a range of positions and back, all others locked. Inertia, centrifugal and Coriolis
-forces vanish, and gravity is the same both ways, so that half the difference of the torques is friction: Eqs. (48) to
-(51) of the joint friction paper. What they assume, that friction is odd in velocity, does not hold for an asymmetric
-law: the curve is then the mean of both directions.
-
-Friction as callers give it, brought to the groups and numbers of a friction program.
-
-One group is a mapping: `law`; `joints` (absent: the actuated ones), see `robots.friction.groups.select`; `load`, where
-the normal load comes from (absent: constant, so that parameters are forces); and parameters of law and load by name,
-defaults for the others. Several groups are a sequence of such mappings.
+`friction_input` turns friction as callers give it into the groups and numbers of a friction program. One group is a
+mapping: `law`; `joints` (default: the actuated ones), see `robots.friction.groups.select`; `load`, the origin of the
+normal load (default: constant, so that parameters are forces); and parameters of law and load by name, with defaults.
+Several groups are a sequence of such mappings.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""Friction in the joints of a robot, for one sample: normal loads from reactions, and what friction does to actuators.
+"""Friction in the joints of a robot, for one sample: normal loads from reactions, actuator forces, and losses of gears.
 
-Reactions are linear in actuator forces and in the friction of passive joints, and so is the motion's share; friction of
-a law is linear in its normal load. What depends on the friction of one set of parameters alone is a fixed point of that
-loop: loads -> friction -> actuator forces and reactions -> loads. For a tree there is no loop: friction of a joint does
-not change what the joint's bearings carry. Source: joint-friction paper, sections 3 and 4.
+Reactions are linear in the motion, in actuator forces and in the friction of passive joints; friction of a law is
+linear in its normal load. The friction of one set of parameters is a fixed point of this loop: loads -> friction ->
+actuator forces and reactions -> loads. A tree has no loop: friction of a joint does not change the loads of its own
+bearings. Source: joint-friction paper, sections 3 and 4.
 
-Gears that lose a share of the power, for one sample of one actuator: what they take, either way round.
-
-With the efficiency e a gear passes on `net` of what goes in: e of it where the motor drives, and where it is driven the
-motor feels e of what the robot puts in. The loss is friction against the motion: a force that depends on the force
-passed on and on the way of the power. At rest it holds as dry friction does, in two directions with two limits.
+A gear with efficiency e loses a share of the power, either way round: it passes on e of the input where the motor
+drives, and where the load drives the motor feels e of the robot's force. The loss is friction against the motion: a
+force that depends on the `net` force passed on and on the direction of the power. At rest it holds as dry friction
+does, in two directions with two limits.
 """
 
 from __future__ import annotations

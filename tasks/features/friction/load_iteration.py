@@ -1,14 +1,14 @@
-"""Friction under loads that it causes, along a motion that is given, for one sample: tau = G(tau).
+"""Friction that depends on the loads it causes, along a given motion, for one sample: tau = G(tau).
 
-G goes round: friction -> reactions -> normal loads -> friction. Loads are lengths of vectors affine in friction.
-Searches, which are the phases of one loop, as those of `tasks.dynamics.instant.rest` for accelerations:
+G is one round: friction -> reactions -> normal loads -> friction. Loads are lengths of vectors affine in friction.
+Searches are the phases of one loop, as those of `tasks.dynamics.instant.rest` for accelerations:
 
-    FIRST    from friction under the loads without friction, as quickly as it goes: where it settles, that is it
+    FIRST    from friction under the loads without friction, as quickly as possible; the result where it settles
     GROWTH   under friction so large that it makes all loads: the factor by which a round enlarges it
     SLOWLY   from no friction, a tenth of a round at a time: until it belongs to the motion, or without bound
 
-The others are for samples where the first has no end. A factor below 1 leaves one solution, which the slow search comes
-to; above 1 the number of solutions is even, two or none, and it comes to the smaller one or to no end.
+GROWTH and SLOWLY are for samples in which FIRST has no end. A factor below 1 leaves one solution, which the slow search
+finds. Above 1 the number of solutions is even, two or none, and the search finds the smaller one or has no end.
 """
 
 from __future__ import annotations

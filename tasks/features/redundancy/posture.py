@@ -1,30 +1,22 @@
-"""Distance of a redundant chain from a posture: slopes and curvature along the joints that are free.
+"""Posture and tasks of a redundant chain at one configuration: conditions on the joints that its pose leaves free.
 
-All joints are theta(x, s), with the columns H_s of the embedding; the distance from the posture p, with weights W, is
+All joints are theta(x, s), with the columns H_s of the embedding. The distance from the posture p, with weights W, is
 least where g = H_s^T W (theta - p) = 0 and A = dg/ds is positive definite. Second derivatives of theta are those of
 the drift, which is bilinear in the rates; third ones are traced values differentiated.
 
-A posture beside fewer tasks than a redundant chain has free joints: the least distance where the tasks hold.
+Tasks are conditions phi(theta) = b with values, gradients and the part of accelerations that comes from rates: the
+second derivative of a condition along a motion is gradient @ theta'' + bend(theta'). They have the rows
+G = (d phi / d theta) H_s. As many tasks as free joints give s' = G^-1 (b' - the rate of phi at s' = 0). Source: Seraji
+1989, configuration control; fewer conditions than joints leave the part that G^+ does not reach.
 
-With rows G of the tasks and slopes g and curvature A of the distance, the conditions of Karush, Kuhn and Tucker are
-g + G^T lambda = 0 and phi = b. Newton's step for the remaining error r of the tasks is
+A posture beside fewer tasks than free joints is the least distance where the tasks hold. With slopes g and curvature A
+of the distance, the conditions of Karush, Kuhn and Tucker are g + G^T lambda = 0 and phi = b. Newton's step for the
+remaining error r of the tasks is
 
     ds = G^+ r - T (g + A G^+ r),    T = P (P A P + c (1 - P))^-1 P,    P = 1 - G^+ G
 
 with A of the Lagrangian, where lambda = -(G^+)^T g. Tasks that are not linear add lambda times their own curvature to
 A, and its derivatives to accelerations. Source: Nocedal, Wright 2006, sections 16.2 and 18.3.
-
-Conditions on the joints of a chain at one configuration: values, gradients, and the part of accelerations from rates.
-
-The second derivative of a condition along a motion is gradient @ theta'' + bend(theta').
-
-Joints that the pose of a redundant chain leaves free, at one configuration, and the motion of all others with them.
-
-Tasks of a redundant chain at one configuration: joints that are free are where conditions on all joints hold.
-
-All joints are theta(x, s), with the columns H_s of the embedding; conditions phi(theta) = b have the rows
-G = (d phi / d theta) H_s, so that s' = G^-1 (b' - the rate of phi at s' = 0). Source: Seraji 1989, configuration
-control; fewer conditions than joints leave the part that G^+ does not reach.
 """
 
 from __future__ import annotations

@@ -1,17 +1,16 @@
-"""Write a program as text of LLVM: the function that goes through cases and groups of samples.
+"""Text of LLVM for a program: the function that goes through cases and groups of samples.
 
-What depends on case inputs alone is scalar code before the loop over samples, in double precision; samples may be in
-single, sixteen in place of eight in a vector, and vectors may be twice as wide, see `FunctionText`.
+Operations on case inputs alone are scalar code before the loop over samples, in double precision. Samples may be in
+single precision, sixteen in place of eight in a vector, and vectors may be twice as wide, see `FunctionText`.
 
 The function is `kernel(cases, groups, valid, known, pointers, strides)`: `groups` of LANES samples, of which `valid`
 samples count in reductions; `known`: whether constants are in the outputs already; `pointers` and `strides` list case,
 sample and output arrays in the order of the program, strides in elements (case stride, component stride) for each.
 Arrays are of doubles in either precision.
 
-Stretches that repeat as functions: `void (ptr out, ptr slots, ptr where, ptr numbers)`, for one group of samples.
-
-`where` lists how far from the first slot the values are that go in, `numbers` constants; what comes out goes to
-neighbouring slots, from `out` on. Both lists are tables that each call has of its own.
+Repeated stretches become functions `void (ptr out, ptr slots, ptr where, ptr numbers)` for one group of samples.
+`where` lists the offsets of their inputs from the first slot, `numbers` their constants; each call has its own tables
+of both. Results go to neighbouring slots, from `out` on.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""Slots in memory for values of a long function whose uses are far apart.
+"""Slots in memory for values of a long function, and its repeated stretches of operations.
 
 Left to itself LLVM keeps every value in a register until its last use, and finds out value by value that there are
-only 32 registers. This takes a time that grows faster than the function, and LLVM often moves another value to
-memory than the one that is needed last. So a value that nothing has touched for FAR operations is read again, from
-a slot.
+only 32 registers. This takes a time that grows faster than the function, and LLVM often moves another value to memory
+than the one that is needed last. So a value without a use for FAR operations is read again, from a slot.
 
-Stretches of operations that a long program repeats with other values: their places, inputs and outputs.
-
-A tree has the same few hundred operations for each of its bodies. They become one function that is called for each
-body, with the places of its values. So they are compiled once and stay in the processor's cache; no bit depends on
-it.
+A long program repeats stretches of operations with other values: a tree has the same few hundred operations for each of
+its bodies. Such a stretch becomes one function that is called for each body with the slots of its values. It is
+compiled once and stays in the processor's cache; no bit depends on it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""Operations of a program as text of LLVM: vector code for a group of samples, strict IEEE arithmetic.
+"""Operations of a program as text of LLVM: types, constants, vector code for a group of samples, strict IEEE rules.
 
 No fast-math flag is ever given, so the compiler may neither reorder nor contract, and the result has the same bits on
 every processor.
 
-Types, constants and operations in the language of LLVM.
-
-Loops that most samples spare, as functions of their own: `void (ptr values, ptr results)`, for one group of samples.
-
-What surrounds them keeps its registers, and may have several groups in a vector: only groups that have something to do
-in the loop are handed over, through memory. Every value has a place of a cache line there.
+Loops that most samples skip are functions `void (ptr values, ptr results)` for one group of samples. The code around
+them keeps its registers, and may have several groups in a vector: only groups with active samples are handed over,
+through memory, where every value has a cache line.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Inverse kinematics of a limb by continuation, for one sample: for poses that plain Newton steps do not settle.
+"""Inverse kinematics of a limb by continuation, for one sample: for poses at which plain Newton steps do not settle.
 
-The branch of the reference pose is what joint motions reach from there without passing a singularity of the limb.
-Newton's path runs from the reference pose to where the tips are closed; along it the tips go straight to their places.
-A step is taken only where the matrix of the tips changes by less than itself, in a norm without unit, so that no
-singularity lies between its ends: what is reached is on the branch. Where a path ends, at the limit of the limb's reach
-or before a hole of it, others are tried, see STARTS; a platform that turns is led there as well, see ROUTES. Source:
-P. Deuflhard, Newton Methods for Nonlinear Problems, section 3.1.4, Newton's path; that a matrix is regular within the
-distance of its inverse is Banach's lemma.
-
-A limb as paths see it: the matrix of its tips, steps towards the platform, ways to other starts.
+The branch of the reference pose is the set of poses that joint motions reach from there without passing a singularity
+of the limb. Newton's path runs from the reference pose to closed tips; along it the tips go straight to their places. A
+step is taken only where the matrix of the tips changes by less than itself, in a norm without unit, so that no
+singularity lies between its ends: the reached pose is on the branch. Where a path ends, at the limit of the limb's
+reach or before a hole of it, others are tried, see STARTS; a platform that turns is also led there, see ROUTES.
+Source: P. Deuflhard, Newton Methods for Nonlinear Problems, section 3.1.4, Newton's path; that a matrix is regular
+within the distance of its inverse is Banach's lemma.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""Tools of all paths: numbers of joint states, and the largest change of a matrix in a step.
+"""Steps and routes of the continuation of limbs and chains, for one sample.
 
-Ways to a pose, tried one after the other: each has its first motion of the limb's first joint, or of its platform.
-
-Ways of the independent joints that turn aside before singularities of the loops, if no straight way leads on.
-
-At each step the joints head for their wanted positions. If the step leads too near to a singularity, its direction
-is turned by the next of some angles, always to the same hand in a plane of two joints. If no angle helps, steps
-become shorter. So a way slides along the boundary of the region that loops can reach, and through necks of it.
-
-Ways of the independent joints of a chain, and the state of a sample on one of them.
+The routes to a pose are tried one after the other: each has its first motion of the limb's first joint, or of its
+platform. Where no straight route leads on, the independent joints of a chain turn aside before singularities of the
+loops. At each step the joints head for their wanted positions. If the step leads too near to a singularity, its
+direction is turned by the next of some angles, always to the same hand in a plane of two joints. If no angle helps,
+steps become shorter. So a route slides along the boundary of the region that loops can reach, and through its necks.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
-"""From rows of recordings to the parameters of a machine: estimate, deviations, residuals by recording and actuator.
+"""Fit the parameters of a machine to rows of recordings: estimates, deviations, residuals, payloads, velocities.
 
-Parameters of all bodies that a machine can have, near those of its base parameters; and the robot that has them.
+The result has parameters that bodies can have, near those of the base parameters, and the robot with them.
 
-Payloads of recordings, known and unknown, and gains of drives that a known one tells.
+A payload is fixed to a body, whose columns of the regressor are its own as well. Forces of a known payload need no
+parameter; an unknown one has its own parameters. Forces of drives are known up to a factor where currents are
+recorded: without a known load, bodies of twice the mass with twice the gains are the same machine. Sources: Khalil,
+Gautier and Lemoine 2007, for payloads; Gautier and Briot 2012, for gains.
 
-A payload is fixed to a body, whose columns of the regressor are its own as well. A known one takes forces that no
-parameter has to explain; an unknown one has parameters of its own. Forces of drives are known up to a factor where
-currents are recorded: without a load that is known, bodies of twice the mass with twice the gains are the same machine.
-Sources: Khalil, Gautier and Lemoine 2007, for payloads; Gautier and Briot 2012, for gains.
-
-Velocities of the Stribeck effect, which forces are not linear in: one for each actuator, by separable least squares.
-
-Golub and Pereyra 1973: the linear parameters follow from each trial of the others. The rows of actuators share
-parameters, so that one velocity after the other is sought until none changes.
+Forces are not linear in the velocities of the Stribeck effect, one for each actuator. They are found by separable least
+squares (Golub and Pereyra 1973): the linear parameters follow from each trial of the others. The rows of actuators
+share parameters, so one velocity after the other is searched until none changes.
 """
 
 from __future__ import annotations

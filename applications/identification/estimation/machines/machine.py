@@ -1,10 +1,7 @@
-"""A machine that recordings were made of: its robot, what its model has beside bodies, payloads, base parameters.
+"""Machine of some recordings: its robot, columns of its model, payloads, base parameters, and rows of a fit.
 
-Rows of a fit from one prepared recording: the regressor goes through the filter of the forces.
-
-Then as many samples are kept as the filter leaves independent.
-
-The motion of a robot from its actuators' recorded positions, and of its actuators along a motion.
+The motion of the robot follows from the recorded positions of its actuators. Rows of a prepared recording pass through
+the filter of the forces; as many samples are kept as the filter leaves independent.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Columns of a machine's model beside those of its bodies: friction, offsets, drives behind gears, a user's own.
 
 A drive turns by `rates @ velocity of the actuators`: a motor that moves two joints of a wrist has a row with two
-entries. What inertia and friction of a drive ask of the actuators is its row times what they ask of the drive.
+entries. Inertia and friction of a drive act on the actuators by this row.
 
-A mechanism with other inertial parameters: in numbers, or in the symbols of a family that has them as parameters.
-
-Friction that the reactions of passive joints load, while it changes them: actuator forces and exact derivatives.
-
-Forces are then no product of a regressor with parameters. They are those of inverse dynamics itself, whose programs are
-differentiated along inertial parameters and those of friction; parameters follow by Gauss and Newton's steps, each a
-linear least squares. Source: joint-friction paper, Eqs. (45) to (48), for the friction.
+A mechanism may get other inertial parameters, in numbers or as symbols of a family. Friction of passive joints that
+depends on reactions changes these reactions. Forces are then no product of a regressor with parameters. They are those
+of inverse dynamics itself, whose programs are differentiated by inertial parameters and those of friction; parameters
+follow by Gauss-Newton steps, each a linear least squares. Source: joint-friction paper, Eqs. (45) to (48), for the
+friction.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import xarray
 
 from benchmarks.checkout import use_packages
 from benchmarks.house import __main__ as program
-from benchmarks.house import same_bits, sources
+from benchmarks.house import mentions, same_bits, sources
 from benchmarks.house.extensions import files_to_touch
 from benchmarks.house.figures import RATCHET, House, measure, table
 from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part
@@ -199,6 +199,22 @@ def test_unclear_docstrings_functions_and_inner_imports_are_counted(tmp_path: Pa
 def test_files_to_touch_are_those_of_the_page_or_those_that_spell_a_name(bad: Path) -> None:
     touched = files_to_touch(bad, sources.read(bad))
     assert (touched["robot"], touched["trajectory"], touched["joint"]) == (2, 1, 0)
+
+
+def test_names_in_docstrings_exist() -> None:
+    folders = ("robots", "tasks", "storage", "pipeline", "applications", "limbsweep", "packing", "benchmarks", "tests")
+    modules = sources.read(ROOT, folders)
+    assert len(modules) > 900
+    assert mentions.unknown(modules) == []
+
+
+def test_names_that_do_not_exist_are_found() -> None:
+    first = (
+        '"""See `house.b`, `house.b.f`, `b.Class.g()`, `b.lost`, `gone.f`, `Class.h`, `np.sin`, `os.walk`, `a.yaml`."""'
+    )
+    second = "import re\n\n\ndef f(): ...\n\n\nclass Class:\n    def g(self): ...\n"
+    pair = [sources.Source(f"house.{name}", Path(), text) for name, text in (("a", first), ("b", second))]
+    assert [mention.name for mention in mentions.unknown(pair)] == ["b.lost", "gone.f", "Class.h"]
 
 
 def test_a_worse_figure_is_seen() -> None:

@@ -1,11 +1,11 @@
 """Export a store to other formats, one design after another, so that memory does not grow with the dataset.
 
 Tables (Parquet, CSV) have a row for each sample, in one file for each part of the cases, see
-`pipeline.sweep.measurement.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with the
-part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Beside tables
-stands one of all metrics, see `pipeline.stores.metric_rows`; a store without series has that alone. Every export has
-`designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set, and
-`trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
+`pipeline.sweep.dataset_split.case_part`; archives (NPZ, MAT of each design) hold the arrays of one design each, with
+the part of each of its cases as `case_part`; MAT, HDF5 and netCDF are one file with everything and its units. Beside
+tables stands one of all metrics, see `pipeline.stores.metric_rows`; a store without series has that alone. Every export
+has `designs.csv`, parameters, true parameters and part of each design, `friction.csv`, the true friction of each set,
+and `trajectories.csv`; of simulations also `gains.csv` and `states.csv`, where these vary.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ MIXED = 64
 class Loader:
     """Iterates over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
 
-    The part of a case is that of `pipeline.sweep.measurement.case_part`: every case has one, and a case for tests has a
-    robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the
+    The part of a case is that of `pipeline.sweep.dataset_split.case_part`: every case has one, and a case for tests has
+    a robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the
     numbers `design`, `friction` and `trajectory` (batch,) of each window, of simulations `gains` and `state` too.
     `torch`: tensors instead of arrays. `worker`: number of this one and of all, which share the cases; each window is
     some worker's. Its length is the number of batches; `after` goes on within a pass, `loader[number]` is one window.

@@ -280,7 +280,7 @@ class DesignProblem:
         return np.asarray(each.all(axis=1), dtype=bool)
 
     def values(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design,) as `study.columns` names them, by the kernels of a run; NaN where a sample fails.
+        """Compute columns of `applications.studies.columns` (design,) by the kernels of a run; NaN if a sample fails.
 
         Of cases the worst counts.
         """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,9 +55,9 @@ class Tree:
         return {name for name in used if name is not None} - {module}
 
 
-def files(root: Path) -> list[Path]:
-    """The modules of our packages in a checkout."""
-    return [file for package in PACKAGES for file in sorted((root / package).rglob("*.py"))]
+def files(root: Path, folders: Iterable[str] = PACKAGES) -> list[Path]:
+    """Return the files of the modules in folders of a checkout, by default of our packages."""
+    return [file for folder in folders for file in sorted((root / folder).rglob("*.py"))]
 
 
 def module_name(path: Path) -> str:

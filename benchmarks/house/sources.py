@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
-from benchmarks.house.imports import files, module_name
+from benchmarks.house.imports import PACKAGES, files, module_name
 
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
@@ -109,9 +109,9 @@ def _span(first: int, last: int | None) -> range:
     return range(first, (last or first) + 1)
 
 
-def read(root: Path) -> list[Source]:
-    """The modules of a checkout."""
-    paths = [file.relative_to(root) for file in files(root)]
+def read(root: Path, folders: Iterable[str] = PACKAGES) -> list[Source]:
+    """Read the modules in folders of a checkout."""
+    paths = [file.relative_to(root) for file in files(root, folders)]
     return [Source(module_name(path), path, (root / path).read_text(encoding="utf-8")) for path in paths]
 
 

@@ -20,7 +20,7 @@ _TYPES: dict[type[Any], type[Any]] = {}
 
 
 def with_dataset(result: Any, name: str, robot: Robot, row: FunctionResult | None = None) -> Any:
-    """Return a result that can make a dataset of itself: `result.to_dataset()`, by the row of its function."""
+    """Return a result that can make a dataset of itself: `to_dataset()`, by the row of its function."""
     kind = type(result)
     if not hasattr(result, "_fields"):
         return result

@@ -125,7 +125,7 @@ class Agenda:
 
     @property
     def hopeless(self) -> bool:
-        """Return whether the run has only failures: no block done, and too many given up (`timeouts.hopeless`)."""
+        """Return whether the run has only failures: no block done, and too many given up (`Timeouts.hopeless`)."""
         return not self.done and self.given_up >= self.timeouts.hopeless
 
 

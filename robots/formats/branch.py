@@ -94,10 +94,10 @@ def on_branch(
 
     joints: positions [rad or m] by limb and joint, counted as those of `robot`; joints and limbs that are not there are
     found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new
-    reference pose of the platform (absent: as it is). working: `other` for limbs whose joints are to be
-    at their other solution there, such as an elbow to the other side, see `robots.formats.modes`; assembly: `other` for
-    the other pose of the platform that belongs to the same positions of the actuators. All variables of the result,
-    those of actuators too, count from its own reference configuration. Raises BranchError.
+    reference pose of the platform (absent: as it is). working: `other` for limbs whose joints are to be at their other
+    solution there, such as an elbow to the other side, see `robots.formats.working_modes`; assembly: `other` for the
+    other pose of the platform that belongs to the same positions of the actuators. All variables of the result, those
+    of actuators too, count from its own reference configuration. Raises BranchError.
 
         >>> usual = ls.robots.build("five_bar")
         >>> inward = ls.robots.on_branch(usual, working={"left": "other"})  # another elbow of the left arm

@@ -222,7 +222,7 @@ class Model:
         return parts
 
     def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
-        """The summed equations; see `equation_programs.total_program`."""
+        """The summed equations; see `tasks.stages.equations.total_program`."""
         program = equations.total_program(self.robot.family)
         return kernel(program)(_known(program, motion, parts), motion.shape[-1])
 

@@ -36,7 +36,7 @@ NAMES: Mapping[int, str] = {3: "time, q and qd", 4: "time, position, rotation an
 
 
 class Push(Protocol):
-    """External inputs (rows of `Layout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
+    """External inputs (`StateLayout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
         """The rows."""
@@ -174,7 +174,7 @@ class SignalSource(Source):
 
 
 class Pushes:
-    """External inputs of a batch, in the order of `Layout.acting`; forces, the first, may depend on the state.
+    """External inputs of a batch, in the order of `StateLayout.acting`; forces, the first, may depend on the state.
 
     `breaks`: times at which load signals jump, or their slopes do. Raises ValueError for shapes that do not fit,
     TypeError for functions of other arguments.

@@ -419,7 +419,7 @@ class RobotMotion(NamedTuple):
 def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> RobotMotion:
     """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
 
-    Samples without a solution hold NaN; `joints.status` says why.
+    Samples without a solution hold NaN; `status` of `joints` has the reason.
     """
     motion, _ = long_form(motion, STANDING, short)
     joints = inverse_kinematics(robot, motion)

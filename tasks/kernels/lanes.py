@@ -377,7 +377,7 @@ class BoundKernel:
         return self._prepared is not None or not self.program.case
 
     def add_to(self, sequence: ProgramSequence, inputs: Slots, outputs: Slots | None = None) -> dict[Any, Slot]:
-        """Make it the next of a sequence; see `Sequence.add`."""
+        """Make it the next of a sequence; see `ProgramSequence.add`."""
         program, slots = self.program, dict(inputs)
         if self._prepared is not None:
             program, slots = split(self.program)[1], {PREPARED: sequence.fixed(self._prepared), **inputs}

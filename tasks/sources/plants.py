@@ -167,7 +167,7 @@ def _motion_program(family: Family) -> Program:
 
 
 def _rotation(turn: list[Scalar]) -> list[Scalar]:
-    """As `quaternions.rotation_matrix`, row by row."""
+    """Return the rotation of a quaternion row by row, as `tasks.mathematics.rotations.rotation_matrix`."""
     w, x, y, z = turn
     length = sqrt(((w * w + x * x) + y * y) + z * z)
     w, x, y, z = w / length, x / length, y / length, z / length
@@ -392,7 +392,7 @@ class MovingRobots:
         return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of `Layout.acting` but the signals: forces, the load on a platform, what a base that moves adds."""
+        """Rows of `StateLayout.acting` but the signals: forces, the load on a platform, what a base that moves adds."""
         sources = [self.load] if self.system.layout.platform else []
         sources += [self.field] if self.field is not None else []
         if not sources:

@@ -376,7 +376,7 @@ OF_STEPS = (Status.DIVERGED, Status.INTEGRATION_FAILED)
 """Statuses that shorter steps may cure."""
 
 Judge = Callable[[Outcome, Outcome], tuple[np.ndarray, np.ndarray]]
-"""The error of a run, and the same as a share, from it and one at half its step; see `accuracy.integration_error`."""
+"""The error of a run, and the same as a share, from it and one at half its step; see `integration_error`."""
 
 
 @dataclass(frozen=True)

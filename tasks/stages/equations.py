@@ -48,7 +48,7 @@ def _named(share: EquationShare) -> dict[str, Array]:
 
 @functools.cache
 def limb_share_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
-    """A limb's share of the equations of motion, its `potential` energy and `status`; see `equations.Share`.
+    """Trace a limb's `EquationShare` (`tasks.mechanics.equations`), its `potential` energy and `status`.
 
     Where limbs may lose their hold on the platform also their `constraint_rows`, here and at the reference pose.
 

@@ -242,7 +242,7 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
 
 
 def inverse_kinematics(at: CodeSetting) -> CodeFunction:
-    """Positions and velocities of the actuators and J_IK, as `tasks.actuator_positions`."""
+    """Positions and velocities of the actuators and J_IK, as `tasks.dynamics.inverse.actuator_positions`."""
     robot, family = at.robot, at.robot.family
     request, structure = table.request(family, ("actuator_position",)), structure_of(family)
     limbs = [_call(stages.limb(request, k)) for k in range(len(robot.mechanism.instances))]

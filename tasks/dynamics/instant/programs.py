@@ -314,7 +314,7 @@ class Instant:
     ) -> Arrays:
         """Outputs as `tasks.dynamics.instant.systems.outputs_of_motion` names them, (1, size, padded samples).
 
-        acting: rows of `Layout.acting`; stage: as there.
+        acting: rows of `StateLayout.acting`; stage: as there.
         """
         width, rows = state.shape[1], self.layout.acting
         inputs: Values = {"state": state[None], "modes": modes[None], "force": acting[None, rows["force"]]}

@@ -246,7 +246,7 @@ class PassiveFriction:
         return self.force + self.influence @ tau if len(tau) else self.force
 
     def carried(self, place: JointPlace, tau: Array) -> Array:
-        """Return the loads on the bearings of a loaded joint; see `joint_friction.carried`."""
+        """Return the loads on the bearings of a loaded joint; terms as in `tasks.features.friction.joints.share`."""
         k = place.limb
         start = COMPONENTS * self.limbs[k].loaded.index(place.joint)
         rows = slice(start, start + COMPONENTS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -119,11 +120,15 @@ def freedoms(mechanism: Mechanism) -> str:
     )
 
 
+@cache
+def example_robots() -> list[tuple[Path, str]]:
+    """The sweeps among the examples, each with the name of its robot."""
+    return [(path, Sweep.from_yaml(path).robot) for path in sorted((ROOT / "examples").glob("*.yaml"))]
+
+
 def example(family: Family) -> Path:
-    """The sweep among the examples that is about a robot."""
-    return next(
-        path for path in sorted((ROOT / "examples").glob("*.yaml")) if Sweep.from_yaml(path).robot == family.name
-    )
+    """The first sweep among the examples that is about a robot."""
+    return next(path for path, robot in example_robots() if robot == family.name)
 
 
 def graph(limb: Limb) -> Iterator[str]:

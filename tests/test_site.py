@@ -34,7 +34,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_there_and_refers_to_nothing_outside(site: Path) -> None:
+def test_the_site_is_whole(site: Path) -> None:
+    """One test, because processes of the tests share no fixture and each would build the site."""
+    assert_every_page_is_there_and_refers_to_nothing_outside(site)
+    assert_formulas_and_graphs_are_drawn_without_scripts(site)
+    assert_the_reference_has_every_public_name_and_command(site)
+
+
+def assert_every_page_is_there_and_refers_to_nothing_outside(site: Path) -> None:
     sources = [path for kind in ("md", "ipynb") for path in DOCS.rglob(f"*.{kind}") if "_build" not in path.parts]
     pages = [path.relative_to(DOCS).with_suffix(".html") for path in sources]
     assert len(pages) > 40
@@ -43,13 +50,13 @@ def test_every_page_is_there_and_refers_to_nothing_outside(site: Path) -> None:
         assert BROUGHT.findall(text) == [], page
 
 
-def test_formulas_and_graphs_are_drawn_without_scripts(site: Path) -> None:
+def assert_formulas_and_graphs_are_drawn_without_scripts(site: Path) -> None:
     assert "<math" in (site / "theory" / "constraint_embedding.html").read_text("utf-8")
     robots = (site / "robots.html").read_text("utf-8")
     assert robots.count('<figure class="graph"><svg') == (DOCS / "robots.md").read_text("utf-8").count("```mermaid")
 
 
-def test_the_reference_has_every_public_name_and_command(site: Path) -> None:
+def assert_the_reference_has_every_public_name_and_command(site: Path) -> None:
     api = (site / "reference" / "api.html").read_text("utf-8")
     for package in (limbsweep, limbsweep.robots, limbsweep.study, tasks, pipeline, storage):
         for name in set(package.__all__) - FACES:

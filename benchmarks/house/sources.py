@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
-from benchmarks.house.imports import PACKAGES, files, module_name
+from benchmarks.house.imports import PACKAGES, files, module_name, parse
 
 PLACEHOLDERS = frozenset({"each", "found", "given", "made", "told"})
 MORE_PLACEHOLDERS = PLACEHOLDERS | {"kept", "beside", "own", "late", "rest", "thing"}
@@ -45,7 +45,12 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """The module, parsed."""
-        return ast.parse(self.text)
+        return parse(self.text)[0]
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the module."""
+        return parse(self.text)[1]
 
     @property
     def package(self) -> str:
@@ -66,21 +71,22 @@ class Source:
 
     def docstrings(self) -> Iterator[ast.Constant]:
         """Yield the texts that stand alone: of modules, classes and functions, and those below an attribute."""
-        alone = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Expr))
+        alone = (node.value for node in self.nodes if isinstance(node, ast.Expr))
         return (value for value in alone if isinstance(value, ast.Constant) and isinstance(value.value, str))
 
-    def functions(self) -> Iterator[Function]:
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
         """Functions and methods, those inside others too."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return tuple(node for node in self.nodes if isinstance(node, Function))
 
     def bound(self) -> Iterator[str]:
         """Names that are bound by assignments, loops, comprehensions and `with`."""
-        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        names = (node for node in self.nodes if isinstance(node, ast.Name))
         return (name.id for name in names if isinstance(name.ctx, ast.Store))
 
     def parameters(self) -> Iterator[ast.arg]:
         """Parameters of functions, without `self` and `cls`."""
-        for function in self.functions():
+        for function in self.functions:
             known = function.args
             others = [star for star in (known.vararg, known.kwarg) if star is not None]
             for parameter in (*known.posonlyargs, *known.args, *known.kwonlyargs, *others):
@@ -89,8 +95,9 @@ class Source:
 
     def inner_imports(self, packages: Iterable[str]) -> int:
         """Count the statements inside functions that import modules of these packages."""
-        inside = {id(node): node for function in self.functions() for node in ast.walk(function)}
-        statements = (node for node in inside.values() if isinstance(node, ast.ImportFrom | ast.Import))
+        ours = [node for node in self.nodes if isinstance(node, ast.ImportFrom | ast.Import)]
+        lines = {line for each in self.functions for line in _span(each.lineno, each.end_lineno)} if ours else set()
+        statements = (node for node in ours if node.lineno in lines)
         return sum(_first_name(node) in packages for node in statements)
 
 
@@ -127,7 +134,7 @@ def median_module(sources: Iterable[Source]) -> float:
 
 def median_function(sources: Iterable[Source]) -> float:
     """Median of the lines of a function from `def` to its end, with its docstring."""
-    return median(len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions())
+    return median(len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions)
 
 
 def parameter_counts(sources: Iterable[Source]) -> list[int]:
@@ -138,20 +145,18 @@ def parameter_counts(sources: Iterable[Source]) -> list[int]:
             for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         )
         for source in sources
-        for node in source.functions()
+        for node in source.functions
     ]
 
 
 def function_lines(sources: Iterable[Source]) -> list[int]:
     """Count the lines of each function, from `def` to its end."""
-    return [len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions()]
+    return [len(_span(node.lineno, node.end_lineno)) for source in sources for node in source.functions]
 
 
 def classes_twice(sources: Iterable[Source]) -> dict[str, int]:
     """Names of classes that are defined twice or more in all packages, the most frequent first."""
-    counts = Counter(
-        node.name for source in sources for node in ast.walk(source.tree) if isinstance(node, ast.ClassDef)
-    )
+    counts = Counter(node.name for source in sources for node in source.nodes if isinstance(node, ast.ClassDef))
     return {name: count for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1}
 
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -20,10 +21,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limbsweep-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
-# Machine code is kept for the processes of this run of the tests, and for no other.
-if "LIMBSWEEP_CACHE" not in os.environ:
-    os.environ["LIMBSWEEP_CACHE"] = tempfile.mkdtemp(prefix="limbsweep-kernels-")
-    atexit.register(shutil.rmtree, os.environ["LIMBSWEEP_CACHE"], ignore_errors=True)
+# Machine code is kept for the next run of the tests: its name is a digest of all that it depends on.
+os.environ.setdefault("LIMBSWEEP_CACHE", str(Path(__file__).parent.parent / "build" / "kernels"))
 
 # Two cores that other work shares: a deadline would fail tests for the load of the machine.
 settings.register_profile("default", deadline=None, print_blob=True)
@@ -58,16 +57,45 @@ HEAVY = ("h4", "par4")
 """Mechanisms of many joints, whose examples take the interpreter of kernels seconds."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip single tests of the repository where it is not there; leave long ones of mechanisms to `-m slow`."""
+ROBOTS_OF_A_TEST = 4
+"""Robots that a test goes over in every run, of those that it asks for; other tests go over others."""
+
+
+def _robot(item: pytest.Item) -> str | None:
+    """Return the robot of the catalogue that a test is about."""
     from robots import catalog
 
+    values = getattr(getattr(item, "callspec", None), "params", {}).values()
+    return next((value for value in values if isinstance(value, str) and value in catalog.FAMILIES), None)
+
+
+def _robots_in_turn(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Return the pairs of test and robot that every run has.
+
+    A digest of both draws them, so that each robot meets its share of all tests and the choice stays the same.
+    """
+    robots: dict[str, set[str]] = {}
+    for item in items:
+        if robot := _robot(item):
+            robots.setdefault(item.nodeid.partition("[")[0], set()).add(robot)
+    return {
+        (test, robot)
+        for test, names in robots.items()
+        for robot in sorted(names, key=lambda name: crc32(f"{test} {name}".encode()))[:ROBOTS_OF_A_TEST]
+    }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip single tests of the repository where it is not there; leave most robots of a long test to `-m slow`."""
+    from robots import catalog
+
+    several = [item for item in items if item.path.name not in QUICK and _robot(item) not in catalog.LITERATURE]
+    in_turn = _robots_in_turn(several)
     for item in items:
         values = getattr(getattr(item, "callspec", None), "params", {}).values()
-        if item.path.name not in QUICK and any(
-            isinstance(value, str) and value in catalog.LITERATURE for value in values
-        ):
+        robot, test = _robot(item), item.nodeid.partition("[")[0]
+        if robot and item.path.name not in QUICK and (test, robot) not in in_turn:
             item.add_marker(pytest.mark.slow)
         if any(isinstance(value, Path) and value.stem in HEAVY for value in values):
             item.add_marker(pytest.mark.slow)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from itertools import cycle, islice, product
 
 import numpy as np
 import pytest
@@ -72,8 +74,16 @@ def prepared(recorded: Signals) -> Prepared:
     return prepare(recorded, Preparation(cutoff=10.0, rest=0.0))
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-@pytest.mark.parametrize("law", MODELS)
+def variants(laws: Collection[str]) -> pytest.MarkDecorator:
+    """Every payload with every law: each of both in every run of the tests, all pairs by `-m slow`."""
+    always = set(islice(zip(cycle(PAYLOADS), cycle(laws), strict=True), max(len(PAYLOADS), len(laws))))
+    pairs = product(PAYLOADS, laws)
+    return pytest.mark.parametrize(
+        ("payload", "law"), [pytest.param(*pair, marks=() if pair in always else pytest.mark.slow) for pair in pairs]
+    )
+
+
+@variants(MODELS)
 def test_every_check_runs_and_finds_a_turned_sign_under_every_variant(payload: str, law: str) -> None:
     sound = machine(PAYLOADS[payload], MODELS[law])
     assert not [finding for finding in check_machine(sound) if finding.is_error]
@@ -84,8 +94,7 @@ def test_every_check_runs_and_finds_a_turned_sign_under_every_variant(payload: s
     assert said <= {("run_2", "joint_2")} if law == "none" else said == {("run_2", "joint_2")}
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-@pytest.mark.parametrize("law", ["coulomb_viscous", "stribeck", "own"])
+@variants(["coulomb_viscous", "stribeck", "own"])
 def test_every_judgement_runs_under_every_variant(payload: str, law: str) -> None:
     sound = machine(PAYLOADS[payload], MODELS[law])
     if law == "stribeck":

@@ -113,7 +113,7 @@ def _simulated(
 ) -> Iterator[Recording]:
     """A recording for each trajectory, set of gains and initial state that came to its end."""
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
-    names, offsets = tuple(axes.state_parameters), axes.state_table()
+    names = tuple(axes.state_parameters)
     origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family
     base = moving_base(sweep)
     states = data[PLACE].values if PLACE in data.coords else np.zeros(1, dtype=np.int64)
@@ -127,7 +127,7 @@ def _simulated(
         if axes.simulation.controller is None:
             first = limb_results.commanded(family, trajectory, sweep.times[:1], origin)[:, :1]
             first = resolved_rows(robot, first) if robot.mechanism.resolved else first
-            start = moved_starts(family, first, names, offsets[number : number + 1])
+            start = moved_starts(family, first, names, axes.state_table(slice(number, number + 1)))
             near = encoders.guesses(robot, seen, limb_results.moving_of(family, start.T))
         else:
             near = resolved_motion(robot, limb_results.moving(family, trajectory, sweep.times, origin))

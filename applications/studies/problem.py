@@ -198,7 +198,7 @@ class DesignProblem:
     def _first(self) -> Array:
         """Parameters of the sweep's first design: of the robot, its controller, its start."""
         axes = self.sweep.simulation
-        more = [] if axes is None else [axes.gain_table()[0], axes.state_table()[0]]
+        more = [] if axes is None else [axes.gain_table(slice(0, 1))[0], axes.state_table(slice(0, 1))[0]]
         if self._field:
             gravity = np.array(self.sweep.gravity_of(0))
             more.append(gravity[[GRAVITY.index(name) for name in self._field]])

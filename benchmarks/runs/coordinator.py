@@ -108,7 +108,7 @@ def _drive(made: Plan, client: Any, granularity: Granularity) -> float:
         parallel = len(made.limbs) + 1 if granularity == "limb" else 1
         with Ledger.open(path, made.blocks) as ledger:
             executor: Executor = (
-                ClusterExecutor(client, Window(client, parallel, made.block_memory))
+                ClusterExecutor(client, Window(client, parallel, made.block_memory, made.base_memory))
                 if client
                 else _Instant(made.blocks)
             )

@@ -43,12 +43,12 @@ SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment of other interpreters: they run no Python file for lying in the current folder."""
 
 KEEP_MEMORY = {
-    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
-    "MALLOC_MMAP_THRESHOLD_": str(1 << 25),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 25),
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 20),
     "MALLOC_ARENA_MAX": "1",
 }
-"""Environment of a worker: glibc keeps freed memory for the next block; Dask's default gives it back, and new pages
-cost more time than what is computed into them. All threads keep it in one place: else each keeps its own."""
+"""Environment of a worker: what is kept for the next block is in the pool of `tasks.blocks.block`, which knows how much
+that may be; glibc keeps little beside it, in one place for all threads, and gives large pieces back at once."""
 
 FOREIGN = ("jobqueue", "kubernetes", "cloudprovider", "gateway", "logging")
 """Sections of other packages: their keys are known only where the package is installed, so they pass unread."""

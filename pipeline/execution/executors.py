@@ -387,8 +387,8 @@ def make_executor(
     if client is None:
         return InProcessExecutor()
     if granularity == "limb":
-        return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory))
-    window = Window(client, 1.0, together * plan.task_memory if together > 1 else plan.block_memory)
+        return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory, plan.base_memory))
+    window = Window(client, 1.0, together * plan.task_memory, plan.base_memory)
     executor, length = ClusterExecutor(client, window), seconds or plan.work.computing / plan.blocks
     count, executor.together = plan.blocks if blocks is None else blocks, together
     executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)

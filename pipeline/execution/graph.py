@@ -42,7 +42,7 @@ from storage.schema import SPLIT
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement
+from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement, make_room
 from tasks.blocks.limb_results import Motions
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _simulation(sweep: Sweep, bounds: Mapping[str, slice]) -> BlockSimulation | 
     if axes is None:
         return None
     gains, state = (bounds.get(dim, slice(None)) for dim in (GAINS, STATE))
-    tables = axes.gain_table()[gains], axes.state_table()[state]
+    tables = axes.gain_table(gains), axes.state_table(state)
     return BlockSimulation(axes.simulation, *tables, tuple(axes.state_parameters), tuple(axes.sizes))
 
 
@@ -263,7 +263,8 @@ def written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWi
 
 def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
-    _make_room()
+    make_room(writer.layout.writing_bytes(index))
+    _begin_another()
     return writer.write(index, arrays)
 
 
@@ -271,7 +272,7 @@ MORE_TO_DO: ContextVar[bool] = ContextVar("MORE_TO_DO", default=False)
 """True if this thread goes on with another block of its task."""
 
 
-def _make_room() -> None:
+def _begin_another() -> None:
     """Storing waits for the disk: the worker may begin another task meanwhile, in another thread."""
     if MORE_TO_DO.get():
         return

@@ -241,9 +241,6 @@ LIMB_THREADS = 2.0
 
 FULL = 0.75
 """Share of its memory limit beyond which a worker gets no further blocks; Dask would pause it at 0.8."""
-
-BASE_MEMORY = 256 << 20
-"""Bytes that a worker takes before its first block: Python, its libraries, the kernels."""
 TASK_RATE = 200.0
 """Tasks a second that scheduler and client do with half of their time."""
 
@@ -263,18 +260,24 @@ MOST = 20_000
 
 @dataclass(frozen=True)
 class Worker:
-    """State of a worker: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks."""
+    """State of a worker: threads, memory limit (0: none) and memory in use [bytes], and whether it takes tasks.
+
+    `base`: bytes that it takes beside its blocks.
+    """
 
     threads: int
     limit: int = 0
     used: int = 0
     running: bool = True
+    base: int = 0
 
     def holds(self, memory: int) -> float:
-        """Blocks that fit into its memory, when each takes so many bytes."""
+        """Blocks that fit into its memory, when each takes so many bytes: one at least, or it would not be there."""
         if not self.running or (self.limit and self.used > FULL * self.limit):
             return 0.0
-        return max(0.0, FULL * self.limit - BASE_MEMORY) / memory if self.limit and memory else float("inf")
+        if not (self.limit and memory):
+            return float("inf")
+        return max(1.0, (FULL * self.limit - self.base) // memory)
 
 
 def window_size(workers: Iterable[Worker], parallel: float = 1.0, memory: int = 0) -> int:
@@ -302,14 +305,15 @@ def batch(threads: int, seconds: float, left: int) -> int:
     return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
 
 
-def workers_of(information: Mapping[str, Any]) -> list[Worker]:
-    """The workers in what a scheduler says of itself."""
+def workers_of(information: Mapping[str, Any], base: int = 0) -> list[Worker]:
+    """The workers in what a scheduler says of itself, each of which takes `base` bytes beside its blocks."""
     return [
         Worker(
             worker["nthreads"],
             int(worker.get("memory_limit") or 0),
             int(worker.get("metrics", {}).get("memory") or 0),
             worker.get("status", "running") == "running",
+            base,
         )
         for worker in information["workers"].values()
     ]
@@ -319,9 +323,15 @@ class Window:
     """The number of blocks in flight for the workers that a cluster has now."""
 
     def __init__(
-        self, client: Client, parallel: float = 1.0, memory: int = 0, clock: Callable[[], float] = time.monotonic
+        self,
+        client: Client,
+        parallel: float = 1.0,
+        memory: int = 0,
+        base: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.client, self.parallel, self.memory = client, parallel, memory
+        """`memory`: bytes of a block; `base`: those of a worker beside its blocks."""
+        self.client, self.parallel, self.memory, self.base = client, parallel, memory, base
         self._clock = clock
         self._asked = float("-inf")
         self._size = 1
@@ -340,7 +350,7 @@ class Window:
 
     def _refresh(self) -> None:
         if self._clock() - self._asked >= REFRESH_SECONDS:
-            workers = workers_of(self.client.scheduler_info(n_workers=-1))
+            workers = workers_of(self.client.scheduler_info(n_workers=-1), self.base)
             self._size = window_size(workers, self.parallel, self.memory)
             self._threads = sum(worker.threads for worker in workers)
             self._asked = self._clock()

@@ -24,7 +24,7 @@ from pipeline.execution.contents import contents, require_same_versions, version
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executors import together, whole_blocks
 from pipeline.execution.graph import block_of, canary_graph, lazy_arrays
-from pipeline.execution.policy import BASE_MEMORY, FULL, Worker, workers_of
+from pipeline.execution.policy import FULL, Worker, workers_of
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
@@ -52,15 +52,15 @@ def preflight(client: Client, plan: Plan, cluster: str) -> None:
     """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError."""
     require_same_versions(cluster, client.run(versions, on_error="return"))
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.block_memory)
+    require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.worker_memory)
     chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
     if len(chosen) > 1:
         require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
 
 
-def require_memory(cluster: str, workers: Mapping[str, Worker], block: int) -> None:
-    """See that a block of so many bytes fits into every worker. Raises InputError."""
-    need = int((BASE_MEMORY + block) / FULL)
+def require_memory(cluster: str, workers: Mapping[str, Worker], memory: int) -> None:
+    """See that every worker has room for so many bytes, those beside its block included. Raises InputError."""
+    need = int(memory / FULL)
     hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
     small = [(address, worker.limit) for address, worker in workers.items() if worker.limit and worker.limit < need]
     if small:

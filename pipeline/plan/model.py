@@ -49,6 +49,18 @@ DOUBLE = 8
 OVERHEAD = 1 << 20
 """Bytes of a block whatever is in it: its graph, the objects of its tasks."""
 
+PEAK_STRIP = 1 << 10
+"""Samples of a strip of one task for peaks of reactions alone, where stages hand on hundreds of numbers of a sample."""
+
+BASE_MEMORY = 121 << 20
+"""Bytes of a worker before its first block: Python and its libraries."""
+
+CODE_MEMORY = 8 << 20
+"""Bytes of programs and machine code for each limb of a robot."""
+
+SIGNALS_MEMORY = 64 << 20
+"""Bytes of SciPy's filters, which sensors need."""
+
 
 @dataclass(frozen=True)
 class Lengths:
@@ -177,8 +189,9 @@ class Memory:
         shared, mounts = self.shared(lengths), designs * self.mounts
         tasks = len(self.request.structure.mechanism.instances) if by_limb else 1
         limbs = cases * width * self.limbs if by_limb else 0
-        strip = min(designs, max(1, STRIP // width)) * width * (self.strip + (0 if by_limb else self.limbs))
         at_once = not by_limb and self.request.peaks_alone
+        samples = PEAK_STRIP if at_once else STRIP
+        strip = min(designs, max(1, samples // width)) * width * (self.strip + (0 if by_limb else self.limbs))
         per_set, once = (0, 0) if at_once else self.loads
         loads = cases * width * (lengths.sets * per_set + once)
         results = stored - reacting
@@ -456,6 +469,16 @@ class Plan:
         return self._peak(by_limb=self.by_limb)
 
     @property
+    def worker_memory(self) -> int:
+        """Bytes of a worker of one thread that computes blocks one after another, as a cluster gets them."""
+        return self.base_memory + (self.task_memory if self.memory.request.peaks_alone else self.block_memory)
+
+    @property
+    def base_memory(self) -> int:
+        """Bytes of a worker beside its blocks."""
+        return BASE_MEMORY + CODE_MEMORY * len(self.limbs) + (SIGNALS_MEMORY if self.sweep.measurement else 0)
+
+    @property
     def task_memory(self) -> int:
         """Bytes that one task for a whole block holds, at most."""
         return self._peak(by_limb=False)
@@ -544,7 +567,10 @@ class Plan:
             ("tasks", f"{self.blocks * self.tasks_per_block:,} ({tasks})"),
             ("variables", ", ".join(self.layout.variables)),
             ("stored", f"{size(self.stored)} before compression, {self.layout.files:,} files"),
-            ("memory", f"at most {size(self.block_memory)} for each block in flight"),
+            (
+                "memory",
+                f"at most {size(self.block_memory)} for each block in flight; {size(self.worker_memory)} a worker",
+            ),
             ("time", self.work.text),
         ]
 

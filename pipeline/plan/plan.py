@@ -159,25 +159,39 @@ class SimulationPlan(Plan):
         """Bytes that the task of a block holds at most."""
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
         joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
-        strip = min(self.block_cases, BLOCK_CASES) * joints * STRIP_NUMBERS
+        strip = self._lanes * joints * STRIP_NUMBERS
         sizes = {**self.layout.sizes, **self.layout.block}
         stored += sum(DOUBLE * math.prod(sizes[dim] for dim in self.dims(name)) for name in self.extra)
         fixed = OVERHEAD + DOUBLE * strip + _references(self.sweep, self.layout.block) + self._stages
-        return fixed + 3 * stored + writing
+        return fixed + 3 * stored * self._lanes // min(self.block_cases, BLOCK_CASES) + writing
+
+    @property
+    def _lanes(self) -> int:
+        """Cases of a strip, in whole groups of lanes."""
+        return padded(min(self.block_cases, BLOCK_CASES))
+
+    @property
+    def worker_memory(self) -> int:
+        """Bytes that a worker of one thread takes while it computes blocks one after another."""
+        return self.base_memory + self.block_memory
+
+    @property
+    def task_memory(self) -> int:
+        """That of a block, which is one task."""
+        return self.block_memory
 
     @property
     def _stages(self) -> int:
         """Bytes of stages of inverse dynamics at samples of a strip: for series at stored times, for metrics at all."""
-        cases, width = min(self.block_cases, BLOCK_CASES), padded(self.layout.sizes["time"])
+        cases, width = self._lanes, padded(self.layout.sizes["time"])
         stored = [name for name in (*self.layout.variables, *self.extra) if name in QUANTITIES]
         of_series = [name for name in stored if "time" in QUANTITIES[name].dims]
         of_steps = [name for name in stored if "time" not in QUANTITIES[name].dims]
         series, steps = (Memory(self.sweep, tuple(names)) for names in (of_series, of_steps))
         numbers = structure_of(self.sweep.family).motion_size + 4 * len(self.mechanism.actuators)
         kept = 3 * DOUBLE * numbers * cases * width
-        return kept + max(
-            _of_samples(series) * min(cases * width, max(STRIP, width)), _of_samples(steps) * cases * STEPS
-        )
+        at_times = _of_samples(series) * min(cases * width, max(STRIP, width)) if of_series else 0
+        return kept + max(at_times, _of_samples(steps) * cases * STEPS if of_steps else 0)
 
     @property
     def extra(self) -> tuple[str, ...]:

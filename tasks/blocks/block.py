@@ -3,7 +3,7 @@
 Tasks exchange arrays in memory with the layout (trajectory, design, component, padded time), so that kernels read and
 write contiguous rows. `empty` is `numpy.empty` on reusable memory, because fresh pages cost as much time as the
 computation that fills them: a piece goes back to a pool when the last view of its array is gone. The pool belongs to
-the process, keeps a bounded number of bytes, and may be used by many threads.
+the process and may be used by many threads; free and leased memory together stay within what was leased at once.
 
 Beside the block stand a user metric as data (`BlockMetric`; `tasks.blocks.user_metrics` calls its function) and the
 measured series, which sensors make of the clean series of each case (`Measurement`, see `tasks.mathematics.signals`).
@@ -53,12 +53,17 @@ KEPT_BYTES = 1 << 31
 SMALL = 1 << 16
 """Arrays below this size in bytes are not worth keeping."""
 
+SPARE = 1.25
+"""Size of a piece of memory relative to the array that it is given to, at most."""
+
 
 class Pool:
     """Free pieces of memory, newest last."""
 
     def __init__(self, kept_bytes: int = KEPT_BYTES):
         self.kept_bytes = kept_bytes
+        self.leased = self.most_leased = 0
+        """Bytes that arrays have now, and the most that they had at once."""
         self.free: list[np.ndarray] = []
         self.returned: deque[np.ndarray] = deque()
         self.lock = threading.Lock()
@@ -73,12 +78,20 @@ class Pool:
         return np.asarray(lease)[:size].view(kind).reshape(shape)
 
     def _take(self, size: int) -> np.ndarray:
+        size = -(-size // 4096) * 4096
         with self.lock:
             self._settle()
-            for i in reversed(range(len(self.free))):
-                if size <= self.free[i].nbytes <= 2 * size:
-                    return self.free.pop(i)
-        return np.empty(-(-size // 4096) * 4096, dtype=np.uint8)
+            fitting = [i for i, piece in enumerate(self.free) if size <= piece.nbytes <= SPARE * size]
+            piece = self.free.pop(min(fitting, key=lambda i: (self.free[i].nbytes, -i))) if fitting else None
+            self.leased += size if piece is None else piece.nbytes
+            self.most_leased = max(self.most_leased, self.leased)
+            self._settle()
+        return np.empty(size, dtype=np.uint8) if piece is None else piece
+
+    def make_room(self, size: int) -> None:
+        """Let free pieces go until so many bytes that are allocated elsewhere have room beside the pool."""
+        with self.lock:
+            self._settle(size)
 
     def give(self, memory: np.ndarray) -> None:
         """Take memory back. Never waits: the garbage collector may call it while this thread holds the lock."""
@@ -89,11 +102,16 @@ class Pool:
             finally:
                 self.lock.release()
 
-    def _settle(self) -> None:
+    def _settle(self, elsewhere: int = 0) -> None:
         """Put what has come back among the free pieces; the oldest go when there is too much."""
         while self.returned:
             self.free.append(self.returned.popleft())
-        while sum(piece.nbytes for piece in self.free) > self.kept_bytes:
+            self.leased -= self.free[-1].nbytes
+        while sum(piece.nbytes for piece in self.free) > min(
+            self.kept_bytes, self.most_leased - self.leased - elsewhere
+        ):
+            if not self.free:
+                return
             self.free.pop(0)
 
 
@@ -109,7 +127,7 @@ class _Lease:
 
 
 _pool = Pool()
-empty = _pool.empty
+empty, make_room = _pool.empty, _pool.make_room
 
 
 def keep(size: int) -> None:

@@ -27,7 +27,7 @@ MAX_SAMPLES = 10**13
 """Samples of a sweep: designs x friction sets x trajectories x times. An hour of a thousand cores."""
 
 MAX_SIMULATED = 10**10
-"""Samples of a sweep of simulations, which take a hundred times as long, and have tables of gains and states."""
+"""Samples of a sweep of simulations, which take a hundred times as long."""
 
 MAX_LISTED = MAX_NODES
 """Numbers of a column that are told one by one: as many as a sweep file may list. Longer ones are told by a digest."""
@@ -326,6 +326,15 @@ def _again(items: Sequence[Hashable]) -> Iterator[tuple[int, int, Any]]:
 
 NOTHING = Grid((), ())
 """The axis of what is not swept: one set, of no values."""
+
+
+def part_with(axis: Axis, name: str) -> Axis:
+    """Return the smallest part of an axis that has all values of a parameter: of a grid its column alone."""
+    if isinstance(axis, Product):
+        return next(part_with(part, name) for part in axis.parts if name in part.names)
+    if isinstance(axis, Grid):
+        return Grid((name,), (axis.columns[axis.names.index(name)],))
+    return axis
 
 
 def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:

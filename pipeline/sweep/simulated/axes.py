@@ -20,7 +20,8 @@ class SimulationAxes:
     """Simulation of a sweep: its settings, the sets of gains of its controller, and the offsets of initial states.
 
     `fixed`: parameters of the controller that are not swept; `gain_parameters`, `state_parameters`: parameters that
-    have a value, in the order of the columns of `gain_table` and `state_table`.
+    have a value, in the order of the columns of `gain_table` and `state_table`. Tables are made of the rows that are
+    asked for, so that an axis of any length takes no memory.
     """
 
     simulation: SimulationSettings
@@ -46,13 +47,13 @@ class SimulationAxes:
         """Return whether neither a controller nor forces act, so that the initial state alone decides the motion."""
         return self.simulation.controller is None and not self.simulation.profiles
 
-    def gain_table(self) -> Array:
+    def gain_table(self, rows: slice) -> Array:
         """Parameters of the controller (set, parameter)."""
-        return _table(self.gains, self.fixed, tuple(self.gain_parameters))
+        return _table(self.gains, self.fixed, tuple(self.gain_parameters), rows)
 
-    def state_table(self) -> Array:
+    def state_table(self, rows: slice) -> Array:
         """Offsets of the start (state, parameter)."""
-        return _table(self.state, {}, tuple(self.state_parameters))
+        return _table(self.state, {}, tuple(self.state_parameters), rows)
 
     def describe(self) -> dict[str, Any]:
         """Describe the simulation in types of JSON."""
@@ -74,9 +75,10 @@ class SimulationAxes:
         return result
 
 
-def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...]) -> Array:
-    values = complete(axis, {name: fixed.get(name, 0.0) for name in names}, 0, axis.size)
-    return np.stack([values[name] for name in names], axis=1) if names else np.zeros((axis.size, 0))
+def _table(axis: Axis, fixed: Mapping[str, float], names: tuple[str, ...], rows: slice) -> Array:
+    start, stop = rows.start or 0, axis.size if rows.stop is None else min(rows.stop, axis.size)
+    values = complete(axis, {name: fixed.get(name, 0.0) for name in names}, start, stop)
+    return np.stack([values[name] for name in names], axis=1) if names else np.zeros((stop - start, 0))
 
 
 def _described(profile: ForceProfile) -> dict[str, Any]:

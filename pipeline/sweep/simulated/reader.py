@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.documents.report import Got, sentence
 from pipeline.documents.yaml import KeyPath
 from pipeline.sweep.actuators.motors import MotorsContent
-from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis
+from pipeline.sweep.axes.kinds import MAX_SIMULATED, NOTHING, Axis, ExplicitValues, Listed, part_with
 from pipeline.sweep.axes.reader import AxisReader, check_fixed
 from pipeline.sweep.friction import FrictionContent
 from pipeline.sweep.friction_sets import FrictionAxis
@@ -41,6 +41,12 @@ WHOLE = 1e-9
 
 MAX_SETS = 10**6
 """Friction sets that are looked at."""
+
+TIMES = ("sample_time", "delay")
+"""Parameters of controllers that are whole numbers of steps."""
+
+LOOKED_AT = 10**6
+"""Values of them that are looked at together."""
 
 MAX_STEPS = 10**8
 """Steps of one simulation."""
@@ -210,21 +216,24 @@ class SimulationReader:
 
     def _check_times(self, axes: SimulationAxes) -> None:
         """Refuse times of a controller that are no whole number of steps."""
-        sets = axes.gains.size
-        if sets > MAX_SIMULATED:
-            return
-        values, step = axes.gain_table(), axes.simulation.step
-        for column, name in enumerate(axes.gain_parameters):
-            if name not in ("sample_time", "delay"):
-                continue
-            counts = values[:, column] / step
-            wrong = np.abs(counts - np.rint(counts)) > 1e-6
-            if wrong.any():
-                got = float(values[int(np.argmax(wrong)), column])
-                swept = name in axes.gains.names
-                path: KeyPath = (*PATH, "gains") if swept else (*PATH, "controller", "parameters", name)
-                what = Got(f"{name} of {got!r}") if swept else got
-                self.report(path, what, f"a whole number of steps of {step!r} s", "Choose another, or another step.")
+        step = axes.simulation.step
+        for name in TIMES:
+            swept = name in axes.gains.names
+            column = (
+                part_with(axes.gains, name)
+                if swept
+                else Listed((name,), (ExplicitValues((axes.fixed.get(name, 0.0),)),))
+            )
+            for start in range(0, min(column.size, MAX_SIMULATED), LOOKED_AT):
+                values = column.values(start, min(column.size, start + LOOKED_AT))[name]
+                wrong = np.abs(values / step - np.rint(values / step)) > 1e-6
+                if wrong.any():
+                    got = float(values[int(np.argmax(wrong))])
+                    path: KeyPath = (*PATH, "gains") if swept else (*PATH, "controller", "parameters", name)
+                    what = Got(f"{name} of {got!r}") if swept else got
+                    rule = f"a whole number of steps of {step!r} s"
+                    self.report(path, what, rule, "Choose another, or another step.")
+                    break
 
     def _profiles(self, mechanism: Mechanism) -> Iterator[ForceProfile]:
         for name, section in (self.section.forces or {}).items():

@@ -232,3 +232,21 @@ def test_the_plan_counts_the_stages_of_a_simulation() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < made.block_memory
+
+
+def test_gains_and_states_of_any_number_take_no_memory() -> None:
+    many = "gains: {grid: {kp: {start: 100, stop: 300, num: 30000000}, sample_time: [0.0, 0.002]}}"
+    text = TEXT.replace("gains: {grid: {kp: [100.0, 300.0]}}", many).replace("step: 0.002}", "step: 0.02}")
+    text = text.replace("simulation:", "simulation:\n  step: 0.002")
+    text = text.replace("outputs: [tracking_error, joint_position]", "").replace("[0.4, 0.5]", "[0.4]")
+    tracemalloc.start()
+    sweep = Sweep.from_text(text)
+    made = plan(sweep)
+    last = block_of(made, made.blocks - 1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert last.simulation is not None
+    assert last.simulation.gains[-1].tolist() == [300.0, 5.0, 0.002]
+    assert peak < 64 << 20
+    with pytest.raises(InputError, match=r"sample_time of 0\.0035; expected a whole number of steps"):
+        Sweep.from_text(text.replace("[0.0, 0.002]", "[0.0, 0.0035]"))

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tasks.blocks.block import SMALL, Pool
+from tasks.blocks.block import SMALL, SPARE, Pool
 
 LARGE = (4, SMALL // 8)
 NBYTES = 4 * SMALL
@@ -82,11 +82,12 @@ def test_small_arrays_are_left_to_numpy(pool: Pool) -> None:
 
 
 def test_much_larger_pieces_are_not_spent_on_small_requests(pool: Pool) -> None:
+    oldest = pool.empty((16, SMALL // 8))
     large = pool.empty((16, SMALL // 8))
     place = address(large)
-    del large
+    del oldest, large
     assert address(pool.empty((4, SMALL // 8))) != place
-    assert address(pool.empty((9, SMALL // 8))) == place
+    assert address(pool.empty((13, SMALL // 8))) == place
 
 
 def test_what_is_kept_is_bounded_and_the_oldest_goes_first() -> None:
@@ -100,6 +101,26 @@ def test_what_is_kept_is_bounded_and_the_oldest_goes_first() -> None:
     none = Pool(kept_bytes=0)
     assert none.empty(LARGE).size
     assert not none.free
+
+
+def test_free_and_leased_memory_stay_within_what_was_leased_at_once(pool: Pool) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(200):
+        alive = [pool.empty((int(random.integers(1, 40)), SMALL // 8)) for _ in range(int(random.integers(1, 4)))]
+        held = sum(piece.nbytes for piece in pool.free) + pool.leased
+        assert pool.leased >= sum(array.nbytes for array in alive)
+        assert held <= pool.most_leased <= SPARE * 3 * 40 * SMALL
+        del alive
+
+
+def test_room_for_memory_elsewhere_is_made_of_free_pieces(pool: Pool) -> None:
+    arrays = [pool.empty(LARGE) for _ in range(4)]
+    del arrays[1:]
+    pool.make_room(2 * NBYTES)
+    assert sum(piece.nbytes for piece in pool.free) == NBYTES
+    pool.make_room(100 * NBYTES)
+    assert not pool.free
+    assert pool.leased == arrays[0].nbytes
 
 
 def test_memory_that_comes_back_while_the_lock_is_held_waits_for_the_next_request(pool: Pool) -> None:

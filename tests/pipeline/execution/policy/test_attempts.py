@@ -108,8 +108,8 @@ GIB = 1 << 30
         ([Worker(2)], 1, GIB, 2 + SPARE_BLOCKS),
         ([Worker(2)], 4, 0, 1 + SPARE_BLOCKS),
         ([Worker(8, 64 * GIB)], 4, GIB, 2 + SPARE_BLOCKS),
-        ([Worker(8, 4 * GIB)], 1, GIB, 2),
-        ([Worker(8, 4 * GIB), Worker(8, 4 * GIB)], 1, GIB, 5),
+        ([Worker(8, 4 * GIB)], 1, GIB, 3),
+        ([Worker(8, 4 * GIB), Worker(8, 4 * GIB, base=GIB)], 1, GIB, 5),
         ([Worker(8, GIB // 2)], 1, GIB, 1),
         ([Worker(8, 64 * GIB, 50 * GIB)], 1, GIB, 1),
         ([Worker(8, 64 * GIB, 50 * GIB), Worker(8, 64 * GIB)], 1, GIB, 8 + SPARE_BLOCKS),
@@ -127,7 +127,7 @@ def test_the_window_never_takes_more_memory_than_there_is() -> None:
     for threads in range(1, 9):
         for limit in range(1, 9):
             blocks = window_size([Worker(threads, limit * GIB)] * 3, 1, GIB)
-            assert blocks <= max(1, 3 * FULL * limit)
+            assert blocks <= 3 * max(1, FULL * limit)  # one at least that a worker was admitted for
 
 
 def test_workers_as_a_scheduler_tells_of_them() -> None:

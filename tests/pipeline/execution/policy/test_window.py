@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.execution.policy import BASE_MEMORY, LIMB_THREADS, MOST, Worker, batch, window_size
+from pipeline.execution.policy import LIMB_THREADS, MOST, Worker, batch, window_size
 
 
 @pytest.mark.parametrize(
@@ -19,14 +19,18 @@ def test_every_worker_has_a_block_and_larger_ones_half_as_many_as_threads(
 
 def test_block_tasks_are_one_for_each_thread_and_memory_is_kept() -> None:
     assert window_size([Worker(4)] * 8) == 32 + 1 + 8  # a spare one for every four threads
-    assert BASE_MEMORY == 1 << 28
+    beside, half = 1 << 28, 1 << 29
+
+    def small(limit: int) -> list[Worker]:
+        return [Worker(1, limit, base=beside)] * 8
+
     assert (
-        window_size([Worker(4, limit=4 << 30)], memory=1 << 30) == 2
-    )  # 2.75 fit beside what the worker takes by itself
-    assert window_size([Worker(4, limit=4 << 30)], memory=11 << 28) == 1
-    assert window_size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 28) == 8 + 1 + 2  # two fit into each
-    assert window_size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 29) == 8  # one does: nothing is spare
-    assert window_size([Worker(1, limit=1 << 30)] * 8, LIMB_THREADS, memory=1 << 30) == 4  # half of one
+        window_size([Worker(4, 4 << 30, base=beside)], memory=1 << 30) == 2
+    )  # 2.75 fit beside what it takes by itself
+    assert window_size([Worker(4, 4 << 30, base=beside)], memory=11 << 28) == 1
+    assert window_size(small(1 << 30), LIMB_THREADS, memory=1 << 28) == 8 + 1 + 2  # two fit into each
+    assert window_size(small(1 << 30), LIMB_THREADS, memory=half) == 8  # one does: nothing is spare
+    assert window_size(small(1 << 30), LIMB_THREADS, memory=1 << 30) == 8  # less than one: no worker waits for another
     assert window_size([Worker(1, running=False)] * 8, LIMB_THREADS) == 1
     assert window_size([Worker(100)] * 1000) == MOST
     assert window_size([]) == 1

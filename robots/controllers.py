@@ -129,11 +129,11 @@ def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
     allowed: list[Space] = [
         name for name in CONTROLLERS[kind].spaces if name != ("task" if mechanism.is_chain else "joint")
     ]
-    chosen = next((name for name in allowed if name == space), None)
-    if chosen is None:
+    allowed_space = next((name for name in allowed if name == space), None)
+    if allowed_space is None:
         what = "a chain" if mechanism.is_chain else "a robot with a platform"
         raise ParameterError(f"space: got {space!r}; expected {' or '.join(allowed)} for {kind} of {what}")
-    return chosen
+    return allowed_space
 
 
 def controller_parameters(mechanism: Mechanism, kind: str, space: Space) -> dict[str, Parameter]:

@@ -110,8 +110,8 @@ def _problems(joints: Sequence[str], drives: Sequence[Drive]) -> Iterator[str]:
             yield f"drive {drive.name!r} moves nothing; expected a ratio for a joint, or a position"
         for joint, _ in drive.ratios:
             if joint not in joints:
-                known = ", ".join(joints)
-                yield f"drive {drive.name!r} has a ratio for {joint!r}; expected joints of the tree: {known}"
+                joint_names = ", ".join(joints)
+                yield f"drive {drive.name!r} has a ratio for {joint!r}; expected joints of the tree: {joint_names}"
         for spin in drive.spins:
             if not -1 <= spin.carrier < len(joints):
                 yield (

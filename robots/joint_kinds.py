@@ -139,10 +139,10 @@ URDF_KINDS: Mapping[str, JointKind] = {name: row.name for row in _ROWS for name 
 """Kinds by their names in URDF files."""
 
 
-def problems(kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) -> Iterator[tuple[str, str]]:
+def problems(kind: JointKind, pitch: Number | None, kinds: Sequence[JointKind]) -> Iterator[tuple[str, str]]:
     """Yield the errors in kind and pitch of a joint, each as a pair: the value got, and the value expected."""
-    if kind not in known:
-        yield f"kind {kind!r}", f"one of {', '.join(known)}"
+    if kind not in kinds:
+        yield f"kind {kind!r}", f"one of {', '.join(kinds)}"
     elif JOINT_KINDS[kind].coupled and pitch is None:
         yield "no pitch", f"the pitch [m/rad] of a {kind} joint"
     elif not JOINT_KINDS[kind].coupled and pitch is not None:
@@ -151,9 +151,9 @@ def problems(kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) 
         yield "a pitch of 0", f"another one of a {kind} joint; a joint that only turns is revolute"
 
 
-def check(joint: str, kind: JointKind, pitch: Number | None, known: Sequence[JointKind]) -> None:
+def check(joint: str, kind: JointKind, pitch: Number | None, kinds: Sequence[JointKind]) -> None:
     """Refuse a joint that does not fit its kind. Raises JointError."""
-    for got, expected in problems(kind, pitch, known):
+    for got, expected in problems(kind, pitch, kinds):
         raise JointError(f"joint {joint}: got {got}; expected {expected}")
 
 

@@ -152,17 +152,17 @@ def select_joints(mechanism: Mechanism, pattern: str) -> tuple[LimitedJoint, ...
 
     Raises ParameterError for what no joint with limits is called.
     """
-    known = joints(mechanism)
+    joint_names = joints(mechanism)
     if pattern == EVERY:
-        return tuple(known.values())
+        return tuple(joint_names.values())
     if pattern in DRIVEN:
-        hits = [each for each in known.values() if each.driven == DRIVEN[pattern]]
+        hits = [each for each in joint_names.values() if each.driven == DRIVEN[pattern]]
     else:
-        hits = [each for name, each in known.items() if matches(name, pattern)]
+        hits = [each for name, each in joint_names.items() if matches(name, pattern)]
     if not hits and pattern in DRIVEN:
         raise ParameterError(f"no joint of one variable is {pattern}; leave it out")
     if not hits:
-        names = nearest(pattern, (*DRIVEN, EVERY, *known))
+        names = nearest(pattern, (*DRIVEN, EVERY, *joint_names))
         raise ParameterError(f"no joint of one variable is called {pattern!r}; {names}")
     return tuple(hits)
 

@@ -18,9 +18,9 @@ def on_first_use(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str]
         """Get a name of the package from the module that has it. Raises AttributeError for other names."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home, colon, other = homes[name].partition(":")
+        home, colon, attribute = homes[name].partition(":")
         module = import_module(home)
-        return module if colon and not other else getattr(module, other or name)
+        return module if colon and not attribute else getattr(module, attribute or name)
 
     def names() -> list[str]:
         """List what the package offers."""

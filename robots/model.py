@@ -320,8 +320,8 @@ class Mechanism:
     @property
     def actuators(self) -> tuple[str, ...]:
         """Names of the actuators, limb by limb; those of a chain by their own name alone."""
-        names = [(each.name, own) for each in self.instances for own in self.limbs[each.limb].actuators]
-        return tuple(own if self.is_chain else f"{limb}.{own}" for limb, own in names)
+        names = [(each.name, actuator) for each in self.instances for actuator in self.limbs[each.limb].actuators]
+        return tuple(actuator if self.is_chain else f"{limb}.{actuator}" for limb, actuator in names)
 
     @property
     def motors(self) -> tuple[Motor, ...]:
@@ -380,8 +380,8 @@ class Robot:
 
     def __repr__(self) -> str:
         """Its name, and the parameters that are not the defaults."""
-        others = {p.name: self.values[p.name] for p in self.family.parameters if self.values[p.name] != p.default}
-        return f"Robot({', '.join([self.name, *(f'{name}={value:g}' for name, value in others.items())])})"
+        changes = {p.name: self.values[p.name] for p in self.family.parameters if self.values[p.name] != p.default}
+        return f"Robot({', '.join([self.name, *(f'{name}={value:g}' for name, value in changes.items())])})"
 
     @classmethod
     def of(cls, family: Family, values: Mapping[str, float]) -> Robot:

@@ -472,9 +472,9 @@ def large_is_good(name: str) -> bool:
     return name in QUANTITIES and QUANTITIES[name].good == "large"
 
 
-def any_needs(wanted: Iterable[object], need: Need) -> bool:
-    """Return whether any of the variables `wanted` has this need."""
-    return any(need in needs(name) for name in wanted if isinstance(name, str))
+def any_needs(quantities: Iterable[object], need: Need) -> bool:
+    """Return whether any of the `quantities` has this need."""
+    return any(need in needs(name) for name in quantities if isinstance(name, str))
 
 
 TIME, PARAMETERS, FRICTION_PARAMETERS = "time", "parameters", "friction"

@@ -62,9 +62,9 @@ def search(
         "where": conditions, "cases": cases, "cluster": cluster_in(cluster), "on_generation": click.echo,
     }  # fmt: skip
     again = "the same command"
-    wanted = read_objectives(texts or sweeps[0].question.objectives)
+    objectives = read_objectives(texts or sweeps[0].question.objectives)
     try:
-        (_one if len(sweeps) == 1 else _several)(sweeps, store, options, wanted, top, file)
+        (_one if len(sweeps) == 1 else _several)(sweeps, store, options, objectives, top, file)
     except KeyboardInterrupt as error:
         raise interrupted(error, again) from None
     except RunStoppedError as error:
@@ -75,7 +75,7 @@ def _one(
     sweeps: Sequence[Sweep],
     store: str,
     options: Mapping[str, Any],
-    wanted: Sequence[Objective],
+    objectives: Sequence[Objective],
     top: int,
     file: Path | None,
 ) -> None:
@@ -83,7 +83,7 @@ def _one(
     from applications.studies.populations.search import search as find
 
     outcome = find(sweeps[0], store, **options)
-    show(design_rows(outcome.designs, wanted, outcome.front), top, file)
+    show(design_rows(outcome.designs, objectives, outcome.front), top, file)
     click.echo(
         f"{len(outcome.front)} on the front, of {int(outcome.feasible.sum())} feasible designs; results in {store}"
     )
@@ -93,7 +93,7 @@ def _several(
     sweeps: Sequence[Sweep],
     store: str,
     options: Mapping[str, Any],
-    wanted: Sequence[Objective],
+    objectives: Sequence[Objective],
     top: int,
     file: Path | None,
 ) -> None:
@@ -103,7 +103,7 @@ def _several(
 
     outcome = search_families(sweeps, store, **options)
     rows = [
-        {ROBOT: outcome.robots[k], **_cells(outcome.designs[outcome.robots[k]], wanted, int(outcome.numbers[k]))}
+        {ROBOT: outcome.robots[k], **_cells(outcome.designs[outcome.robots[k]], objectives, int(outcome.numbers[k]))}
         for k in outcome.front
     ]
     heads = dict.fromkeys(head for row in rows for head in row)  # parameters that a robot does not have stay empty
@@ -115,9 +115,9 @@ def _several(
     )
 
 
-def _cells(ds: xr.Dataset, wanted: Sequence[Objective], place: int) -> dict[str, str]:
+def _cells(ds: xr.Dataset, objectives: Sequence[Objective], place: int) -> dict[str, str]:
     """The cells of a design by their heads."""
     import numpy as np
 
-    head, row = design_rows(ds, wanted, np.array([place]))
+    head, row = design_rows(ds, objectives, np.array([place]))
     return dict(zip(head, row, strict=True))

@@ -68,9 +68,9 @@ def _sweep() -> Schema:
     kinds = dict.fromkeys((*MOTIONS, *JOINT_MOTIONS, *EXPANSIONS))
     motion = {"type": "object", "properties": {"kind": _names(kinds)}}
     keys["trajectories"]["patternProperties"] = dict.fromkeys(keys["trajectories"]["patternProperties"], motion)
-    for key, wanted in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
-        known = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in wanted}
-        keys[key]["items"] = {"anyOf": [_names(known), any_text]}
+    for key, row_kinds in (("outputs", ("series", "motion", "status")), ("metrics", ("metric",))):
+        names = {row.name: row.long_name for row in QUANTITIES.values() if row.kind in row_kinds}
+        keys[key]["items"] = {"anyOf": [_names(names), any_text]}
     laws = _names({law.name: law.text for law in LAWS.values()})
     for name in ("FrictionSection", "FrictionGroupSection"):
         whole["$defs"][name]["properties"]["law"] |= {"anyOf": [laws, any_text, {"type": "null"}]}
@@ -81,9 +81,9 @@ def _sweep() -> Schema:
     return whole
 
 
-def _names(known: Mapping[str, str | None] | Iterable[str]) -> Schema:
+def _names(names: Mapping[str, str | None] | Iterable[str]) -> Schema:
     """One of these names, with what each means."""
-    meanings = known if isinstance(known, Mapping) else dict.fromkeys(known)
+    meanings = names if isinstance(names, Mapping) else dict.fromkeys(names)
     return {"anyOf": [{"const": name} | ({"description": text} if text else {}) for name, text in meanings.items()]}
 
 

@@ -52,20 +52,20 @@ def one_at_a_time(
     from applications.studies.cases import stored_number
     from applications.studies.columns import depends_on_friction
 
-    ds, (wanted,) = opened(store, cases), read_objectives((text,))
+    ds, (target,) = opened(store, cases), read_objectives((text,))
     conditions = question_of(ds, cases=cases)
-    chosen = int(_order(ds, wanted)[0]) if base is None else _place(ds, base)
+    start = int(_order(ds, target)[0]) if base is None else _place(ds, base)
     if stored:
-        curves = once.of_store(ds, wanted, chosen)
+        curves = once.of_store(ds, target, start)
     else:
-        problem = _problem(store, conditions.cases, friction=depends_on_friction(ds, wanted.expression))
-        curves = once.effects(problem, wanted, _design(ds, chosen, problem), parts)
+        problem = _problem(store, conditions.cases, friction=depends_on_friction(ds, target.expression))
+        curves = once.effects(problem, target, _design(ds, start, problem), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(curves.points()))
     under = " under its first friction set" if not stored and problem.friction_names else ""
-    click.echo(f"{wanted.text} is {curves.result:.6g} at the base, design {stored_number(ds, chosen)}{under}")
+    click.echo(f"{target.text} is {curves.result:.6g} at the base, design {stored_number(ds, start)}{under}")
 
 
 def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -95,8 +95,8 @@ def sobol(
     """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
     from applications.studies import sensitivity
 
-    problem, wanted = _sampled_problem(store, text, cases, values)
-    indices = sensitivity.sobol(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    problem, target = _sampled_problem(store, text, cases, values)
+    indices = sensitivity.sobol(lambda x: problem.objective(x, target), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "alone", "from", "to", "total", "from", "to")]
     for i in sorted(range(len(indices.names)), key=lambda i: -indices.total[i]):
         cells = (indices.first[i], *indices.first_bounds[i], indices.total[i], *indices.total_bounds[i])
@@ -112,8 +112,8 @@ def morris(
     """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
     from applications.studies import screening
 
-    problem, wanted = _sampled_problem(store, text, cases, values)
-    effects = screening.morris(lambda x: problem.objective(x, wanted), problem.bounds, count, seed)
+    problem, target = _sampled_problem(store, text, cases, values)
+    effects = screening.morris(lambda x: problem.objective(x, target), problem.bounds, count, seed)
     rows: TableRows = [("parameter", "mean size", "mean", "deviation")]
     for i in sorted(range(len(effects.names)), key=lambda i: -effects.mean_size[i]):
         cells = numbers([effects.mean_size[i], effects.mean[i], effects.deviation[i]])
@@ -128,9 +128,9 @@ def _sampled_problem(
     """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
     from applications.studies.columns import depends_on_friction
 
-    (wanted,), ds = read_objectives((text,)), opened(store, cases)
-    friction = depends_on_friction(ds, wanted.expression)
-    return _problem(store, question_of(ds, cases=cases).cases, values, friction=friction), wanted
+    (target,), ds = read_objectives((text,)), opened(store, cases)
+    friction = depends_on_friction(ds, target.expression)
+    return _problem(store, question_of(ds, cases=cases).cases, values, friction=friction), target
 
 
 @click.command()
@@ -171,24 +171,24 @@ def optimise(
 
     ds = opened(store, cases)
     question = question_of(ds, (text,) if text else (), conditions, cases)
-    wanted, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
-    chosen = [_design(ds, int(k), problem) for k in _order(ds, wanted)[:starts]]
+    target, problem = read_objectives(question.objectives)[0], _problem(store, question.cases)
+    starts_of_search = [_design(ds, int(k), problem) for k in _order(ds, target)[:starts]]
     if strange := [name for name in constant if name not in problem.names]:
         raise refuse(f"fix.{strange[0]}", "no such parameter", f"one of {', '.join(problem.names)}")
     stay = tuple(dict.fromkeys((*constant, *problem.rows_of_tables)))  # a motor stays, as it was at the start
     alike: dict[tuple[float, ...], list[int]] = {}  # starts with the same constants are searched side by side
-    for k, start in enumerate(chosen):
+    for k, start in enumerate(starts_of_search):
         alike.setdefault(tuple(start[name] for name in stay), []).append(k)
     optima = []
     for values, numbers_of_starts in alike.items():
         kept = dict(zip(stay, values, strict=True))
         same = problem.at(kept) if stay else problem
-        begins = np.array([[chosen[k][name] for name in same.names] for k in numbers_of_starts])
-        for optimum in search(same, wanted, begins, question.where, threads=threads):
+        begins = np.array([[starts_of_search[k][name] for name in same.names] for k in numbers_of_starts])
+        for optimum in search(same, target, begins, question.where, threads=threads):
             optima.append(replace(optimum, design={**kept, **optimum.design}))
-    optima.sort(key=lambda optimum: (not optimum.feasible, wanted.sign * optimum.value))
+    optima.sort(key=lambda optimum: (not optimum.feasible, target.sign * optimum.value))
     heads, cells = _columns(problem, [optimum.design for optimum in optima])
-    rows: TableRows = [(wanted.text, "at the start", "conditions", *heads)]
+    rows: TableRows = [(target.text, "at the start", "conditions", *heads)]
     for optimum, row in zip(optima, cells, strict=True):
         verdict = "hold" if optimum.feasible else "do not hold"
         rows.append((*numbers([optimum.value, optimum.start]), verdict, *row))
@@ -217,13 +217,13 @@ def _columns(problem: DesignProblem, found: Sequence[Mapping[str, float]]) -> tu
     return heads, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _order(ds: xr.Dataset, wanted: Objective) -> np.ndarray:
+def _order(ds: xr.Dataset, target: Objective) -> np.ndarray:
     """Order all designs (design,): the best feasible one first, those that are not feasible last."""
     import numpy as np
 
     from applications.studies.columns import costs, feasible
 
-    order_costs = np.where(feasible(ds), costs(ds, [wanted])[:, 0], np.inf)
+    order_costs = np.where(feasible(ds), costs(ds, [target])[:, 0], np.inf)
     return np.argsort(np.nan_to_num(order_costs, nan=np.inf, posinf=np.inf), kind="stable")
 
 
@@ -275,8 +275,8 @@ def _design(ds: xr.Dataset, number: int, problem: DesignProblem) -> dict[str, fl
 
     if number >= ds.sizes["design"]:
         raise refuse("base", str(number), f"a design from 0 to {ds.sizes['design'] - 1}")
-    own = ds.isel(design=[number])
+    row = ds.isel(design=[number])
     columns = {name: np.array([value]) for name, value in problem.first_parameters.items()}
-    columns |= {str(name): x.values for name, x in own.coords.items() if x.dims == ("design",)}
+    columns |= {str(name): x.values for name, x in row.coords.items() if x.dims == ("design",)}
     points = problem.space.coordinates(columns)
     return {name: float(points[name][0]) for name in problem.names}

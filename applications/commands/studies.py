@@ -65,13 +65,13 @@ def pareto(
 
     ds = opened(store, cases, friction=friction)
     question = question_of(ds, texts, conditions)
-    wanted = read_objectives(question.objectives)
-    table, usable = costs(ds, wanted), feasible(ds, question.where)
+    objectives = read_objectives(question.objectives)
+    table, usable = costs(ds, objectives), feasible(ds, question.where)
     table[~usable] = np.nan
-    chosen = np.flatnonzero(front(table))
-    chosen = chosen[np.argsort(table[chosen, 0], kind="stable")]
-    show(design_rows(ds, wanted, chosen), top, file)
-    click.echo(f"{len(chosen)} on the front, of {int(usable.sum())} feasible designs of {count_words(ds)}")
+    best = np.flatnonzero(front(table))
+    best = best[np.argsort(table[best, 0], kind="stable")]
+    show(design_rows(ds, objectives, best), top, file)
+    click.echo(f"{len(best)} on the front, of {int(usable.sum())} feasible designs of {count_words(ds)}")
 
 
 @study.command()
@@ -103,13 +103,13 @@ def rank(
 
     ds = opened(store, cases, friction=friction)
     question = question_of(ds, texts, conditions, cases)
-    wanted = read_objectives(question.objectives)
-    order, scores = ranking.rank(ds, wanted, weights, question.where)
+    objectives = read_objectives(question.objectives)
+    order, scores = ranking.rank(ds, objectives, weights, question.where)
     if following is not None and question.cases:
         raise refuse("refine", "operating cases", "a study without cases", "Copy the file and narrow its ranges.")
     if following is not None and FRICTION_SET in ds.coords:
         raise refuse("refine", "friction sets apart", "designs by their worst friction set", "Leave out --friction.")
-    show(design_rows(ds, wanted, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
+    show(design_rows(ds, objectives, order, ("score", [f"{score:.4g}" for score in scores])), top, file)
     click.echo(f"{len(order)} feasible designs of {count_words(ds)}")
     if following is not None:
         refine(ds, order[:top], following, force=forced())
@@ -127,12 +127,12 @@ def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None
     from applications.studies.sensitivity import from_samples
     from applications.studies.space import DesignSpace
 
-    (wanted,) = read_objectives((text,))
-    ds = opened(store, cases, friction=depends_on_friction(every_design(store), wanted.expression))
+    (target,) = read_objectives((text,))
+    ds = opened(store, cases, friction=depends_on_friction(every_design(store), target.expression))
     usable = feasible(ds)
     space = DesignSpace.of_dataset(ds)
     designs = {name: values[usable] for name, values in space.columns_of(ds).items()}
-    shares = from_samples(designs, value_of(ds, wanted)[usable])
+    shares = from_samples(designs, value_of(ds, target)[usable])
     rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in shares.names))]
     for i in sorted(range(len(shares.names)), key=lambda i: -shares.first[i]):
         pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(shares.interaction[i])]
@@ -156,10 +156,10 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
     from applications.studies.columns import column, feasible, value_of
     from applications.studies.sensitivity import interaction as table
 
-    ds, (wanted,) = every_design(store), read_objectives((text,))
+    ds, (target,) = every_design(store), read_objectives((text,))
     usable = feasible(ds)
     first, second = (column(ds, name)[usable] for name in pair)
-    effects = table(first, second, value_of(ds, wanted)[usable], parts)
+    effects = table(first, second, value_of(ds, target)[usable], parts)
     rows: TableRows = [(f"{pair[0]} \\ {pair[1]}", *numbers(effects.second))]
     rows += [(head, *numbers(means)) for head, means in zip(numbers(effects.first), effects.mean, strict=True)]
     show(rows, len(rows), file)

@@ -99,23 +99,23 @@ def count_words(ds: xr.Dataset) -> str:
 
 
 def design_rows(
-    ds: xr.Dataset, wanted: Sequence[Objective], chosen: np.ndarray, more: tuple[str, list[str]] | None = None
+    ds: xr.Dataset, objectives: Sequence[Objective], designs: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
     from applications.studies.cases import labels_of, stored_number
     from applications.studies.columns import unit, value_of
     from applications.studies.space import FRICTION_SET, varied_numbers
 
-    numbered = [stored_number(ds, int(i)) for i in chosen]
+    numbered = [stored_number(ds, int(i)) for i in designs]
     sets = int(ds[FRICTION_SET].values.max()) + 1 if FRICTION_SET in ds.coords else 1
     columns: list[tuple[str, list[str]]] = [("design", [str(number // sets) for number in numbered])]
     columns += [("friction set", [str(number % sets) for number in numbered])] if sets > 1 else []
     columns += [more] if more else []
-    for objective in wanted:
-        columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[chosen])))
-    columns += [(name, [str(text) for text in ds[name].values[chosen]]) for name in labels_of(ds)]
+    for objective in objectives:
+        columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[designs])))
+    columns += [(name, [str(text) for text in ds[name].values[designs]]) for name in labels_of(ds)]
     for name in varied_numbers(ds):
-        columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[chosen])))
+        columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[designs])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
 
 

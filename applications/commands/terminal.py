@@ -215,7 +215,7 @@ def _set_forced(ctx: click.Context, param: click.Parameter, value: bool) -> None
 def _checked(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
     """Refuse a file that may not be written, before anything is computed."""
     if value is not None:
-        flag = next(known.opts[0] for known in ctx.command.params if known.name == _FORCED)
+        flag = next(option.opts[0] for option in ctx.command.params if option.name == _FORCED)
         check_output(value, force=forced(), option=param.opts[0], flag=flag)
     return value
 

@@ -96,13 +96,13 @@ class Loader:
         for start in range(0, len(cases), MIXED):
             mixed = cases[start : start + MIXED]
             order = random.permutation(len(mixed) * count)
-            left = order[min(skipped, len(order)) :]
+            remaining = order[min(skipped, len(order)) :]
             skipped = max(skipped - len(order), 0)
-            if not len(left):
+            if not len(remaining):
                 continue
             fresh = [self._windows(data, tuple(case)) for case in mixed]
             whole = {name: np.concatenate([windows[name] for windows in fresh]) for name in self._names}
-            pool = {name: np.concatenate([pool[name], windows[left]]) if pool[name].size else windows[left]
+            pool = {name: np.concatenate([pool[name], windows[remaining]]) if pool[name].size else windows[remaining]
                     for name, windows in whole.items()}  # fmt: skip
             while len(next(iter(pool.values()))) >= self.batch:
                 yield self._converted({name: windows[: self.batch] for name, windows in pool.items()})

@@ -230,9 +230,9 @@ class _DescriptionOfPoses:
             hint = sentence(nearest(body, bodies)) if mechanism.is_chain else "Leave it out."
             self.report(("estimate", "body"), body, "a body of a chain", hint)
         for k, name in enumerate(self.file.estimate.parameters):
-            known = [p.name for p in robot.family.parameters]
-            if name not in known:
-                self.report(("estimate", "parameters", k), name, "a parameter", sentence(nearest(name, known)))
+            names = [p.name for p in robot.family.parameters]
+            if name not in names:
+                self.report(("estimate", "parameters", k), name, "a parameter", sentence(nearest(name, names)))
         self._units(robot)
         self.report.raise_if_any()
         parts = [self._poses(robot, section, files) for section, files in zip(self.file.poses, paths, strict=True)]
@@ -269,12 +269,12 @@ class _DescriptionOfPoses:
         kinds = set(robot.mechanism.actuator_kinds)
         lengths, angles = {"m"}, {"rad"}
         expected = (lengths if "prismatic" in kinds else set()) | (angles if kinds - {"prismatic"} else set())
-        known = (
+        units = (
             ("actuators", self.file.actuators.unit, expected),
             ("joints", _unit(self.file.joints), lengths | angles),
         )
         position = self.file.position.unit if self.file.position else None
-        for key, unit, allowed in (*known, ("position", position, lengths)):
+        for key, unit, allowed in (*units, ("position", position, lengths)):
             if unit is not None and (unit not in UNITS or UNITS[unit].si not in allowed):
                 hint = sentence(nearest(unit, UNITS))
                 self.report((key, "unit"), unit, f"a unit of {' or '.join(sorted(allowed))}", hint)

@@ -131,7 +131,7 @@ def _true_parameters(data: Dataset) -> list[str]:
 def _limits(sweep: Sweep) -> list[str]:
     motions = "ideal tracking: motions are the commanded ones"
     if sweep.simulation is not None:
-        chosen = sweep.simulation.simulation
-        motions = f"motions follow from forces, integrated by {chosen.method} with steps of {chosen.step:g} s"
+        settings = sweep.simulation.simulation
+        motions = f"motions follow from forces, integrated by {settings.method} with steps of {settings.step:g} s"
     rows = [f"rigid bodies, {motions}"]
     return rows + ([] if sweep.measurement is None else ["sensors as in the section on measurement, nothing else"])

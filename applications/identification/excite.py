@@ -110,12 +110,12 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
         >>> bool(best.factor("excite") >= 1.0)
         True
     """
-    wanted = _checked(sweep, options)
-    searches: dict[str, dict[int, SearchResult]] = {name: {} for name in wanted}
-    failed: dict[str, dict[int, str]] = {name: {} for name in wanted}
+    entries_of_sweep = _checked(sweep, options)
+    searches: dict[str, dict[int, SearchResult]] = {name: {} for name in entries_of_sweep}
+    failed: dict[str, dict[int, str]] = {name: {} for name in entries_of_sweep}
     run = uuid.uuid4().hex[:8]
-    text = rewritten(sweep.text, functools.partial(_keep, names=wanted), "Only what is sought.")
-    jobs = (ExciteJob(text, name, k, options) for name, entry in wanted.items() for k in range(entry.count))
+    text = rewritten(sweep.text, functools.partial(_keep, names=entries_of_sweep), "Only what is sought.")
+    jobs = (ExciteJob(text, name, k, options) for name, entry in entries_of_sweep.items() for k in range(entry.count))
     with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"excite-{run}", job.name, job.number) for job in jobs), executor):
             _, name, number = result.key
@@ -123,7 +123,7 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
                 failed[name][number] = reason(result.value)
             else:
                 searches[name][number] = result.value
-    return Excited(sweep, wanted, searches, failed, options)
+    return Excited(sweep, entries_of_sweep, searches, failed, options)
 
 
 def _keep(data: CommentedMap, names: Collection[str]) -> None:
@@ -155,8 +155,8 @@ def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
             f"{sweep.name}: got loads on bodies, or a base that moves, which regressors do not know; expected a sweep "
             "without the sections loads and base"
         )
-    wanted = entries(sweep.text, mechanism)
-    if not wanted:
+    entries_of_sweep = entries(sweep.text, mechanism)
+    if not entries_of_sweep:
         kinds = ", ".join(dict.fromkeys(trajectory.kind for trajectory in sweep.trajectories))
         raise ParameterError(f"{sweep.name}: trajectories: got kinds {kinds}; expected an entry of kind {KIND}")
     if options.criterion not in CRITERIA:
@@ -169,4 +169,4 @@ def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
     for name, size in (("design", sweep.design.size), ("friction", sweep.friction.size)):
         if not 0 <= getattr(options, name) < size:
             raise ParameterError(f"{name}: got {getattr(options, name)}; expected a number from 0 to {size - 1}")
-    return wanted
+    return entries_of_sweep

@@ -34,10 +34,10 @@ def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
     ]
     if not pairs or any(reverse not in names for _, reverse in pairs):
         raise ValueError(f"name: got {name!r}; expected a friction test of the sweep; {nearest(name, names)}")
-    chosen = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])
+    results_of_joint = results[list(OUTPUTS)].sel(actuator=joint).squeeze(["design", "friction"])
 
     def rows(variable: str, which: int) -> np.ndarray:
-        return np.stack([chosen[variable].sel(trajectory=pair[which]).values for pair in pairs])
+        return np.stack([results_of_joint[variable].sel(trajectory=pair[which]).values for pair in pairs])
 
     speed = np.abs(rows("actuator_velocity", 0)).mean(axis=1)
     force, position = ([rows(variable, k) for k in (0, 1)] for variable in ("actuator_force", "actuator_position"))

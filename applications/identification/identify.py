@@ -146,8 +146,8 @@ def identify(
         raise StoreError(f"method: got {method!r}; expected an estimator; {nearest(method, METHODS)}")
     source: MotionSource = motion or ("commanded" if clean else "measured")
     if source not in SOURCES or (clean and source == "measured"):
-        known = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
-        raise StoreError(f"motion: got {motion!r}; expected {known}")
+        expected = "commanded for clean signals" if clean else f"one of {', '.join(SOURCES)}"
+        raise StoreError(f"motion: got {motion!r}; expected {expected}")
     place, sweep = locate(store), stored_sweep(store, plain=True)
     if sweep.simulation is not None and (clean or source == "commanded"):
         got = "--clean" if clean else "the commanded motion"
@@ -158,12 +158,12 @@ def identify(
     require(open_results(place), robot_of(sweep, 0), clean, source, str(place))
     refuse_unmodelled(sweep, str(place))
     count = sweep.design.size
-    chosen = range(count) if designs is None else designs
-    if wrong := [design for design in chosen if not 0 <= design < count]:
+    selection = range(count) if designs is None else designs
+    if wrong := [design for design in selection if not 0 <= design < count]:
         raise StoreError(f"designs: got {wrong[0]}; expected a number from 0 to {count - 1}")
     options = (method, clean, source)
-    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in chosen for f in range(sweep.friction.size))
-    ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(chosen)) > 0
+    jobs = (IdentifyJob(str(place), sweep.text, d, f, *options) for d in selection for f in range(sweep.friction.size))
+    ended = 0 if sweep.simulation is None else open_results(place)["failed_samples"].isel(design=list(selection)) > 0
     identified, run = Identified({}, {}, int(np.sum(ended))), uuid.uuid4().hex[:8]
     with connect(as_cluster(cluster)) as client, closing(make_executor(client, plan(sweep), "block")) as executor:
         for result in results((job_graph(job, f"identify-{run}", *job.case) for job in jobs), executor):

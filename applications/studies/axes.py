@@ -45,8 +45,10 @@ def unstacked(ds: xr.Dataset) -> xr.Dataset:
     levels = [np.unique(columns[factor.name]) for factor in factors]
     rows = np.stack([columns[factor.name] for factor in factors], axis=1) if factors else np.zeros((size, 0))
     if not factors or math.prod(map(len, levels)) != size or len(np.unique(rows, axis=0)) != size:
-        known = ", ".join(factor.name for factor in factors) or "no parameter"
-        raise refuse("grid", f"{size} designs over {known}", "all combinations of values", "Select designs by isel.")
+        factor_names = ", ".join(factor.name for factor in factors) or "no parameter"
+        raise refuse(
+            "grid", f"{size} designs over {factor_names}", "all combinations of values", "Select designs by isel."
+        )
     names = [_index_of(ds, factor, columns[factor.name]) for factor in factors]
     return ds.drop_vars("design", errors="ignore").set_index(design=names).unstack("design")
 

@@ -67,16 +67,16 @@ def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) ->
     """
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))
-    chosen = {name: result[name].isel(design=0) for name in names}
+    members = {name: result[name].isel(design=0) for name in names}
     constant = [*_parameters(ds), *labels_of(ds)]
-    chosen |= {name: result[name].isel({CASE: 0}) for name in constant if name not in names}
-    return result.assign_coords({**chosen, STORED: (("design", CASE), table)})
+    members |= {name: result[name].isel({CASE: 0}) for name in constant if name not in names}
+    return result.assign_coords({**members, STORED: (("design", CASE), table)})
 
 
 def dims_of(ds: xr.Dataset, names: Sequence[str]) -> list[str]:
     """The dims that names of cases stand for: `friction`, `trajectory`, or those of parameters along them."""
-    asked = {name if name in DIMS else str(ds[name].dims[0]) for name in names if name in DIMS or _along(ds, name)}
-    return [dim for dim in DIMS if dim in asked]
+    dims = {name if name in DIMS else str(ds[name].dims[0]) for name in names if name in DIMS or _along(ds, name)}
+    return [dim for dim in DIMS if dim in dims]
 
 
 def _along(ds: xr.Dataset, name: str) -> bool:

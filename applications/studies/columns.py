@@ -71,8 +71,8 @@ class Objective:
             return self._reduced(values, self.over, cases)
         samples = cases_of_deviations(cases)
         parts = [
-            self._reduced(values[:, chosen], self.over, {name: column[chosen] for name, column in cases.items()})
-            for chosen in samples
+            self._reduced(values[:, sample], self.over, {name: column[sample] for name, column in cases.items()})
+            for sample in samples
         ]
         return self._reduced(np.stack(parts, axis=1), self.tolerances, {})
 
@@ -159,8 +159,10 @@ def by_case(ds: xr.Dataset, name: str) -> Array:
         return parameter[:, None] if ds[name].dims == ("design",) else parameter[None, :]
     base, how = base_of(name, {*QUANTITIES, *ds.data_vars})
     if base not in ds or "design" not in ds[base].dims or "time" in ds[base].dims:
-        known = names(ds)
-        raise refuse(name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, known)))
+        names_of_dataset = names(ds)
+        raise refuse(
+            name, "no such column", "a swept parameter or a stored metric", sentence(nearest(name, names_of_dataset))
+        )
     values = ds[base].transpose("design", CASE, ..., missing_dims="ignore")
     joints = values.dims[-2:] == JOINTS
     if CASE not in values.dims:
@@ -182,8 +184,8 @@ def joints_there(values: Array) -> Mask:
 
     All True where every value is NaN.
     """
-    there = ~np.asarray(np.isnan(values).all(axis=tuple(range(values.ndim - 2))))
-    return there if there.any() else ~there
+    exists = ~np.asarray(np.isnan(values).all(axis=tuple(range(values.ndim - 2))))
+    return exists if exists.any() else ~exists
 
 
 def names(ds: xr.Dataset) -> list[str]:
@@ -194,11 +196,11 @@ def names(ds: xr.Dataset) -> list[str]:
     return swept + metrics
 
 
-def base_of(name: str, known: Container[Any] = QUANTITIES) -> tuple[str, str]:
-    """A metric and its reduction from the name of a column; `known` are names that there are."""
-    if name not in known:
+def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, str]:
+    """A metric and its reduction from the name of a column; `quantities` are the existing names."""
+    if name not in quantities:
         base, _, how = name.rpartition("_")
-        if how in REDUCTIONS and base in known:
+        if how in REDUCTIONS and base in quantities:
             return base, how
     return name, "min" if large_is_good(name) else "max"
 
@@ -215,9 +217,9 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
     >>> ls.study.value_of(ls.open("out.zarr"), "peak_force / upper_arm").shape  # (design,)
     (33,)
     """
-    asked = objective(wanted) if isinstance(wanted, str) else wanted
-    values = _evaluated(ds, asked.expression)
-    return asked.over_cases(values, _cases(ds)) if CASE in ds.dims or asked.tolerances else values[:, 0]
+    target = objective(wanted) if isinstance(wanted, str) else wanted
+    values = _evaluated(ds, target.expression)
+    return target.over_cases(values, _cases(ds)) if CASE in ds.dims or target.tolerances else values[:, 0]
 
 
 def _cases(ds: xr.Dataset) -> dict[str, Array]:
@@ -226,16 +228,16 @@ def _cases(ds: xr.Dataset) -> dict[str, Array]:
     return {str(name): np.asarray(x.values, dtype=float) for name, x in numbers.items()}
 
 
-def values_by_case(ds: xr.Dataset, wanted: Objective) -> Array:
+def values_by_case(ds: xr.Dataset, target: Objective) -> Array:
     """The value of an objective for each design under each case, (design, case)."""
-    return np.asarray(_evaluated(ds, wanted.expression), dtype=float)
+    return np.asarray(_evaluated(ds, target.expression), dtype=float)
 
 
 def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
     """Objectives as numbers that are to be small, (design, objective): those to be large with their sign changed."""
-    wanted = [objective(entry) if isinstance(entry, str) else entry for entry in objectives]
-    values = [value_of(ds, entry) for entry in wanted]
-    signs = [-1.0 if entry.direction == "max" else 1.0 for entry in wanted]
+    targets = [objective(entry) if isinstance(entry, str) else entry for entry in objectives]
+    values = [value_of(ds, entry) for entry in targets]
+    signs = [-1.0 if entry.direction == "max" else 1.0 for entry in targets]
     return np.stack(values, axis=1) * signs
 
 

@@ -80,29 +80,29 @@ def optimise(
         >>> bool(best.value < best.start)
         True
     """
-    asked = objective(wanted) if isinstance(wanted, str) else wanted
+    target = objective(wanted) if isinstance(wanted, str) else wanted
     conditions = tuple(condition(text) for text in where)
-    _check(problem, asked, conditions)
+    _check(problem, target, conditions)
     begins = np.atleast_2d(np.asarray(starts, dtype=float))
     if begins.shape[1] != len(problem.names):
         raise refuse("starts", f"{begins.shape[1]} parameters", f"{len(problem.names)}: {', '.join(problem.names)}")
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     if ((begins < low) | (begins > high)).any():
         raise refuse("starts", "a design out of bounds", "designs within the bounds of the problem")
-    searches = [_LocalSearch(problem, asked, conditions, begin, windows) for begin in begins]
+    searches = [_LocalSearch(problem, target, conditions, begin, windows) for begin in begins]
     if threads == 1:
         optima = [search.run() for search in searches]
     else:
         with ThreadPoolExecutor(threads) as pool:  # kernels let other threads run
             optima = list(pool.map(_LocalSearch.run, searches))
-    return sorted(optima, key=lambda optimum: (not optimum.feasible, asked.sign * optimum.value))
+    return sorted(optima, key=lambda optimum: (not optimum.feasible, target.sign * optimum.value))
 
 
 def _check(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
     """Refuse what has no derivatives, or is taken over cases in a way that is not followed. Raises InputError."""
     smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
-    asked = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)
-    for name in problem.require_columns([*asked]):
+    column_names = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)
+    for name in problem.require_columns([*column_names]):
         if smooth is not None and base_of(name)[0] in QUANTITIES and base_of(name)[0] not in smooth:
             raise refuse("objective", f"{name}, which has no derivatives", f"one of {', '.join(smooth)}")
     followed = {"worst", "mean", "max" if wanted.direction == "min" else "min"}
@@ -240,8 +240,8 @@ class _LocalSearch:
     def _margins(self, x: Array) -> NumberWithRates:
         """Margins of all conditions under each case (condition case,): of the question, of designs, of bounds."""
         values, directions = self._values(x), len(self.low)
-        asked = (*self.conditions, *self.problem.space.conditions)
-        parts = [_flat(with_rates(each, values, margin=True), self.cases, directions) for each in asked]
+        conditions = (*self.conditions, *self.problem.space.conditions)
+        parts = [_flat(with_rates(each, values, margin=True), self.cases, directions) for each in conditions]
         for name, parameter in self.problem.derived_bounds().items():
             for bound, sign in ((parameter.lower, 1.0), (parameter.upper, -1.0)):
                 if abs(bound) < LARGEST:

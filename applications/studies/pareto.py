@@ -42,12 +42,12 @@ def layers(points: Array, count: int) -> NDArray[np.intp]:
     >>> ls.study.layers([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]], 2)
     array([0, 0, 1])
     """
-    left, result = np.arange(len(points)), np.full(len(points), -1)
+    remaining, result = np.arange(len(points)), np.full(len(points), -1)
     for layer in range(count):
-        best = front(np.asarray(points)[left])
-        result[left[best]] = layer
-        left = left[~best]
-        if not len(left) or not best.any():
+        best = front(np.asarray(points)[remaining])
+        result[remaining[best]] = layer
+        remaining = remaining[~best]
+        if not len(remaining) or not best.any():
             break
     return result
 

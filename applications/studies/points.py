@@ -43,8 +43,8 @@ class Choice:
 
     def values(self, coordinate: Array) -> dict[str, Array]:
         """The parameters at numbers of rows (n,)."""
-        chosen = self.rows[np.asarray(coordinate, dtype=int)]
-        return {name: chosen[:, k] for k, name in enumerate(self.names)}
+        rows = self.rows[np.asarray(coordinate, dtype=int)]
+        return {name: rows[:, k] for k, name in enumerate(self.names)}
 
 
 Variable = Continuous | Choice

@@ -28,11 +28,11 @@ def rank(
         got, expected = str(list(weights)), f"{len(objectives)} numbers that are not negative"
         raise refuse("weights", got, expected, "Give one for each objective.")
     table = costs(ds, objectives)
-    chosen = np.flatnonzero(feasible(ds, where) & np.isfinite(table).all(axis=1))
-    if not len(chosen):
-        return chosen, np.zeros(0)
-    least, most = table[chosen].min(axis=0), table[chosen].max(axis=0)
+    designs = np.flatnonzero(feasible(ds, where) & np.isfinite(table).all(axis=1))
+    if not len(designs):
+        return designs, np.zeros(0)
+    least, most = table[designs].min(axis=0), table[designs].max(axis=0)
     span = np.where(most > least, most - least, 1.0)
-    scores = ((table[chosen] - least) / span) @ shares
+    scores = ((table[designs] - least) / span) @ shares
     order = np.argsort(scores, kind="stable")
-    return chosen[order], scores[order]
+    return designs[order], scores[order]

@@ -46,8 +46,8 @@ def box(
         if factor.kind != "free":
             continue
         name = factor.name
-        values, chosen = ds[name].values, ds[name].values[np.asarray(best, dtype=int)]
-        low, high = float(chosen.min()), float(chosen.max())
+        values, best_values = ds[name].values, ds[name].values[np.asarray(best, dtype=int)]
+        low, high = float(best_values.min()), float(best_values.max())
         wider = margin * (high - low) if high > low else 0.1 * float(np.ptp(values))
         least, most = (table[name].lower, table[name].upper) if name in table else (-np.inf, np.inf)
         if factor.section == GAINS:

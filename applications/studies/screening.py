@@ -130,8 +130,8 @@ def derivative_measures(problem: DesignProblem, column: str, n: int, seed: int) 
         raise refuse("n", str(n), "a power of two", "64 is a beginning.")
     low, high = (np.array([pair[side] for pair in problem.bounds.values()]) for side in (0, 1))
     unit = stats.qmc.Sobol(len(low), rng=np.random.default_rng(seed)).random(n)
-    wanted = objective(column)
-    results = [value_with_rates(problem, wanted, design) for design in low + (high - low) * unit]
+    target = objective(column)
+    results = [value_with_rates(problem, target, design) for design in low + (high - low) * unit]
     values = np.array([value for value, _ in results])
     rates = np.array([rate for _, rate in results]) * (high - low)
     good = np.isfinite(values) & np.isfinite(rates).all(axis=1)
@@ -189,7 +189,7 @@ class OneAtATime:
 
 
 def effects(
-    problem: DesignProblem, wanted: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
+    problem: DesignProblem, target: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
 ) -> OneAtATime:
     """Curves of an objective over the parameters of a problem, each over its bounds.
 
@@ -201,7 +201,7 @@ def effects(
         ['upper_arm', 'base_radius']
     """
     centre = _whole_base(problem, base or {})
-    results = problem.objective(_rows(problem.bounds, centre, parts), wanted)
+    results = problem.objective(_rows(problem.bounds, centre, parts), target)
     curves = [
         _curve(name, values, results[1 + k * parts :][:parts], centre[name], float(results[0]))
         for k, (name, values) in enumerate(_ranges(problem.bounds, centre, parts).items())
@@ -233,11 +233,11 @@ def _rows(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], 
     return rows
 
 
-def of_store(ds: xr.Dataset, wanted: Objective, base: int) -> OneAtATime:
+def of_store(ds: xr.Dataset, target: Objective, base: int) -> OneAtATime:
     """Curves from the designs of a store that differ from design number `base` in one parameter. Raises InputError."""
     if not 0 <= base < ds.sizes["design"]:
         raise refuse("base", str(base), f"a design from 0 to {ds.sizes['design'] - 1}")
-    columns, results = DesignSpace.of_dataset(ds).columns_of(ds), value_of(ds, wanted)
+    columns, results = DesignSpace.of_dataset(ds).columns_of(ds), value_of(ds, target)
     names, table = list(columns), np.stack([*columns.values()], axis=1)
     differs = table != table[base]
     curves = []

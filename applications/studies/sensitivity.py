@@ -85,7 +85,7 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
     return np.concatenate([a, b, *mixed])
 
 
-def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> SobolIndices:
+def of_saltelli_store(ds: xr.Dataset, target: Objective, seed: int = 0) -> SobolIndices:
     """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs.
 
     >>> bounds = {"distal_length": (0.5, 0.56), "proximal_length": (0.5, 0.56)}
@@ -106,7 +106,7 @@ def of_saltelli_store(ds: xr.Dataset, wanted: Objective, seed: int = 0) -> Sobol
         raise refuse(
             "designs", f"{len(designs)} designs in {len(names)} parameters", "the designs of a Saltelli sample"
         )
-    return _indices(names, value_of(ds, wanted), n, seed)
+    return _indices(names, value_of(ds, target), n, seed)
 
 
 def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolIndices:

@@ -174,14 +174,16 @@ class DesignSpace(PointSpace):
         Files that the sweep names are not read: their columns are those that remain. Without a text that can be read
         each parameter is free unless columns name one another, and `assumption` says so.
         """
-        declared, own = _declared(str(ds.attrs.get("sweep", ""))), design_coordinates(ds)
-        differing = [name for name in own if _differs(ds[name])]
-        factors = [Factor(name, "fixed", section_of(ds[name]), (name,)) for name in own if name not in differing]
+        declared, coordinates = _declared(str(ds.attrs.get("sweep", ""))), design_coordinates(ds)
+        differing = [name for name in coordinates if _differs(ds[name])]
+        factors = [
+            Factor(name, "fixed", section_of(ds[name]), (name,)) for name in coordinates if name not in differing
+        ]
         for section in SECTIONS:
             names = [name for name in differing if section_of(ds[name]) == section]
             factors += _stored_factors(ds, section, names, UNKNOWN if declared is None else declared[section])
         written = [name for axis in (declared or {}).values() for name in axis.forms]  # opened stores sort by name
-        order = {name: place for place, name in enumerate(dict.fromkeys((*written, *own)))}
+        order = {name: place for place, name in enumerate(dict.fromkeys((*written, *coordinates)))}
         factors.sort(key=lambda factor: order[factor.members[0]])
         rule = "its sweep cannot be read: parameters that differ are taken as varied, and derived ones with them"
         return cls((), tuple(factors), assumption=rule if declared is None else "")
@@ -234,8 +236,8 @@ class DesignSpace(PointSpace):
         parts = []
         shown = {n: np.array(self.texts[n])[x.astype(int)] if n in self.texts else x for n, x in columns.items()}
         for factor in list_factors(shown, self.label_names, table.section):
-            own = np.unique(np.stack([columns[name] for name in factor.members], axis=1), axis=0)
-            parts.append(replace(factor, domain=Choice(factor.members, own, ordered=factor.kind == "free")))
+            unique_rows = np.unique(np.stack([columns[name] for name in factor.members], axis=1), axis=0)
+            parts.append(replace(factor, domain=Choice(factor.members, unique_rows, ordered=factor.kind == "free")))
         factors = [each for factor in self.factors for each in (parts if factor is table else [factor])]
         variables = tuple(factor.domain for factor in factors if factor.is_varied and factor.domain is not None)
         return replace(self, factors=tuple(factors), variables=variables)
@@ -276,9 +278,11 @@ class DesignSpace(PointSpace):
             if factor.kind == "free" or not isinstance(factor.domain, Choice):
                 result[factor.name] = np.asarray(values[factor.name], dtype=float)
                 continue
-            own = [k for k, name in enumerate(factor.domain.names) if name not in self.texts]
-            points = np.stack([np.asarray(values[factor.domain.names[k]], dtype=float) for k in own], axis=1)
-            same = (points[:, None] == factor.domain.rows[None][..., own]).all(axis=2)
+            columns_of_factor = [k for k, name in enumerate(factor.domain.names) if name not in self.texts]
+            points = np.stack(
+                [np.asarray(values[factor.domain.names[k]], dtype=float) for k in columns_of_factor], axis=1
+            )
+            same = (points[:, None] == factor.domain.rows[None][..., columns_of_factor]).all(axis=2)
             result[factor.name] = np.where(same.any(axis=1), same.argmax(axis=1), -1).astype(float)
         return result
 
@@ -312,12 +316,12 @@ def section_of(coordinate: xr.DataArray) -> str:
 
 def design_coordinates(ds: xr.Dataset) -> list[str]:
     """Return the names of what designs have: parameters, and labels that are numbers or texts."""
-    own = [
+    coordinates = [
         str(name)
         for name, x in ds.coords.items()
         if x.dims == ("design",) and name not in ("design", STORED, FRICTION_SET)
     ]
-    return [name for name in own if ds[name].dtype.kind in "fiu" or ds[name].attrs.get("long_name") == LABEL]
+    return [name for name in coordinates if ds[name].dtype.kind in "fiu" or ds[name].attrs.get("long_name") == LABEL]
 
 
 def varied_numbers(ds: xr.Dataset) -> list[str]:
@@ -395,15 +399,15 @@ def _tables(ds: xr.Dataset, names: Sequence[str]) -> list[list[str]]:
     places = {name: np.unique(ds[name].values, return_inverse=True)[1].ravel() for name in names}
     tables: list[list[str]] = []
     for name in names:
-        near = [table for table in tables if any(_depends(places[name], places[other]) for other in table)]
+        near = [table for table in tables if any(_depends(places[name], places[column]) for column in table)]
         tables = [table for table in tables if table not in near] + [[*(n for table in near for n in table), name]]
     return tables
 
 
-def _depends(one: NDArray[np.intp], other: NDArray[np.intp]) -> bool:
+def _depends(one: NDArray[np.intp], second: NDArray[np.intp]) -> bool:
     """Return whether two columns do not occur in all combinations of their values."""
-    size = int(one.max() + 1) * int(other.max() + 1)
-    return len(np.unique(one * (int(other.max()) + 1) + other)) < size
+    size = int(one.max() + 1) * int(second.max() + 1)
+    return len(np.unique(one * (int(second.max()) + 1) + second)) < size
 
 
 def _require_swept(cases: Sequence[str], varied: Sequence[str]) -> None:
@@ -483,22 +487,22 @@ def list_factors(columns: Mapping[str, NDArray[Any]], labels: Container[str], se
     others are free, labels of many texts, such as names of designs, and labels that are numbers none.
     """
     texts = [name for name in columns if name in labels and columns[name].dtype.kind not in "fiu"]
-    left = [name for name in columns if name not in texts]
+    numeric = [name for name in columns if name not in texts]
     groups: list[tuple[str, ...]] = []
     for label in texts:
         if _few(len(np.unique(columns[label])), len(columns[label])):
-            decided = [name for name in left if _decides(columns[label], columns[name])]
+            decided = [name for name in numeric if _decides(columns[label], columns[name])]
             groups.append((label, *decided))
-            left = [name for name in left if name not in decided]
+            numeric = [name for name in numeric if name not in decided]
     pairs = len(groups)
-    for name in left:
+    for name in numeric:
         alike = (k for k in range(pairs, len(groups)) if go_together([columns[groups[k][0]], columns[name]]))
         if (twins := next(alike, None)) is None:
             groups.append((name,))
         else:
             groups[twins] = (*groups[twins], name)
-    chosen = [group for k, group in enumerate(groups) if k < pairs or any(name not in labels for name in group)]
-    return [table_factor(group, texts, section) for group in chosen]
+    groups_shown = [group for k, group in enumerate(groups) if k < pairs or any(name not in labels for name in group)]
+    return [table_factor(group, texts, section) for group in groups_shown]
 
 
 def table_factor(names: Sequence[str], labels: Container[str], section: str) -> Factor:

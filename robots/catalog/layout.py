@@ -90,9 +90,11 @@ class LimbPlacement:
     ) -> Closure:
         """A cut joint at a point of body a and of body b, or of the platform, with both frames `turned`."""
         frame = Frame(turned, at)
-        other = Frame(self.up, self.seat) if b is None else self.frames[b]
+        other_end = Frame(self.up, self.seat) if b is None else self.frames[b]
         end = PLATFORM if b is None else self._index(b)
-        return Closure(joint, kind, self._index(a), self._seen(frame, self.frames[a]), end, self._seen(frame, other))
+        return Closure(
+            joint, kind, self._index(a), self._seen(frame, self.frames[a]), end, self._seen(frame, other_end)
+        )
 
     def _index(self, body: str) -> int:
         return BASE if body == GROUND else [link.body for link in self.links].index(body)

@@ -223,8 +223,8 @@ def _stiff(name: str, values: Sequence[float], count: int = 1) -> None:
         raise ParameterError(f"{name}: got {list(values)!r}; expected {expected}")
 
 
-def once(known: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
+def once(table: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
     """Add what a key selects; refuse what another key has selected by ParameterError."""
-    if known.keys() & more.keys():
+    if table.keys() & more.keys():
         raise ParameterError(f"{kind} {name}: another key selects some of them, too; expected each once")
-    known |= more
+    table |= more

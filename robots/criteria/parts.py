@@ -68,12 +68,12 @@ class Errors:
         """
         driven: dict[int, float] = {}
         for name, table, share in (("resolution", resolution, STEP), ("backlash", backlash, FLANKS)):
-            own: dict[int, float] = {}
+            limb_values: dict[int, float] = {}
             for pattern, value in (table or {}).items():
                 _check(f"{name} {pattern}", (value,))
                 hits = select_actuators(mechanism, pattern)
-                once(own, name, pattern, dict.fromkeys(hits, (share * value) ** 2))
-            for actuator, variance in own.items():
+                once(limb_values, name, pattern, dict.fromkeys(hits, (share * value) ** 2))
+            for actuator, variance in limb_values.items():
                 driven[actuator] = driven.get(actuator, 0.0) + variance
         bearings: dict[Place, tuple[float, ...]] = {}
         bodies: dict[Place, tuple[float, ...]] = {}

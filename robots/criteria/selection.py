@@ -23,8 +23,8 @@ class SeriesSelection:
 
     def of(self, dim: str) -> tuple[tuple[str, Place], ...]:
         """Return the selected names and places of a dim of `robots.quantities.PLACED`."""
-        chosen = {"joint": self.joints, "link": self.links, "deviation": self.deviations}
-        return chosen.get(dim, self.freedoms)
+        selections = {"joint": self.joints, "link": self.links, "deviation": self.deviations}
+        return selections.get(dim, self.freedoms)
 
 
 EVERYTHING = SeriesSelection()

@@ -212,11 +212,15 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
 
 def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Subexpression) -> Subexpression:
     """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
-    wanted: Kind = "condition" if function in _LOGIC else "number"
+    expected_kind: Kind = "condition" if function in _LOGIC else "number"
     for part in parts:
-        if part.kind != wanted:
-            hint = "Compare it with something." if wanted == "condition" else "Conditions are joined by and, or, not."
-            raise ExpressionError(token.place, f"a {part.kind} for {function}", f"a {wanted}", hint)
+        if part.kind != expected_kind:
+            hint = (
+                "Compare it with something."
+                if expected_kind == "condition"
+                else "Conditions are joined by and, or, not."
+            )
+            raise ExpressionError(token.place, f"a {part.kind} for {function}", f"a {expected_kind}", hint)
     values = [part.value for part in parts]
     kind: Kind = "condition" if function in _LOGIC or function in _COMPARISONS else "number"
     return Subexpression(kind, lambda names: evaluate(*(value(names) for value in values)))

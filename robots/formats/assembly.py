@@ -122,17 +122,17 @@ def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] 
 
     Joints that are all at zero often are where the slopes of what is open vanish, though loops could close.
     """
-    values, left = close(setting, rough, held)
+    values, error = close(setting, rough, held)
     random = np.random.default_rng(20240501)
     free = [k for k in range(len(rough)) if k not in held]
-    done = left <= ASSEMBLED and setting.facing(values)
+    done = error <= ASSEMBLED and setting.facing(values)
     for spread in () if done else ASIDE:
         guess = np.array(rough, dtype=float)
         guess[free] += random.uniform(-spread, spread, len(free))
-        there, rest = close(setting, guess, held, PATIENCE)
-        if rest <= ASSEMBLED and setting.facing(there):
-            return there, rest
-    return values, left
+        start, residual = close(setting, guess, held, PATIENCE)
+        if residual <= ASSEMBLED and setting.facing(start):
+            return start, residual
+    return values, error
 
 
 def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:
@@ -153,9 +153,9 @@ def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) ->
         guess[free] += random.uniform(-spread, spread, len(free))
         for held in (named, ()):
             guess, _ = close(towards, guess, held, PATIENCE)
-        values, left = close(setting, guess)
-        if left <= ASSEMBLED and setting.facing(values):
-            return values, left
+        values, error = close(setting, guess)
+        if error <= ASSEMBLED and setting.facing(values):
+            return values, error
     return first
 
 
@@ -191,34 +191,34 @@ def close(
     return values, float(np.abs(residual).max(initial=0.0))
 
 
-def independent(setting: Setting, reference: np.ndarray, wanted: Sequence[str] = ()) -> tuple[str, ...]:
-    """Joints of a closed chain that determine all others near a reference; `wanted` ones where they can."""
+def independent(setting: Setting, reference: np.ndarray, preferred: Sequence[str] = ()) -> tuple[str, ...]:
+    """Joints of a closed chain that determine all others near a reference; `preferred` ones where they can."""
     random, links = np.random.default_rng(20240501), setting.limb.links
     poses = [reference]
     for _ in range(3):
-        near, left = close(setting, reference + random.uniform(-SPREAD, SPREAD, len(links)))
-        poses += [near] if left <= 1e-9 else []
+        near, error = close(setting, reference + random.uniform(-SPREAD, SPREAD, len(links)))
+        poses += [near] if error <= 1e-9 else []
     slopes = [setting.slopes(values) for values in poses]
-    order = [k for k, link in enumerate(links) if link.joint not in wanted]
-    order += [k for k, link in enumerate(links) if link.joint in wanted]
-    dependent = _dependent(slopes, order, sum(link.joint not in wanted for link in links))
+    order = [k for k, link in enumerate(links) if link.joint not in preferred]
+    order += [k for k, link in enumerate(links) if link.joint in preferred]
+    dependent = _dependent(slopes, order, sum(link.joint not in preferred for link in links))
     return tuple(link.joint for k, link in enumerate(links) if k not in dependent)
 
 
 def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int) -> set[int]:
     """Columns that span all, best conditioned; those that come first in the order where they suffice."""
-    rest, chosen = [np.array(entry) for entry in slopes], set[int]()
+    slope_rows, members = [np.array(entry) for entry in slopes], set[int]()
     for group in (order[:unwanted], order[unwanted:]):
-        while left := [k for k in group if k not in chosen]:
-            sizes = np.min([np.linalg.norm(entry[:, left], axis=0) for entry in rest], axis=0)
+        while candidates := [k for k in group if k not in members]:
+            sizes = np.min([np.linalg.norm(entry[:, candidates], axis=0) for entry in slope_rows], axis=0)
             best = int(np.argmax(sizes))
             if sizes[best] <= RANK**0.75:
                 break
-            chosen.add(left[best])
-            for k, entry in enumerate(rest):
-                unit = entry[:, left[best]] / np.linalg.norm(entry[:, left[best]])
-                rest[k] = entry - np.outer(unit, unit @ entry)
-    return chosen
+            members.add(candidates[best])
+            for k, entry in enumerate(slope_rows):
+                unit = entry[:, candidates[best]] / np.linalg.norm(entry[:, candidates[best]])
+                slope_rows[k] = entry - np.outer(unit, unit @ entry)
+    return members
 
 
 def moved(frame: Frame, link: Link, value: float) -> Frame:

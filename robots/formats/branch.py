@@ -67,8 +67,8 @@ class Branched(Description):
     @property
     def digest(self) -> str:
         """SHA-256 of what was asked for: what was found from it may differ in its last bits between machines."""
-        said = self.in_file.digest if self.in_file else self.name
-        return hashlib.sha256(repr((said, self.asked)).encode()).hexdigest()
+        source = self.in_file.digest if self.in_file else self.name
+        return hashlib.sha256(repr((source, self.asked)).encode()).hexdigest()
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """The mechanism for values of the parameters: floats, arrays or symbols."""
@@ -103,8 +103,8 @@ def on_branch(
         >>> inward = ls.robots.on_branch(usual, working={"left": "other"})  # another elbow of the left arm
     """
     modes = modes_of(robot.family.reference, working or {}, assembly)
-    asked = assembly_of(robot.family.reference, joints or {}, position, rotation, modes)
-    return Robot(branched(robot.family, asked, robot.values, modes).family, robot.values)
+    configuration = assembly_of(robot.family.reference, joints or {}, position, rotation, modes)
+    return Robot(branched(robot.family, configuration, robot.values, modes).family, robot.values)
 
 
 def modes_of(mechanism: Mechanism, working: Mapping[str, str], assembly: str = "usual") -> NamedModes:
@@ -157,12 +157,14 @@ def assembly_of(
         if any(drive.position is not None for drive in mechanism.limbs[instance.limb].drives):
             hint = "Such positions count from the reference configuration that there is."
             raise BranchError((), "a robot whose drives follow an expression of joints", "other drives", hint)
-    told = tuple((limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items())
-    return RoughConfiguration(told, home)
+    rough_joints = tuple(
+        (limb, tuple((joint, float(x)) for joint, x in values.items())) for limb, values in joints.items()
+    )
+    return RoughConfiguration(rough_joints, home)
 
 
-def _advice(name: str, known: Sequence[str]) -> str:
-    hint = nearest(str(name), known)
+def _advice(name: str, names: Sequence[str]) -> str:
+    hint = nearest(str(name), names)
     return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
 
@@ -190,28 +192,28 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
 
 
 def branched(
-    family: Family, asked: RoughConfiguration, values: Mapping[str, float], modes: NamedModes | None = None
+    family: Family, configuration: RoughConfiguration, values: Mapping[str, float], modes: NamedModes | None = None
 ) -> Branched:
     """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
-    modes, said = modes or NamedModes(), asked
+    modes, source = modes or NamedModes(), configuration
     if family.signals:
         hint = "Put the loads on the robot that is on its branch."
         raise BranchError((), "a robot whose loads change with time", "one without such loads", hint)
     mechanism = family.assemble(values)
     if modes.platform:
-        asked = other_assembly(mechanism)
-    home = mechanism.platform.home if asked.home is None else asked.home
-    rough = dict(asked.joints)
+        configuration = other_assembly(mechanism)
+    home = mechanism.platform.home if configuration.home is None else configuration.home
+    rough = dict(configuration.joints)
     found: list[tuple[int, np.ndarray]] = []
     groups: list[int] = []
     for instance in mechanism.instances:
         limb = mechanism.limbs[instance.limb]
-        ways = list(way(mechanism.platform.home, home)) if asked.home is not None else [home]
+        ways = list(way(mechanism.platform.home, home)) if configuration.home is not None else [home]
         settings = [Setting(limb, instance, pose, counted=True) for pose in ways]
-        positions, left = _assembled(settings, limb, dict(rough.get(instance.name, ())))
-        if left > CLOSED:
+        positions, error = _assembled(settings, limb, dict(rough.get(instance.name, ())))
+        if error > CLOSED:
             hint = "Give positions of more joints, nearer to where they are."
-            got = f"positions from which limb {instance.name} stays {left:.1g} apart (m, or cosines)"
+            got = f"positions from which limb {instance.name} stays {error:.1g} apart (m, or cosines)"
             raise BranchError(("joints", instance.name), got, "positions near to where its loops close", hint)
         if not settings[-1].facing(positions):
             hint = "Give positions of more joints, those of a platform's coordinates too, nearer to where they are."
@@ -242,8 +244,8 @@ def branched(
         family.reference,
         reference=reference,
         base=family,
-        asked=(said, *((modes,) if modes != NamedModes() else ()), tuple(sorted(values.items()))),
-        home=asked.home,
+        asked=(source, *((modes,) if modes != NamedModes() else ()), tuple(sorted(values.items()))),
+        home=configuration.home,
         groups=tuple(groups),
         assembled=tuple((name, of) for name, (of, _) in zip(names, found, strict=True)),
     )

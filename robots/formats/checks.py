@@ -175,10 +175,10 @@ def _near(vector: tuple[float, ...], path: Path) -> Iterator[FormatFinding]:
 
 def _instances(mechanism: Mechanism) -> Iterator[FormatFinding]:
     for k, each in enumerate(mechanism.instances):
-        for other in mechanism.instances[:k]:
-            if (each.limb, each.base, each.platform) == (other.limb, other.base, other.platform):
+        for earlier in mechanism.instances[:k]:
+            if (each.limb, each.base, each.platform) == (earlier.limb, earlier.base, earlier.platform):
                 hint = "Each limb needs a place of its own: give base and platform a turn or a position."
-                yield FormatFinding(("instances", each.name), f"the place of {other.name}", "another place", hint)
+                yield FormatFinding(("instances", each.name), f"the place of {earlier.name}", "another place", hint)
 
 
 Pose = tuple[np.ndarray, np.ndarray]
@@ -187,8 +187,8 @@ Pose = tuple[np.ndarray, np.ndarray]
 def joined(outer: Pose, frame: Frame) -> Pose:
     """A frame in an outer one, in the base."""
     rotation, position = outer
-    own, at = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
-    return rotation @ own, position + rotation @ at
+    turn, at = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
+    return rotation @ turn, position + rotation @ at
 
 
 def poses_at(limb: Limb, instance: Instance, home: Frame) -> dict[int, Pose]:

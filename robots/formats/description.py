@@ -125,21 +125,21 @@ PLAIN = Variant()
 
 
 def expanded(
-    template: Mechanism, variants: Sequence[Variant], known: Callable[[Mapping[str, Number]], Mapping[str, Number]]
+    template: Mechanism, variants: Sequence[Variant], names_of: Callable[[Mapping[str, Number]], Mapping[str, Number]]
 ) -> tuple[Mechanism, tuple[int, ...]]:
-    """The template with a limb for each different one of its instances, filled; limbs that none has are left out.
+    """Return the template with a filled limb for each different instance, and the limb of the template of each.
 
-    `known` gives what expressions may use when some parameters have other values. Also which limb of the template each
-    of its limbs is.
+    `names_of` returns the names and values of expressions at other values of parameters. Limbs without an instance
+    are left out.
     """
-    plain = known({})
+    plain = names_of({})
     limbs: dict[tuple[int, Variant], Limb] = {}
     instances = []
     for instance, variant in zip(template.instances, variants, strict=True):
         key = (instance.limb, variant)
         if key not in limbs:
-            own = known({name: fill(value, plain) for name, value in variant.values})
-            limb: Limb = fill(template.limbs[instance.limb], own)
+            numbers = names_of({name: fill(value, plain) for name, value in variant.values})
+            limb: Limb = fill(template.limbs[instance.limb], numbers)
             if variant != PLAIN:
                 limb = replace(limb, name=f"{limb.name}_{instance.name}")
             limbs[key] = limb if variant.mirror is None else mirrored(limb, MIRRORS.index(variant.mirror))
@@ -208,9 +208,9 @@ def is_oblique(axis: Vector) -> bool:
 def nearest_axes(links: Sequence[Link], at_defaults: Sequence[Link]) -> dict[int, Vector]:
     """Coordinate axes of the links that have others, from the same links with numbers."""
     result: dict[int, Vector] = {}
-    for k, (link, known) in enumerate(zip(links, at_defaults, strict=True)):
+    for k, (link, numbers) in enumerate(zip(links, at_defaults, strict=True)):
         if is_oblique(link.axis):
-            direction = np.array(known.axis, dtype=float)
+            direction = np.array(numbers.axis, dtype=float)
             place = int(np.argmax(np.abs(direction)))
             x, y, z = (float(np.copysign(i == place, direction[place])) if i == place else 0.0 for i in range(3))
             result[k] = (x, y, z)
@@ -323,9 +323,9 @@ class Description:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content in hexadecimal; floats count with all their bits."""
-        said = [(each.name, getattr(self, each.name)) for each in fields(self)]
-        counted: list[object] = [value for name, value in said if name not in _OPTIONAL]
-        counted += [pair for pair in said if pair[0] in _OPTIONAL and pair[1]]
+        contents = [(each.name, getattr(self, each.name)) for each in fields(self)]
+        counted: list[object] = [value for name, value in contents if name not in _OPTIONAL]
+        counted += [pair for pair in contents if pair[0] in _OPTIONAL and pair[1]]
         return hashlib.sha256(repr(counted).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -361,10 +361,10 @@ class Description:
 
     def known(self, values: Mapping[str, Number]) -> Mapping[str, Number]:
         """Return the values that expressions may use: constants, parameters, and the values derived from them."""
-        known = {**CONSTANTS, **values}
+        numbers = {**CONSTANTS, **values}
         for name, expression in self.derived:
-            known[name] = fill(expression, known)
-        return known
+            numbers[name] = fill(expression, numbers)
+        return numbers
 
     @cached_property
     def _oblique(self) -> tuple[Axes, ...]:
@@ -419,6 +419,6 @@ def describe(robot: Robot) -> Description:
             "and the section motors of a sweep"
         )
     if isinstance(family.assemble, Description) and family.assemble.written:
-        given = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
-        return replace(family.assemble, parameters=given)
+        parameters = tuple(replace(each, default=robot.values[each.name]) for each in family.parameters)
+        return replace(family.assemble, parameters=parameters)
     return Description(family.name, family.title, family.source, (), (), fill(robot.mechanism, {}))

@@ -184,17 +184,17 @@ def _compiled(path: str) -> bytes:
         raise _too_much(f"a model that takes more than {SECONDS} s or {MEMORY >> 30} GiB, or ends MuJoCo")
     if answer[:1] == b"M" and len(answer) < MAX_MODEL:
         return answer[1:]
-    said = answer[1:].decode("utf-8", "replace") if answer[:1] == b"E" else f"{len(answer)} bytes, which is too much"
-    raise _refused(said)
+    output = answer[1:].decode("utf-8", "replace") if answer[:1] == b"E" else f"{len(answer)} bytes, which is too much"
+    raise _refused(output)
 
 
 def _too_much(got: str) -> FormatError:
     return FormatError(0, "", got, "one that MuJoCo compiles within these", "Take meshes, and copies of bodies, out.")
 
 
-def _refused(said: str) -> FormatError:
+def _refused(output: str) -> FormatError:
     """Return what MuJoCo says as an error, at its line where it names one."""
-    line = re.search(r"line (\d{1,9})", said)
-    got = f"a model that MuJoCo does not compile ({said[:160]})"
+    line = re.search(r"line (\d{1,9})", output)
+    got = f"a model that MuJoCo does not compile ({output[:160]})"
     hint = "Files that it names, such as meshes, have to be where it says."
     return FormatError(int(line[1]) if line else 0, "", got, "a model that it does", hint)

@@ -70,11 +70,11 @@ def _check_coordinates(mechanism: Mechanism) -> Iterator[FormatFinding]:
     ):
         free = [k for k, name in enumerate(names) if name not in fixed]
         _, values, directions = np.linalg.svd(slopes[:, free])
-        left = directions[int((values > NUMERIC_RANK * values[0]).sum()) :]
+        free_directions = directions[int((values > NUMERIC_RANK * values[0]).sum()) :]
         moving = [
             names[k]
             for n, k in enumerate(free)
-            if names[k] in limb.coordinates and np.abs(left[:, n]).max(initial=0.0) > LOOSE
+            if names[k] in limb.coordinates and np.abs(free_directions[:, n]).max(initial=0.0) > LOOSE
         ]
         if moving:
             along = ", ".join(name.partition("_")[2] for name in moving)

@@ -99,14 +99,14 @@ class _Naming:
 
     def inertia(self, link: Link, scale: str) -> Inertia:
         """The inertia of a body by its mass and its size."""
-        own, mass = link.inertia, float(link.inertia.mass)
-        centre = _vector(own.centre, scale)
+        inertia_of_link, mass = link.inertia, float(link.inertia.mass)
+        centre = _vector(inertia_of_link.centre, scale)
         if not mass:
-            return Inertia(own.mass, centre, _matrix(own.tensor, f"{scale} ** 2"))
+            return Inertia(inertia_of_link.mass, centre, _matrix(inertia_of_link.tensor, f"{scale} ** 2"))
         name = self.parameter(link.body, "mass", "kg", mass, 0.0, HEAVIEST, f"mass of {link.body}")
         spread = self.name(link.body, "spread")
         self.derived.append((spread, _expression(f"{name} / {mass!r} * {scale} ** 2")))
-        return Inertia(_expression(name), centre, _matrix(own.tensor, spread))
+        return Inertia(_expression(name), centre, _matrix(inertia_of_link.tensor, spread))
 
     def armature(self, link: Link) -> Late:
         if link.joint not in self.gears:

@@ -35,8 +35,8 @@ class Rating:
     @property
     def says(self) -> dict[str, float]:
         """The numbers that are known, by name."""
-        known = {entry.name: getattr(self, entry.name) for entry in fields(self)[1:]}
-        return {name: value for name, value in known.items() if value is not None}
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)[1:]}
+        return {name: value for name, value in values.items() if value is not None}
 
     def shifted(self, by: float) -> Rating:
         """The same for a joint whose variable counts from another position."""

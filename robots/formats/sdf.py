@@ -203,12 +203,12 @@ def _only_model(reading: SdfModel, root: Element) -> Element | None:
         names = ", ".join(model.attributes.get("name", "?") for model in moving)
         reading.refuse(moving[1], "", f"several models with joints ({names[:120]})", "one", "Make a file of each.")
         return None
-    chosen = moving[0] if moving else models[0]
+    model_found = moving[0] if moving else models[0]
     for model in models:
-        if model is not chosen:
+        if model is not model_found:
             name = model.attributes.get("name", "?")
             reading.warn(model, f"model {name}", "a model without joints", "one model", "It is left out.")
-    return chosen
+    return model_found
 
 
 def _has_joint(model: Element) -> bool:
@@ -290,9 +290,9 @@ def _joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
         return None
     axes = [_axis(reading, at, tag, place, where) for tag in ("axis", "axis2")]
     moving = [axis for axis in axes if axis is not None]
-    needed = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
-    if len(moving) < needed:
-        reading.refuse(at, place, f"{len(moving)} axes", f"{needed} of a {kind} joint", "Add <axis><xyz>.")
+    axis_count = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
+    if len(moving) < axis_count:
+        reading.refuse(at, place, f"{len(moving)} axes", f"{axis_count} of a {kind} joint", "Add <axis><xyz>.")
         return None
     ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
     armature = _armature(reading, at, kind, place)
@@ -376,20 +376,20 @@ def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) 
 
 def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
     """Range, speed, force and friction of an axis, under the name of the joint."""
-    at, known = joint.first(tag), dict[str, float]()
+    at, numbers = joint.first(tag), dict[str, float]()
     limit = at.first("limit") if at is not None else None
     dynamics = at.first("dynamics") if at is not None else None
     if limit is not None:
         low, high = (reading.number(limit, key, place, d) for key, d in (("lower", -math.inf), ("upper", math.inf)))
         if low < high and max(abs(low), abs(high)) < UNLIMITED and joint.attributes.get("type") != "continuous":
-            known |= {"low": low, "high": high}
+            numbers |= {"low": low, "high": high}
         for key, name in (("force", "effort"), ("velocity", "velocity")):
             value = reading.number(limit, name, place, -1.0)
-            known |= {key: value} if 0.0 < value < UNLIMITED else {}
+            numbers |= {key: value} if 0.0 < value < UNLIMITED else {}
     for key, name in (("viscous", "damping"), ("coulomb", "friction")):
         value = reading.number(dynamics, name, place)
-        known |= {key: value} if 0.0 < value < UNLIMITED else {}
-    return Rating(joint.attributes["name"], **known)
+        numbers |= {key: value} if 0.0 < value < UNLIMITED else {}
+    return Rating(joint.attributes["name"], **numbers)
 
 
 def _turned(angles: np.ndarray) -> np.ndarray:

@@ -129,8 +129,8 @@ class Tree:
             whole = Mechanism.chain(self.name, self.links, self.free, closures, couplings=self.couplings)
             setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
             if reference is not None:
-                given = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
-                values, _ = close_from_rough(setting, values, [self.joints.index(name) for name in given])
+                actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
+                values, _ = close_from_rough(setting, values, [self.joints.index(name) for name in actuators])
             if actuated is None and not independent:
                 result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
                 independent = tuple(name for name in result if name not in followers)

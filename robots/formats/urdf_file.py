@@ -72,10 +72,10 @@ class Gear:
     rotor: float | None = None
     ratio: float | None = None
 
-    def merged(self, other: Gear) -> Gear:
+    def merged(self, gear: Gear) -> Gear:
         """Both, where each may say a part."""
-        rotor = self.rotor if self.rotor is not None else other.rotor
-        return Gear(rotor, self.ratio if self.ratio is not None else other.ratio)
+        rotor = self.rotor if self.rotor is not None else gear.rotor
+        return Gear(rotor, self.ratio if self.ratio is not None else gear.ratio)
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ def read(root: Element) -> UrdfFile:
     return file
 
 
-def advice(name: str, known: Iterable[str]) -> str:
+def advice(name: str, names: Iterable[str]) -> str:
     """Advice for an unknown name, as a sentence."""
-    hint = nearest(name, known)
+    hint = nearest(name, names)
     return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
 
@@ -153,28 +153,28 @@ class _Reader:
     def refuse(self, at: Element, got: str, expected: str, hint: str = "") -> None:
         self.file.refuse(at.line, self.place, got, expected, hint)
 
-    def named(self, known: object) -> bool:
+    def named(self, value: object) -> bool:
         """Return whether the element has a valid name that no other element has; report a problem otherwise."""
         if not self.name or not self.name.isprintable() or len(self.name) > 80:
             self.refuse(self.element, ascii(self.name[:60]), "a name of at most 80 visible characters")
-        elif isinstance(known, dict) and self.name in known:
-            hint = f"Rename one; the first is in line {known[self.name].line}."
+        elif isinstance(value, dict) and self.name in value:
+            hint = f"Rename one; the first is in line {value[self.name].line}."
             self.refuse(self.element, f"{self.name} again", f"a name for each {self.element.tag}", hint)
         else:
             return True
         return False
 
-    def unknown(self, element: Element, known: tuple[str, ...], ignored: tuple[str, ...] = ()) -> None:
+    def unknown(self, element: Element, names: tuple[str, ...], ignored: tuple[str, ...] = ()) -> None:
         """Tells of children that nobody reads."""
         for child in element.children:
-            if child.tag not in (*known, *ignored):
-                self.not_read(child, known)
+            if child.tag not in (*names, *ignored):
+                self.not_read(child, names)
 
-    def not_read(self, child: Element, known: tuple[str, ...]) -> None:
+    def not_read(self, child: Element, names: tuple[str, ...]) -> None:
         """Warns of an element that changes nothing, once for each kind in a file: a misspelt one would be missed."""
         if child.tag not in self.file.unread:
             self.file.unread.add(child.tag)
-            close = advice(child.tag, known)
+            close = advice(child.tag, names)
             hint = close if close.startswith("Did") else "It changes nothing, here and below."
             self.file.warn(child.line, self.place, f"an element <{child.tag}> that is not read", "known elements", hint)
 
@@ -274,14 +274,14 @@ class _Joint(_Reader):
         at = self.element.first("axis")
         if at is None or kind == FIXED:
             return (1.0, 0.0, 0.0)
-        given = self.numbers(at, "xyz", 3)
-        size = math.hypot(*given)
+        direction = self.numbers(at, "xyz", 3)
+        size = math.hypot(*direction)
         if not size > 0:
             self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
             return (1.0, 0.0, 0.0)
         if abs(size - 1.0) > 1e-6:
             self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")
-        return given if size == 1.0 else tuple(x / size for x in given)
+        return direction if size == 1.0 else tuple(x / size for x in direction)
 
     def rating(self, kind: str) -> Rating:
         """Range, speed and force, damping and friction of the joint."""

@@ -88,7 +88,11 @@ class Forward:
         ]
         lengths = [np.array(instance.base.position, dtype=float) for instance in mechanism.instances]
         self.size = max(float(np.linalg.norm(np.array(self.home.position, dtype=float) - at)) for at in lengths) or 1.0
-        turning = [limb.links[k].joint_kind.turns for limb, own in zip(self.limbs, self.free, strict=True) for k in own]
+        turning = [
+            limb.links[k].joint_kind.turns
+            for limb, joints_of_limb in zip(self.limbs, self.free, strict=True)
+            for k in joints_of_limb
+        ]
         self.unit = np.array([1.0 if name[0] == "w" else self.size for name in self.freedoms])
         self.units = np.concatenate([self.unit, np.where(turning, 1.0, self.size)])
 
@@ -102,10 +106,10 @@ class Forward:
     def joints(self, x: np.ndarray) -> list[np.ndarray]:
         """Positions of all joints of each limb."""
         result, first = [], len(self.freedoms)
-        for limb, own in zip(self.limbs, self.free, strict=True):
+        for limb, joints_of_limb in zip(self.limbs, self.free, strict=True):
             values = np.zeros(len(limb.links))
-            values[own] = x[first : first + len(own)]
-            first += len(own)
+            values[joints_of_limb] = x[first : first + len(joints_of_limb)]
+            first += len(joints_of_limb)
             result.append(values)
         return result
 
@@ -120,19 +124,19 @@ class Forward:
         """Return the residuals of all closures, and their derivatives over the freedoms, then over the free joints."""
         count, first = len(self.freedoms), len(self.freedoms)
         open_by, parts = [], []
-        for instance, limb, own, values in zip(
+        for instance, limb, joints_of_limb, values in zip(
             self.mechanism.instances, self.limbs, self.free, self.joints(x), strict=True
         ):
             setting = Setting(limb, instance, self.pose(x), counted=True)
             residual = setting.residual(values)
             part = np.zeros((len(residual), len(x)))
-            part[:, first : first + len(own)] = setting.slopes(values)[:, own]
+            part[:, first : first + len(joints_of_limb)] = setting.slopes(values)[:, joints_of_limb]
             for k in range(count):
                 step = np.zeros(count)
                 step[k] = 1e-6 * self.unit[k]
                 ends = [Setting(limb, instance, self.pose(x[:count] + s * step), counted=True) for s in (1, -1)]
                 part[:, k] = (ends[0].residual(values) - ends[1].residual(values)) / (2.0 * step[k])
-            first += len(own)
+            first += len(joints_of_limb)
             open_by.append(residual)
             parts.append(part)
         return np.concatenate(open_by), np.vstack(parts)
@@ -231,14 +235,14 @@ def other_solution(setting: Setting, usual: np.ndarray, name: str) -> np.ndarray
     size = max(float(np.linalg.norm(position)) for _, position in setting.poses(usual).values()) or 1.0
     for _ in range(TRIES):
         spread = np.where(turning, np.pi, size)
-        there, left = close(setting, usual + random.uniform(-1.0, 1.0, len(usual)) * spread)
-        if left > CLOSED or not setting.facing(there):
+        solution, error = close(setting, usual + random.uniform(-1.0, 1.0, len(usual)) * spread)
+        if error > CLOSED or not setting.facing(solution):
             continue
-        there = np.where(turning, usual + (there - usual + np.pi) % (2.0 * np.pi) - np.pi, there)
-        now = signs.at(there)
+        solution = np.where(turning, usual + (solution - usual + np.pi) % (2.0 * np.pi) - np.pi, solution)
+        now = signs.at(solution)
         if now[0] * loops >= 0.0 and now[1] * tips < -REGULAR * tips * tips:
-            way = float(np.linalg.norm((there - usual) / np.where(turning, 1.0, size)))
-            solutions.append((round(way, 6), there))
+            way = float(np.linalg.norm((solution - usual) / np.where(turning, 1.0, size)))
+            solutions.append((round(way, 6), solution))
             if len(solutions) == ENOUGH:
                 break
     if not solutions:
@@ -304,9 +308,9 @@ def on_curves(forward: Forward) -> Iterator[np.ndarray]:
             column = len(forward.freedoms) + sum(map(len, curve.free[:number])) + curve.free[number].index(joint)
             for sense in (1.0, -1.0):
                 for x in _returns(curve, column, sense):
-                    there = forward.closed(np.delete(x, column))
-                    if there is not None:
-                        yield there
+                    solution = forward.closed(np.delete(x, column))
+                    if solution is not None:
+                        yield solution
 
 
 def _returns(curve: Forward, column: int, sense: float) -> Iterator[np.ndarray]:
@@ -365,12 +369,12 @@ def way(start: Frame, end: Frame, steps: int = WAY) -> Iterator[Frame]:
 
 def brought(settings: Sequence[Setting]) -> tuple[np.ndarray, float]:
     """Positions of all joints of a limb at the last pose of its way, or where its reach ends, and what stays open."""
-    values, left = np.zeros(len(settings[0].limb.links)), 0.0
+    values, error = np.zeros(len(settings[0].limb.links)), 0.0
     for setting in settings:
-        values, left = close(setting, values)
-        if left > CLOSED:
+        values, error = close(setting, values)
+        if error > CLOSED:
             break
-    return values, left
+    return values, error
 
 
 PLATFORM_TRIES = 60
@@ -394,26 +398,26 @@ def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
     if len(columns) < len(usual):
         hint = "Another reference pose is asked for by position and rotation."
         raise BranchError(("assembly",), "a reference pose at a singularity", "one whose actuators hold it", hint)
-    others: list[tuple[float, np.ndarray]] = []
+    solutions: list[tuple[float, np.ndarray]] = []
     begin = float(np.linalg.det(first[own_rows]))
     limbs = [
         LimbSigns(Setting(limb, instance, forward.home, counted=True), np.zeros(len(limb.links)))
         for instance, limb in zip(mechanism.instances, forward.limbs, strict=True)
     ]
     looped = any(limb.loops for limb in mechanism.limbs)
-    for there in on_curves(forward) if looped else _by_chance(forward):
-        moved = there[: len(forward.freedoms)] / forward.unit
-        if np.abs(moved).max() <= APART or not forward.facing(there) or _singular(forward, limbs, there):
+    for solution in on_curves(forward) if looped else _by_chance(forward):
+        moved = solution[: len(forward.freedoms)] / forward.unit
+        if np.abs(moved).max() <= APART or not forward.facing(solution) or _singular(forward, limbs, solution):
             continue
-        signs = (float(np.linalg.det(forward.slopes(x)[1][own_rows])) * begin for x in _both(forward, there))
+        signs = (float(np.linalg.det(forward.slopes(x)[1][own_rows])) * begin for x in _both(forward, solution))
         if all(sign < -PLATFORM_REGULAR * begin * begin for sign in signs):
-            others.append((float(np.round(np.linalg.norm(moved), 6)), there))
-            if looped or len(others) == PLATFORM_ENOUGH:
+            solutions.append((float(np.round(np.linalg.norm(moved), 6)), solution))
+            if looped or len(solutions) == PLATFORM_ENOUGH:
                 break
-    if not others:
+    if not solutions:
         got = "a robot without another pose for these positions of its actuators, as far as is found"
         raise BranchError(("assembly",), got, "a robot that has one", "Say where the platform is, by position.")
-    x = min(others, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
+    x = min(solutions, key=lambda entry: (entry[0], tuple(np.round(entry[1], 6))))[1]
     joints = tuple(
         (instance.name, tuple((link.joint, float(v)) for link, v in zip(limb.links, values, strict=True)))
         for instance, limb, values in zip(mechanism.instances, forward.limbs, forward.joints(x), strict=True)
@@ -425,8 +429,8 @@ def _singular(forward: Forward, limbs: Sequence[LimbSigns], x: np.ndarray) -> bo
     """Return whether the platform does not hold the joints of a limb at `x`, as it does at the reference pose."""
     pose = forward.pose(x)
     for signs, joints in zip(limbs, forward.joints(x), strict=True):
-        for there, usual in zip(signs.at(joints, pose), signs.at(signs.usual), strict=True):
-            if np.isfinite(usual) and not abs(there) > PLATFORM_REGULAR * abs(usual):
+        for value, usual in zip(signs.at(joints, pose), signs.at(signs.usual), strict=True):
+            if np.isfinite(usual) and not abs(value) > PLATFORM_REGULAR * abs(usual):
                 return True
     return False
 
@@ -440,14 +444,14 @@ def _both(forward: Forward, x: np.ndarray) -> Iterator[np.ndarray]:
     yield x
     mechanism, usual, first = forward.mechanism, x.copy(), len(forward.freedoms)
     poses = list(way(forward.home, forward.pose(x), PLATFORM_WAY))
-    for instance, limb, own in zip(mechanism.instances, forward.limbs, forward.free, strict=True):
-        joints, left = brought([Setting(limb, instance, pose, counted=True) for pose in poses])
-        held = [k for k in range(len(joints)) if k not in own]
+    for instance, limb, joints_of_limb in zip(mechanism.instances, forward.limbs, forward.free, strict=True):
+        joints, error = brought([Setting(limb, instance, pose, counted=True) for pose in poses])
+        held = [k for k in range(len(joints)) if k not in joints_of_limb]
         turning = [limb.links[k].joint_kind.turns for k in held]
         moved = np.where(turning, (joints[held] + np.pi) % (2.0 * np.pi) - np.pi, joints[held])
-        if left <= CLOSED and np.abs(moved).max(initial=0.0) < APART:
-            usual[first : first + len(own)] = joints[own]
-        first += len(own)
+        if error <= CLOSED and np.abs(moved).max(initial=0.0) < APART:
+            usual[first : first + len(joints_of_limb)] = joints[joints_of_limb]
+        first += len(joints_of_limb)
     yield usual
 
 
@@ -456,6 +460,6 @@ def _by_chance(forward: Forward) -> Iterator[np.ndarray]:
     random = np.random.default_rng(20240501)
     spread = np.where(forward.units == 1.0, 1.5, forward.units)
     for _ in range(PLATFORM_TRIES):
-        there = forward.closed(random.uniform(-1.0, 1.0, len(spread)) * spread)
-        if there is not None:
-            yield there
+        solution = forward.closed(random.uniform(-1.0, 1.0, len(spread)) * spread)
+        if solution is not None:
+            yield solution

@@ -87,9 +87,9 @@ def _file(description: Description) -> dict[str, Any]:
     elif description.variants or mechanism.instances != default_instances(mechanism):
         file["instances"] = {each.name: _Inline(_instance(each, mechanism)) for each in mechanism.instances}
     for instance, variant in zip(mechanism.instances, description.variants, strict=False):
-        said: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
-        said |= {"mirror": variant.mirror} if variant.mirror is not None else {}
-        file["instances"][instance.name] = _Inline(file["instances"][instance.name] | said)
+        section: dict[str, Any] = {"values": _Inline(variant.values)} if variant.values else {}
+        section |= {"mirror": variant.mirror} if variant.mirror is not None else {}
+        file["instances"][instance.name] = _Inline(file["instances"][instance.name] | section)
     if not mechanism.is_chain:
         platform = mechanism.platform
         file["platform"] = {"mobility": platform.mobility, "inertia": _Inline(_inertia(platform.inertia))}
@@ -103,23 +103,23 @@ def _file(description: Description) -> dict[str, Any]:
 
 
 def _coupled(platform: CoupledPlatform, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"coordinates": platform.coordinates, "inertia": _Inline(_inertia(platform.inertia))}
-    said |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
-    said |= {"links": [_Inline(_link(link, bodies)) for link in platform.links]} if platform.links else {}
-    said |= {"loops": [_Inline(_closure(each, bodies)) for each in platform.joined]} if platform.joined else {}
-    said |= {"independent": platform.independent} if platform.independent else {}
+    section: dict[str, Any] = {"coordinates": platform.coordinates, "inertia": _Inline(_inertia(platform.inertia))}
+    section |= {"home": _Inline(frame)} if (frame := _frame(platform.home)) else {}
+    section |= {"links": [_Inline(_link(link, bodies)) for link in platform.links]} if platform.links else {}
+    section |= {"loops": [_Inline(_closure(each, bodies)) for each in platform.joined]} if platform.joined else {}
+    section |= {"independent": platform.independent} if platform.independent else {}
     carried = {link.joint for link in platform.carriers}
     if actuated := tuple(joint for joint in platform.actuated if joint not in carried):
-        said["actuated"] = actuated
+        section["actuated"] = actuated
     if platform.redundant:
         posture = {joint: position for joint, position, _ in platform.posture}
         weights = {joint: weight for joint, _, weight in platform.posture if repr(weight) != "1.0"}
-        said["redundancy"] = {"joints": platform.redundant}
-        said["redundancy"] |= {"posture": _Inline(posture)} if posture else {}
-        said["redundancy"] |= {"weights": _Inline(weights)} if weights else {}
+        section["redundancy"] = {"joints": platform.redundant}
+        section["redundancy"] |= {"posture": _Inline(posture)} if posture else {}
+        section["redundancy"] |= {"weights": _Inline(weights)} if weights else {}
         tasks = {task.name: _Inline(_task(task)) for task in platform.tasks}
-        said["redundancy"] |= {"tasks": tasks} if tasks else {}
-    return said
+        section["redundancy"] |= {"tasks": tasks} if tasks else {}
+    return section
 
 
 def _task(task: Task) -> dict[str, Any]:
@@ -135,16 +135,16 @@ def _base(platform: CoupledPlatform, carriers: Mapping[int, str]) -> dict[str, A
     if not platform.carriers:
         return {}
     carried = {link.joint for link in platform.carriers}
-    said: dict[str, Any] = {"links": [_Inline(_link(link, carriers)) for link in platform.carriers]}
+    section: dict[str, Any] = {"links": [_Inline(_link(link, carriers)) for link in platform.carriers]}
     actuated = tuple(joint for joint in platform.actuated if joint in carried)
-    return {"base": said | ({"actuated": actuated} if actuated else {})}
+    return {"base": section | ({"actuated": actuated} if actuated else {})}
 
 
 def _rating(rating: Rating) -> dict[str, object]:
-    said: dict[str, object] = {**rating.says}
-    low, high = said.pop("low", None), said.pop("high", None)
+    section: dict[str, object] = {**rating.says}
+    low, high = section.pop("low", None), section.pop("high", None)
     ends = [end for end in (low, high) if end is not None]
-    return ({"position": (low, high)} if len(ends) == 2 else {}) | said
+    return ({"position": (low, high)} if len(ends) == 2 else {}) | section
 
 
 def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
@@ -153,105 +153,107 @@ def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
-    said: dict[str, Any] = {"default": parameter.default}
-    said |= {"unit": parameter.unit} if parameter.unit != "1" else {}
-    said |= {"lower": parameter.lower} if parameter.lower > -LARGEST else {}
-    said |= {"upper": parameter.upper} if parameter.upper < LARGEST else {}
-    return said | {name: getattr(parameter, name) for name in ("text", "source") if getattr(parameter, name)}
+    section: dict[str, Any] = {"default": parameter.default}
+    section |= {"unit": parameter.unit} if parameter.unit != "1" else {}
+    section |= {"lower": parameter.lower} if parameter.lower > -LARGEST else {}
+    section |= {"upper": parameter.upper} if parameter.upper < LARGEST else {}
+    return section | {name: getattr(parameter, name) for name in ("text", "source") if getattr(parameter, name)}
 
 
 def _limb(limb: Limb) -> dict[str, Any]:
     bodies = {BASE: "base", **{k: link.body for k, link in enumerate(limb.links)}}
-    said: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
+    section: dict[str, Any] = {"links": [_Inline(_link(link, bodies)) for link in limb.links]}
     for name in ("loops", "tips"):
         if closures := getattr(limb, name):
-            said[name] = [_Inline(_closure(each, bodies)) for each in closures]
-    said["actuated"] = limb.actuated
+            section[name] = [_Inline(_closure(each, bodies)) for each in closures]
+    section["actuated"] = limb.actuated
     if limb.drives:
-        said["drives"] = [_Inline(_drive(drive, bodies)) for drive in limb.drives]
-    said |= {"every_row": True} if limb.every_row else {}
-    said |= {"independent": limb.independent} if limb.independent else {}
+        section["drives"] = [_Inline(_drive(drive, bodies)) for drive in limb.drives]
+    section |= {"every_row": True} if limb.every_row else {}
+    section |= {"independent": limb.independent} if limb.independent else {}
     if limb.couplings:
-        said["couplings"] = [
+        section["couplings"] = [
             _Inline({"joint": each.joint, "of": each.of, "ratio": each.ratio}) for each in limb.couplings
         ]
-    said |= {"coordinates": limb.coordinates} if limb.coordinates else {}
-    return said
+    section |= {"coordinates": limb.coordinates} if limb.coordinates else {}
+    return section
 
 
 def _drive(drive: Drive, bodies: Mapping[int, str]) -> dict[str, object]:
-    said: dict[str, object] = {"name": drive.name}
-    said |= {"kind": drive.kind} if drive.kind != "revolute" else {}
-    said |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
+    section: dict[str, object] = {"name": drive.name}
+    section |= {"kind": drive.kind} if drive.kind != "revolute" else {}
+    section |= {"ratios": _Inline(drive.ratios)} if drive.ratios else {}
     if isinstance(drive.position, DriveCurve):
-        said["position"] = drive.position.expression
+        section["position"] = drive.position.expression
     elif drive.position is not None:
         raise ValueError(f"drive {drive.name} has a position that is a Python function; expected an expression")
     if drive.spins:
-        said["spins"] = [_Inline(_spin(entry, bodies)) for entry in drive.spins]
+        section["spins"] = [_Inline(_spin(entry, bodies)) for entry in drive.spins]
     if drive.motor is not None:
-        said["motor"] = _Inline({"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance})
-    return said
+        section["motor"] = _Inline(
+            {"torque_constant": drive.motor.torque_constant, "resistance": drive.motor.resistance}
+        )
+    return section
 
 
 def _spin(spin: Spin, bodies: Mapping[int, str]) -> dict[str, object]:
-    said: dict[str, object] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
-    said |= {"share": spin.share} if repr(spin.share) != "1.0" else {}
-    return said | ({"coupling": spin.coupling} if not _is_zero(spin.coupling) else {})
+    section: dict[str, object] = {"inertia": spin.inertia, "carrier": bodies[spin.carrier], "axis": spin.axis}
+    section |= {"share": spin.share} if repr(spin.share) != "1.0" else {}
+    return section | ({"coupling": spin.coupling} if not _is_zero(spin.coupling) else {})
 
 
 def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
-    said |= {"pitch": link.pitch} if link.pitch is not None else {}
-    said["axis"] = link.axis if is_oblique(link.axis) else axis_name(link.axis)
-    said |= {"placement": frame} if (frame := _frame(link.placement)) else {}
-    said["inertia"] = _inertia(link.inertia)
-    return said | ({"armature": link.armature} if not _is_zero(link.armature) else {})
+    section: dict[str, Any] = {"joint": link.joint, "body": link.body, "parent": bodies[link.parent], "kind": link.kind}
+    section |= {"pitch": link.pitch} if link.pitch is not None else {}
+    section["axis"] = link.axis if is_oblique(link.axis) else axis_name(link.axis)
+    section |= {"placement": frame} if (frame := _frame(link.placement)) else {}
+    section["inertia"] = _inertia(link.inertia)
+    return section | ({"armature": link.armature} if not _is_zero(link.armature) else {})
 
 
 def axis_name(axis: Vector) -> str:
     """The name of an axis. Raises ValueError for one that is no coordinate axis."""
-    for name, known in AXES.items():
-        if axis == known:
+    for name, axis_vector in AXES.items():
+        if axis == axis_vector:
             return name
     raise ValueError(f"axis {axis} of a joint; expected a coordinate axis: turn the frame of the link")
 
 
 def _closure(closure: Closure, bodies: Mapping[int, str]) -> dict[str, Any]:
-    said: dict[str, Any] = {"joint": closure.joint, "kind": closure.kind}
-    said |= {"pitch": closure.pitch} if closure.pitch is not None else {}
-    said["a"] = bodies[closure.a]
-    said |= {"frame_a": frame} if (frame := _frame(closure.frame_a)) else {}
-    said |= {"b": bodies[closure.b]} if closure.b != PLATFORM else {}
-    return said | ({"frame_b": frame} if (frame := _frame(closure.frame_b)) else {})
+    section: dict[str, Any] = {"joint": closure.joint, "kind": closure.kind}
+    section |= {"pitch": closure.pitch} if closure.pitch is not None else {}
+    section["a"] = bodies[closure.a]
+    section |= {"frame_a": frame} if (frame := _frame(closure.frame_a)) else {}
+    section |= {"b": bodies[closure.b]} if closure.b != PLATFORM else {}
+    return section | ({"frame_b": frame} if (frame := _frame(closure.frame_b)) else {})
 
 
 def _instance(instance: Instance, mechanism: Mechanism) -> dict[str, Any]:
-    said: dict[str, Any] = {"limb": mechanism.limbs[instance.limb].name}
-    said |= {"base": frame} if (frame := _frame(instance.base)) else {}
-    return said | ({"platform": frame} if (frame := _frame(instance.platform)) else {})
+    section: dict[str, Any] = {"limb": mechanism.limbs[instance.limb].name}
+    section |= {"base": frame} if (frame := _frame(instance.base)) else {}
+    return section | ({"platform": frame} if (frame := _frame(instance.platform)) else {})
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
     rotation: Any = frame.rotation
-    said: dict[str, Any] = {}
+    section: dict[str, Any] = {}
     if isinstance(rotation, AxisTurn):
-        said["turn"] = [{axis: angle} for axis, angle in rotation.steps]
+        section["turn"] = [{axis: angle} for axis, angle in rotation.steps]
     elif isinstance(rotation, Along):
-        said["along"] = rotation.direction
+        section["along"] = rotation.direction
     elif repr(rotation) != repr(IDENTITY):
-        said["rotation"] = rotation
-    return said | ({"position": frame.position} if repr(frame.position) != repr(ZERO) else {})
+        section["rotation"] = rotation
+    return section | ({"position": frame.position} if repr(frame.position) != repr(ZERO) else {})
 
 
 def _inertia(inertia: Inertia) -> dict[str, Any]:
-    said: dict[str, Any] = {"mass": inertia.mass}
-    said |= {"centre": inertia.centre} if repr(inertia.centre) != repr(ZERO) else {}
+    section: dict[str, Any] = {"mass": inertia.mass}
+    section |= {"centre": inertia.centre} if repr(inertia.centre) != repr(ZERO) else {}
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia.tensor
     if (xy, xz, yz) != (yx, zx, zy):
         raise ValueError(f"inertia tensor {inertia.tensor}; expected a symmetric one")
-    said |= {"moments": (xx, yy, zz)} if not all(map(_is_zero, (xx, yy, zz))) else {}
-    return said | ({"products": (xy, xz, yz)} if not all(map(_is_zero, (xy, xz, yz))) else {})
+    section |= {"moments": (xx, yy, zz)} if not all(map(_is_zero, (xx, yy, zz))) else {}
+    return section | ({"products": (xy, xz, yz)} if not all(map(_is_zero, (xy, xz, yz))) else {})
 
 
 def _is_zero(value: Number) -> bool:

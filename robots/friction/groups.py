@@ -108,7 +108,7 @@ def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[
     return (*LAWS[law].inputs(options), *LOADS[load])
 
 
-def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
+def select(mechanism: Mechanism, selection: str | Sequence[str], load: str = "constant") -> tuple[JointPlace, ...]:
     """The joints that are meant: `actuated`, `passive`, `all`, or names and patterns such as `limb_1.*` and `*.elbow`.
 
     A name without limb means that joint of every limb. Only joints with one variable have friction. Where a robot has
@@ -116,29 +116,31 @@ def select(mechanism: Mechanism, chosen: str | Sequence[str], load: str = "const
     for joints with several variables that are named in full, for motors with a `load` that is a reaction, and for
     joints without actuator with that of a gear.
     """
-    result = _selected(places(mechanism), chosen)
+    result = _selected(places(mechanism), selection)
     if load == "gear" and any(place.actuator < 0 for place in result):
         raise ParameterError(
-            f"load: got gear for {chosen!r}, which has passive joints among it; expected actuators alone, such as "
+            f"load: got gear for {selection!r}, which has passive joints among it; expected actuators alone, such as "
             "'actuated'; give passive joints a group of their own"
         )
     if load == "reaction" and any(place.joint == MOTOR for place in result):
         raise ParameterError(
-            f"load: got reaction for {chosen!r}, which has motors among it; expected constant or preload, as what the "
-            "bearings of a drive carry is not known; name passive joints, or give motors a group of their own"
+            f"load: got reaction for {selection!r}, which has motors among it; expected constant or preload, as the "
+            "load on the bearings of a drive is not known; name passive joints, or give motors a group of their own"
         )
     return result
 
 
-def _selected(known: Mapping[str, tuple[JointPlace, bool]], chosen: str | Sequence[str]) -> tuple[JointPlace, ...]:
-    if isinstance(chosen, str) and chosen in SELECTIONS:
-        wanted = {"actuated": (True,), "passive": (False,), "all": (True, False)}[chosen]
-        return tuple(place for place, simple in known.values() if simple and (place.actuator >= 0) in wanted)
+def _selected(
+    joint_places: Mapping[str, tuple[JointPlace, bool]], selection: str | Sequence[str]
+) -> tuple[JointPlace, ...]:
+    if isinstance(selection, str) and selection in SELECTIONS:
+        kinds = {"actuated": (True,), "passive": (False,), "all": (True, False)}[selection]
+        return tuple(place for place, simple in joint_places.values() if simple and (place.actuator >= 0) in kinds)
     result: dict[JointPlace, None] = {}
-    for pattern in [chosen] if isinstance(chosen, str) else chosen:
-        hits = {name: place for name, place in known.items() if matches(name, pattern)}
+    for pattern in [selection] if isinstance(selection, str) else selection:
+        hits = {name: place for name, place in joint_places.items() if matches(name, pattern)}
         if not hits:
-            raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *known))}")
+            raise ParameterError(f"no joint is called {pattern!r}; {nearest(pattern, (*SELECTIONS, *joint_places))}")
         if not any(simple for _, simple in hits.values()):
             raise ParameterError(f"joint {pattern!r} has several variables; friction laws are for joints with one")
         result |= dict.fromkeys(place for place, simple in hits.values() if simple)

@@ -49,8 +49,8 @@ class FrictionLaw:
 
     def inputs(self, names: Iterable[str]) -> tuple[Parameter, ...]:
         """Parameters of a program: those of the law, then the options that are among the `names`."""
-        chosen = set(names)
-        return self.parameters + tuple(option for option in self.options if option.name in chosen)
+        options = set(names)
+        return self.parameters + tuple(option for option in self.options if option.name in options)
 
 
 def _force(name: str, text: str) -> Parameter:

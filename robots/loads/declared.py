@@ -209,7 +209,7 @@ def numbers_of(load: DeclaredLoad) -> Iterator[LoadNumber]:
         if isinstance(value, tuple):
             ends = MOMENTS if entry.name == "inertia" else AXES
             pairs = enumerate(zip(ends, value, strict=True))
-            yield from (LoadNumber(entry.name, k, f"{entry.name}_{end}", given) for k, (end, given) in pairs)
+            yield from (LoadNumber(entry.name, k, f"{entry.name}_{end}", component) for k, (end, component) in pairs)
         else:
             yield LoadNumber(entry.name, -1, entry.name, value)
 
@@ -263,13 +263,13 @@ def check(name: str, load: DeclaredLoad) -> None:
             raise LoadError((name, "until"), repr(load.stop), f"a time after from, {start!r} s")
 
 
-def check_value(name: str, load: DeclaredLoad, number: LoadNumber, value: object, said: str) -> None:
-    """Refuse a value of one of the numbers of a load, which stands there as `said`. Raises LoadError."""
+def check_value(name: str, load: DeclaredLoad, number: LoadNumber, value: object, text: str) -> None:
+    """Refuse a value of one of the numbers of a load, which the file spells as `text`. Raises LoadError."""
     measure = measures(load)[number.field]
     sound = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not sound or not measure.lower <= value <= LARGEST:  # type: ignore[operator]
         rule = f"a number or an expression [{measure.unit}]" + (", not below 0" if measure.lower == 0.0 else "")
-        raise LoadError((name, *number.path), said, rule)
+        raise LoadError((name, *number.path), text, rule)
 
 
 def _check_wrench(name: str, load: WrenchLoad) -> None:

@@ -63,9 +63,9 @@ def rotor_name(actuator: str) -> str:
     return f"{actuator}_rotor"
 
 
-def with_spring(limb: Limb, place: int, name: str, load: JointLoad, known: Mapping[str, Number]) -> Limb:
+def with_spring(limb: Limb, place: int, name: str, load: JointLoad, constants: Mapping[str, Number]) -> Limb:
     """A limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
-    numbers = {key: known.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
+    numbers = {key: constants.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
     inertia = numbers.pop("inertia")
     if not isinstance(load, ElasticDrive):
         return replace(limb, springs=(*limb.springs, JointSpring(((place, 1.0),), **numbers)))
@@ -125,9 +125,9 @@ class LoadedDescription(ExtendedDescription):
     def digest(self) -> str:
         """SHA-256 of the robot and its loads."""
         base = self.base.assemble if self.base else None
-        said = base.digest if isinstance(base, Description) else self.name
+        source = base.digest if isinstance(base, Description) else self.name
         loads = [(name, said_of(load)) for name, load in self.loads]
-        return hashlib.sha256(repr((said, loads)).encode()).hexdigest()
+        return hashlib.sha256(repr((source, loads)).encode()).hexdigest()
 
     @cached_property
     def signals(self) -> tuple[Signal, ...]:
@@ -150,14 +150,14 @@ class LoadedDescription(ExtendedDescription):
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """The mechanism for values of parameters and signals: floats, arrays or symbols; absent signals are zero."""
         assert self.base is not None
-        known = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
-        known |= {key: expression(known) for key, expression in self._expressions.items()}
+        numbers = {**CONSTANTS, **{signal.name: 0.0 for signal in self.signals}, **values}
+        numbers |= {key: expression(numbers) for key, expression in self._expressions.items()}
         whole, loads = self.base.assemble(values), dict(self.loads)
         limbs = []
         for name, source, items in zip(self.names, self.sources, self.items, strict=True):
             limb = replace(whole.limbs[source], name=name)
             for of, body in items:
-                limb = _on_limb(limb, body, of, loads[of], known)
+                limb = _on_limb(limb, body, of, loads[of], numbers)
             limbs.append(limb)
         pairs = zip(whole.instances, self.groups, strict=True)
         instances = tuple(replace(instance, limb=group) for instance, group in pairs)
@@ -165,9 +165,9 @@ class LoadedDescription(ExtendedDescription):
         for name, load in self.loads:
             if isinstance(load, BodyLoad) and load.body == ON_PLATFORM and not whole.is_chain:
                 if isinstance(load, ObjectLoad):
-                    platform = replace(platform, inertia=_carrying(platform.inertia, name, load, known))
+                    platform = replace(platform, inertia=_carrying(platform.inertia, name, load, numbers))
                 else:
-                    platform = replace(platform, forces=(*platform.forces, _element(PLATFORM, name, load, known)))
+                    platform = replace(platform, forces=(*platform.forces, _element(PLATFORM, name, load, numbers)))
         return replace(whole, limbs=tuple(limbs), instances=instances, platform=platform)
 
 
@@ -202,18 +202,18 @@ def _signals(family: Family) -> tuple[Signal, ...]:
     return description.signals if isinstance(description, LoadedDescription) and family.signals else ()
 
 
-def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, known: Mapping[str, Number]) -> Limb:
+def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapping[str, Number]) -> Limb:
     if isinstance(load, JointLoad):
-        return with_spring(limb, body, name, load, known)
+        return with_spring(limb, body, name, load, numbers)
     if not isinstance(load, ObjectLoad):
-        element = _element(body, name, load, known)
+        element = _element(body, name, load, numbers)
         if isinstance(element, Spring) and isinstance(load, SpringLoad) and load.other is not None:
-            there = _link_of(limb, load.other)
-            back = replace(element, body=there, point=element.anchor, anchor=element.point, other=body)
-            return replace(limb, forces=(*limb.forces, replace(element, other=there), back))
+            partner = _link_of(limb, load.other)
+            back = replace(element, body=partner, point=element.anchor, anchor=element.point, other=body)
+            return replace(limb, forces=(*limb.forces, replace(element, other=partner), back))
         return replace(limb, forces=(*limb.forces, element))
     link = limb.links[body]
-    link = replace(link, inertia=_carrying(link.inertia, name, load, known))
+    link = replace(link, inertia=_carrying(link.inertia, name, load, numbers))
     return replace(limb, links=(*limb.links[:body], link, *limb.links[body + 1 :]))
 
 
@@ -224,12 +224,12 @@ def _link_of(limb: Limb, name: str) -> int:
     return next(k for k, link in enumerate(limb.links) if matches(link.body, name.rsplit(".", 1)[-1]))
 
 
-def _element(body: int, name: str, load: WrenchLoad | SpringLoad, known: Mapping[str, Number]) -> ForceElement:
+def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mapping[str, Number]) -> ForceElement:
     def scalar(field: str) -> Number:
-        return known.get(f"{name}_{field}", 0.0)
+        return numbers.get(f"{name}_{field}", 0.0)
 
     def triple(field: str) -> Vector:
-        x, y, z = (known.get(f"{name}_{field}_{axis}", 0.0) for axis in AXES)
+        x, y, z = (numbers.get(f"{name}_{field}_{axis}", 0.0) for axis in AXES)
         return (x, y, z)
 
     if isinstance(load, SpringLoad):
@@ -239,18 +239,18 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, known: Mapping
     if load.points is None:
         moment, force = triple("moment"), triple("force")
     else:
-        scale = known.get(f"{name}_scale", 1.0)
-        mx, my, mz, fx, fy, fz = (known[f"{name}.{component}"] * scale for component in WRENCH)
+        scale = numbers.get(f"{name}_scale", 1.0)
+        mx, my, mz, fx, fy, fz = (numbers[f"{name}.{component}"] * scale for component in WRENCH)
         moment, force = (mx, my, mz), (fx, fy, fz)
     return AppliedWrench(body, triple("at"), moment, force, load.axes != "world")
 
 
-def _carrying(inertia: Inertia, name: str, load: ObjectLoad, known: Mapping[str, Number]) -> Inertia:
+def _carrying(inertia: Inertia, name: str, load: ObjectLoad, constants: Mapping[str, Number]) -> Inertia:
     """The inertia of a body together with an object."""
-    held = known.get(carried(name), 1.0)
-    x, y, z = (known.get(f"{name}_at_{axis}", 0.0) for axis in AXES)
-    moments = (known.get(f"{name}_inertia_{end}", 0.0) * held for end in MOMENTS)
-    grasped = Inertia(known[f"{name}_mass"] * held, (x, y, z), diagonal(*moments))
+    held = constants.get(carried(name), 1.0)
+    x, y, z = (constants.get(f"{name}_at_{axis}", 0.0) for axis in AXES)
+    moments = (constants.get(f"{name}_inertia_{end}", 0.0) * held for end in MOMENTS)
+    grasped = Inertia(constants[f"{name}_mass"] * held, (x, y, z), diagonal(*moments))
     numbers = (inertia.mass, *(x for row in inertia.tensor for x in row))
     massless = all(isinstance(x, float | int) and x == 0.0 for x in numbers)
     return grasped if massless else joined(inertia, grasped)
@@ -267,17 +267,17 @@ def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescripti
     for name, load in loads.items():
         check(name, load)
         for k, body in _places(mechanism, name, load):
-            others = [entry for entry in items[k] if isinstance(loads[entry[0]], ElasticDrive) and entry[1] == body]
-            if others and isinstance(load, ElasticDrive):
-                got = f"{mechanism.actuators[body]}, which {others[0][0]} selects, too"
+            rivals = [entry for entry in items[k] if isinstance(loads[entry[0]], ElasticDrive) and entry[1] == body]
+            if rivals and isinstance(load, ElasticDrive):
+                got = f"{mechanism.actuators[body]}, which {rivals[0][0]} selects, too"
                 raise LoadError((name, "actuators"), got, "one elastic drive for each actuator")
             items[k].append((name, body))
         parameters += _new_parameters(name, load, parameters)
-    known = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
+    names = {*CONSTANTS, TIME, *(parameter.name for parameter in parameters)}
     for name, load in loads.items():
         for number, text in expressions_of(name, load):
-            if unknown := [word for word in text.names if word not in known]:
-                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], known)
+            if unknown := [word for word in text.names if word not in names]:
+                got, hint = f"the name {unknown[0]!r}", nearest(unknown[0], names)
                 raise LoadError((name, *number.path), got, "the time t, pi, and parameters", hint)
             if not {*text.names} - {*CONSTANTS}:
                 check_value(name, load, number, float(text(CONSTANTS)), repr(number.given))
@@ -315,9 +315,9 @@ def _places(mechanism: Mechanism, name: str, load: DeclaredLoad) -> Iterator[tup
     try:
         yield from select(names, load.body, "link")
     except ParameterError:
-        others = (ON_PLATFORM,) if plate is not None or not mechanism.is_chain else ()
-        hint = nearest(load.body, (*others, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
-        rule = "a link or the platform of the robot" if others else "a link of the robot, which has no platform"
+        ends = (ON_PLATFORM,) if plate is not None or not mechanism.is_chain else ()
+        hint = nearest(load.body, (*ends, *dict.fromkeys(key.split(".", 1)[-1] for key in names)))
+        rule = "a link or the platform of the robot" if ends else "a link of the robot, which has no platform"
         raise LoadError((name, "body"), repr(load.body), rule, hint) from None
 
 
@@ -384,8 +384,8 @@ def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tup
         yield 0, number
 
 
-def _new_parameters(name: str, load: DeclaredLoad, known: Sequence[Parameter]) -> Iterator[Parameter]:
-    taken = {parameter.name for parameter in known} | {*CONSTANTS, TIME}
+def _new_parameters(name: str, load: DeclaredLoad, taken_names: Sequence[Parameter]) -> Iterator[Parameter]:
+    taken = {parameter.name for parameter in taken_names} | {*CONSTANTS, TIME}
     for parameter in parameters_of(name, load):
         if parameter.name in taken:
             raise LoadError((name,), f"the parameter {parameter.name!r}, which there is", "a new name for the load")

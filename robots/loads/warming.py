@@ -81,8 +81,8 @@ def _grown_limb(limb: Limb, shares: Mapping[int, Number]) -> Limb:
     return replace(limb, links=links, loops=loops, tips=tips)
 
 
-def _grown_link(link: Link, parent: Number | None, own: Number | None) -> Link:
-    return replace(link, placement=_grown_frame(link.placement, parent), inertia=_grown_inertia(link.inertia, own))
+def _grown_link(link: Link, parent: Number | None, growth: Number | None) -> Link:
+    return replace(link, placement=_grown_frame(link.placement, parent), inertia=_grown_inertia(link.inertia, growth))
 
 
 def _grown_closure(cut: Closure, shares: Mapping[int, Number]) -> Closure:
@@ -128,11 +128,11 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
                     f"drive {drive.name} has a position that is a function of joints, and what of its geometry grows "
                     "is not known; expected growth of limbs alone whose drives have constant ratios"
                 )
-    own = [
+    growths = [
         tuple(sorted((i, rate) for (k, i), rate in rates.items() if k == limb))
         for limb in range(len(mechanism.instances))
     ]
-    limbs = LimbGroups.of(mechanism, [(*beside, *table) for table in own])
+    limbs = LimbGroups.of(mechanism, [(*beside, *table) for table in growths])
     return WarmedDescription(
         family.name, family.title, family.source,
         (*family.parameters, PARAMETER), (), family.reference, base=family,

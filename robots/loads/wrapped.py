@@ -36,8 +36,8 @@ class ExtendedDescription(Description):
     def digest(self) -> str:
         """SHA-256 of the robot and the parameters."""
         base = self.base.assemble if self.base else None
-        said = base.digest if isinstance(base, Description) else self.name
-        return hashlib.sha256(repr((said, type(self).__name__, self.parameters)).encode()).hexdigest()
+        source = base.digest if isinstance(base, Description) else self.name
+        return hashlib.sha256(repr((source, type(self).__name__, self.parameters)).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         """Return whether both descriptions have the same content and family.
@@ -77,14 +77,14 @@ class LimbGroups(Generic[Items]):
     @classmethod
     def of(cls, mechanism: Mechanism, items: Sequence[Items]) -> LimbGroups[Items]:
         """From what is told of each instance."""
-        keys = [(instance.limb, own) for instance, own in zip(mechanism.instances, items, strict=True)]
+        keys = [(instance.limb, group_items) for instance, group_items in zip(mechanism.instances, items, strict=True)]
         distinct = list(dict.fromkeys(keys))
         whole, names = len(distinct) == len(mechanism.limbs), []
-        for limb, own in distinct:
-            first, name = mechanism.instances[keys.index((limb, own))], mechanism.limbs[limb].name
-            names.append(name if whole or not own else f"{name}_{first.name}")
+        for limb, group_items in distinct:
+            first, name = mechanism.instances[keys.index((limb, group_items))], mechanism.limbs[limb].name
+            names.append(name if whole or not group_items else f"{name}_{first.name}")
         return cls(
-            tuple(own for _, own in distinct), tuple(limb for limb, _ in distinct), tuple(names),
+            tuple(group_items for _, group_items in distinct), tuple(limb for limb, _ in distinct), tuple(names),
             tuple(distinct.index(key) for key in keys),
         )  # fmt: skip
 

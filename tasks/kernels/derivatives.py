@@ -76,25 +76,25 @@ def tangent(values: Sequence[Scalar], seeds: Mapping[Expression, Scalar], *, kin
     Nodes behind a seed are not looked at. That is how a loop is differentiated: the state after it must be among the
     seeds. Raises ValueError where it is not.
     """
-    known: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
+    rates: dict[int, Scalar] = {node.number: rate for node, rate in seeds.items()}
 
     def change(root: Expression) -> Scalar:
         stack = [root]
         while stack:
             node = stack[-1]
-            if node.number in known:
+            if node.number in rates:
                 stack.pop()
                 continue
             if node.op in _STEPS:
-                known[node.number] = 0.0  # whatever is behind it
+                rates[node.number] = 0.0  # whatever is behind it
                 continue
-            waiting = [arg for arg in node.args if arg.number not in known]
+            waiting = [arg for arg in node.args if arg.number not in rates]
             if waiting:
                 stack.extend(waiting)
                 continue
-            known[node.number] = _one(node, [known[arg.number] for arg in node.args], kinks)
+            rates[node.number] = _one(node, [rates[arg.number] for arg in node.args], kinks)
             stack.pop()
-        return known[root.number]
+        return rates[root.number]
 
     return [change(value) if isinstance(value, Expression) else 0.0 for value in values]
 
@@ -263,18 +263,18 @@ class _Replay:
         rates: Sequence[Scalar],
     ) -> list[Scalar]:
         """The rates that a step at the solution leads back to: their part from the inputs, and from themselves."""
-        own = [self.graph.lift(rate) for rate in rates]
+        lifted = [self.graph.lift(rate) for rate in rates]
 
         def step(state: Sequence[Expression]) -> tuple[list[Scalar], Expression]:
             own_rates = dict(zip(results, state, strict=True))
             through = tangent(following, {**dict.fromkeys(seeds, 0.0), **own_rates}, kinks=True)
-            after = [rate + change for rate, change in zip(own, through, strict=True)]
+            after = [rate + change for rate, change in zip(lifted, through, strict=True)]
             moving = _size([new - old for new, old in zip(after, state, strict=True)])
             # a rate that is no number will not get better
             going_on = self.graph.lift(moving) > SETTLED * self.graph.lift(_size(after)) + TINY
             return after, ~going_on
 
-        return list(expression.loop(step, own, RATES))
+        return list(expression.loop(step, lifted, RATES))
 
     def _body(self, index: int, state: Sequence[Expression]) -> None:
         for i, value in zip(self.program.loops[index].state, state, strict=True):

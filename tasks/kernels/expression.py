@@ -36,10 +36,10 @@ class Dual(float):
     def __repr__(self) -> str:
         return f"Dual({float(self)!r}, {self.single!r})"
 
-    def __mul__(self, other: float) -> Dual:
-        if not isinstance(other, float | int):
+    def __mul__(self, factor: float) -> Dual:
+        if not isinstance(factor, float | int):
             return NotImplemented
-        return Dual(float(self) * float(other), self.single * (other.single if isinstance(other, Dual) else other))
+        return Dual(float(self) * float(factor), self.single * (factor.single if isinstance(factor, Dual) else factor))
 
     __rmul__ = __mul__
 
@@ -89,11 +89,11 @@ class Graph:
 
     def known_or_new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: Any = None) -> Expression:
         """The node of a key, whose first part is its operation."""
-        known = self.known.get(key)
-        if known is None:
-            known = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
-            self.nodes.append(known)
-        return known
+        node = self.known.get(key)
+        if node is None:
+            node = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
+            self.nodes.append(node)
+        return node
 
     def constant(self, value: float) -> Expression:
         """A number as a node."""
@@ -101,10 +101,10 @@ class Graph:
             return self.node(CONSTANT, data=value)
         if not value and math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
             return self.node(CONSTANT, data=-0.0)
-        known = self.numbers.get(value)
-        if known is None:
-            known = self.numbers[value] = self.node(CONSTANT, data=float(value))
-        return known
+        node = self.numbers.get(value)
+        if node is None:
+            node = self.numbers[value] = self.node(CONSTANT, data=float(value))
+        return node
 
     def lift(self, value: float | Expression) -> Expression:
         """`value` as a node of this graph."""
@@ -133,27 +133,27 @@ class Expression:
     def __bool__(self) -> bool:
         raise TypeError("a traced value has no truth value; use tasks.mathematics.algebra.where in place of a branch")
 
-    def __add__(self, other: float | Expression) -> Expression:
-        return add(self, other if isinstance(other, Expression) else self.graph.constant(other))
+    def __add__(self, addend: float | Expression) -> Expression:
+        return add(self, addend if isinstance(addend, Expression) else self.graph.constant(addend))
 
     __radd__ = __add__
 
-    def __sub__(self, other: float | Expression) -> Expression:
-        return sub(self, other if isinstance(other, Expression) else self.graph.constant(other))
+    def __sub__(self, subtrahend: float | Expression) -> Expression:
+        return sub(self, subtrahend if isinstance(subtrahend, Expression) else self.graph.constant(subtrahend))
 
-    def __rsub__(self, other: float | Expression) -> Expression:
-        return sub(other if isinstance(other, Expression) else self.graph.constant(other), self)
+    def __rsub__(self, minuend: float | Expression) -> Expression:
+        return sub(minuend if isinstance(minuend, Expression) else self.graph.constant(minuend), self)
 
-    def __mul__(self, other: float | Expression) -> Expression:
-        return mul(self, other if isinstance(other, Expression) else self.graph.constant(other))
+    def __mul__(self, factor: float | Expression) -> Expression:
+        return mul(self, factor if isinstance(factor, Expression) else self.graph.constant(factor))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: float | Expression) -> Expression:
-        return div(self, other if isinstance(other, Expression) else self.graph.constant(other))
+    def __truediv__(self, divisor: float | Expression) -> Expression:
+        return div(self, divisor if isinstance(divisor, Expression) else self.graph.constant(divisor))
 
-    def __rtruediv__(self, other: float | Expression) -> Expression:
-        return div(other if isinstance(other, Expression) else self.graph.constant(other), self)
+    def __rtruediv__(self, dividend: float | Expression) -> Expression:
+        return div(dividend if isinstance(dividend, Expression) else self.graph.constant(dividend), self)
 
     def __neg__(self) -> Expression:
         return neg(self)
@@ -164,23 +164,23 @@ class Expression:
     def __abs__(self) -> Any:  # else `abs` of a number or a symbol is but an object to a type checker
         return unary("abs", self)
 
-    def __lt__(self, other: float | Expression) -> Expression:
-        return self.graph.node("lt", (self, self.graph.lift(other)))
+    def __lt__(self, bound: float | Expression) -> Expression:
+        return self.graph.node("lt", (self, self.graph.lift(bound)))
 
-    def __le__(self, other: float | Expression) -> Expression:
-        return self.graph.node("le", (self, self.graph.lift(other)))
+    def __le__(self, bound: float | Expression) -> Expression:
+        return self.graph.node("le", (self, self.graph.lift(bound)))
 
-    def __gt__(self, other: float | Expression) -> Expression:
-        return self.graph.node("lt", (self.graph.lift(other), self))
+    def __gt__(self, bound: float | Expression) -> Expression:
+        return self.graph.node("lt", (self.graph.lift(bound), self))
 
-    def __ge__(self, other: float | Expression) -> Expression:
-        return self.graph.node("le", (self.graph.lift(other), self))
+    def __ge__(self, bound: float | Expression) -> Expression:
+        return self.graph.node("le", (self.graph.lift(bound), self))
 
-    def __and__(self, other: Expression) -> Expression:
-        return binary("and", self, other)
+    def __and__(self, mask: Expression) -> Expression:
+        return binary("and", self, mask)
 
-    def __or__(self, other: Expression) -> Expression:
-        return binary("or", self, other)
+    def __or__(self, mask: Expression) -> Expression:
+        return binary("or", self, mask)
 
     def __invert__(self) -> Expression:
         return self.graph.node("not", (self,))

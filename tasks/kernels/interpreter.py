@@ -57,10 +57,10 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     answer = np.asarray(np.where(proven, result, plain))
     # a zero factor, an infinity and NaN: the plain expression has a single rounding, and the right sign of zero
     special = (a == 0) | (b == 0) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
-    rest = np.broadcast_arrays(~(proven | special), a, b, c)
-    if rest[0].any():
-        answer[rest[0]] = [
-            _rational_fused(*each) for each in zip(*(x[rest[0]].tolist() for x in rest[1:]), strict=True)
+    operands = np.broadcast_arrays(~(proven | special), a, b, c)
+    if operands[0].any():
+        answer[operands[0]] = [
+            _rational_fused(*each) for each in zip(*(x[operands[0]].tolist() for x in operands[1:]), strict=True)
         ]
     return answer
 

@@ -171,18 +171,18 @@ class Kernel:
         """Of each array its name, its size, whether it is one of samples, and whether it is an input."""
         program = self.program
         inputs = {**program.case, **program.sample}
-        given = [(name, size(shape), name in program.sample, True) for name, shape in inputs.items()]
+        layout = [(name, size(shape), name in program.sample, True) for name, shape in inputs.items()]
         made = program.outputs.items()
-        return (*given, *((name, len(nodes), name not in program.reductions, False) for name, (_, nodes) in made))
+        return (*layout, *((name, len(nodes), name not in program.reductions, False) for name, (_, nodes) in made))
 
     def _arguments(self, inputs: Arrays, out: Arrays, cases: int, width: int) -> tuple[list[int], list[int]]:
         pointers: list[int] = []
         strides: list[int] = []
-        for name, count, long, given in self._places:
-            array = inputs[name] if given else out[name]
+        for name, count, long, is_input in self._places:
+            array = inputs[name] if is_input else out[name]
             core = (count, width) if long else (count,)
             # an output has a place for every case
-            good = array.shape[1:] == core and (len(array) == cases or (given and len(array) == 1))
+            good = array.shape[1:] == core and (len(array) == cases or (is_input and len(array) == 1))
             if not good or array.dtype != np.float64 or (long and array.size and array.strides[-1] != 8):
                 raise ValueError(
                     f"{self.program.name}: array {name!r} has shape {array.shape} and type {array.dtype}; "
@@ -206,8 +206,8 @@ def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kern
     with _lock:
         if key not in _kernels:
             _kernels[key] = program, Kernel(program, single=single)
-        _, known = _kernels[key]
-    return known.prepare(wide=wide)
+        _, record = _kernels[key]
+    return record.prepare(wide=wide)
 
 
 def compiled() -> dict[str, float]:
@@ -221,16 +221,16 @@ Batch = tuple[int, ...]
 
 def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
     """An array (*batch, *core) of floats. Raises ValueError."""
-    wanted = ", ".join(["*batch", *map(str, core)])
+    expected = ", ".join(["*batch", *map(str, core)])
     try:
-        given = np.asarray(value)
-        if given.dtype.kind == "c":
+        numbers = np.asarray(value)
+        if numbers.dtype.kind == "c":
             raise TypeError
-        result = given.astype(float, copy=False)
+        result = numbers.astype(float, copy=False)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: got values that are no real numbers; expected an array ({wanted})") from None
+        raise ValueError(f"{name}: got values that are no real numbers; expected an array ({expected})") from None
     if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:
-        raise ValueError(f"{name}: got an array of shape {result.shape}; expected ({wanted}), not empty")
+        raise ValueError(f"{name}: got an array of shape {result.shape}; expected ({expected}), not empty")
     return result
 
 

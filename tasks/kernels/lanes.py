@@ -199,11 +199,11 @@ class ProgramSequence:
         if program.case or program.reductions:
             raise ValueError(f"{program.name}: got case inputs or reductions; expected none in a sequence")
         results = {key: outputs.get(key) or self.local(len(row)) for key, (_, row) in program.outputs.items()}
-        wanted = {key: size(shape) for key, shape in program.sample.items()}
-        wanted |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
+        sizes = {key: size(shape) for key, shape in program.sample.items()}
+        sizes |= {key: len(nodes) for key, (_, nodes) in program.outputs.items()}
         self._programs.append(kernel(program, wide=False))
-        self._counts.append(len(wanted))
-        for key, rows in wanted.items():
+        self._counts.append(len(sizes))
+        for key, rows in sizes.items():
             slot = results[key] if key in results else inputs[key]
             if slot.size != rows:
                 raise ValueError(f"{program.name}: {key} got {slot.size} rows; expected {rows}")
@@ -218,8 +218,8 @@ class ProgramSequence:
         Raises ValueError for arrays that are not so, and for samples that are not whole groups, or not as many as fixed
         arrays have.
         """
-        groups, left = divmod(samples, LANES)
-        if left or self._groups - {groups}:
+        groups, remainder = divmod(samples, LANES)
+        if remainder or self._groups - {groups}:
             fixed = f", {max(self._groups) * LANES} as of fixed arrays" if self._groups else ""
             raise ValueError(f"samples: got {samples}; expected whole groups of {LANES}{fixed}")
         if self._frozen is None:
@@ -303,7 +303,7 @@ def _split(program: Program) -> tuple[Program, Program]:
     number, nodes = _renumbered(program, (set(range(len(program.nodes))) - of_case) | live | again, inputs)
     regions = {key: tuple(number[i] for i in region) for key, region in program.regions.items() if key != PER_CASE}
     regions[0] = (*(number[i] for i in sorted(again)), *regions.get(0, ()))
-    rest = Program(
+    remaining_program = Program(
         name=f"{program.name}.lanes",
         case={},
         sample={PREPARED: (len(order),), **program.sample},
@@ -313,7 +313,7 @@ def _split(program: Program) -> tuple[Program, Program]:
         regions=dict(sorted(regions.items())),
         loops=tuple(_loop(each, number) for each in program.loops),
     )
-    return prepare, rest
+    return prepare, remaining_program
 
 
 def _wanted(program: Program) -> set[int]:
@@ -387,8 +387,8 @@ class BoundKernel:
         """The same for some of the samples."""
         if self._prepared is None:
             return self
-        chosen = self._prepared[columns // LANES, :, columns % LANES]
-        grouped = chosen.reshape(-1, LANES, chosen.shape[1]).transpose(0, 2, 1)
+        columns_of_groups = self._prepared[columns // LANES, :, columns % LANES]
+        grouped = columns_of_groups.reshape(-1, LANES, columns_of_groups.shape[1]).transpose(0, 2, 1)
         return BoundKernel(self.program, self.case, np.ascontiguousarray(grouped))
 
 

@@ -96,8 +96,8 @@ class Program:
 
         The body of each loop is counted once. A loop that may be skipped is not counted: it is for rare samples.
         """
-        chosen = [k for k in self.regions if (k == PER_CASE) == per_case and k not in self.rare]
-        return Counter(self.nodes[i].op for k in chosen for i in self.regions[k])
+        regions = [k for k in self.regions if (k == PER_CASE) == per_case and k not in self.rare]
+        return Counter(self.nodes[i].op for k in regions for i in self.regions[k])
 
     def constants(self, output: Key, *, single: bool = False) -> dict[int, float]:
         """Components of an output that are constant, as samples have them; none of one that is reduced."""
@@ -219,17 +219,17 @@ class _Ordering:
         return [x for values in self.results.values() for x in values]
 
     def _needed(self, roots: Sequence[Expression]) -> set[int]:
-        needed: set[int] = set()
+        node_numbers: set[int] = set()
         stack = list(roots)
         for loop in self.graph.loops:  # whole, though some of its results may not be used
             assert loop.done is not None
             stack.extend((*loop.initial, *loop.state, *loop.following, loop.done, *_skipped(loop)))
         while stack:
             node = stack.pop()
-            if node.number not in needed:
-                needed.add(node.number)
+            if node.number not in node_numbers:
+                node_numbers.add(node.number)
                 stack.extend(node.args)
-        return needed
+        return node_numbers
 
     def _regions(self) -> dict[int, int]:
         region: dict[int, int] = {}
@@ -246,8 +246,8 @@ class _Ordering:
                 region[node.number] = max(region[arg.number] for arg in node.args)
         return region
 
-    def _uses(self, needed: set[int], roots: Sequence[Expression]) -> Counter[int]:
-        uses = Counter(arg.number for i in needed for arg in self.graph.nodes[i].args)
+    def _uses(self, node_numbers: set[int], roots: Sequence[Expression]) -> Counter[int]:
+        uses = Counter(arg.number for i in node_numbers for arg in self.graph.nodes[i].args)
         uses.update(x.number for x in roots)
         for loop in self.graph.loops:
             assert loop.done is not None
@@ -260,12 +260,12 @@ class _Ordering:
             return None
         left, right = node.args
         uses = self.core_uses if node.number in self.core else self.uses
-        for product, other in ((left, right), (right, left)):
+        for product, addend in ((left, right), (right, left)):
             alone = product.op == "mul" and uses[product.number] == 1
             if alone and self.region[product.number] == self.region[node.number]:
                 if node.op == "add":
-                    return "fma", (*product.args, other)
-                return ("fms" if product is left else "fnma"), (*product.args, other)
+                    return "fma", (*product.args, addend)
+                return ("fms" if product is left else "fnma"), (*product.args, addend)
         return None
 
     def program(self, name: str, case: Shapes, sample: Shapes, reductions: Mapping[Key, str]) -> Program:

@@ -31,10 +31,10 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 def folder() -> Path | None:
     """The folder of machine code, made if it is not there; None where nothing may be kept."""
-    chosen = os.environ.get(VARIABLE, "")
-    if chosen == OFF:
+    place = os.environ.get(VARIABLE, "")
+    if place == OFF:
         return None
-    path = Path(chosen) if chosen else Path(platformdirs.user_cache_dir("limbsweep", appauthor=False)) / "kernels"
+    path = Path(place) if place else Path(platformdirs.user_cache_dir("limbsweep", appauthor=False)) / "kernels"
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         return path if _is_own(path.lstat(), stat.S_ISDIR) else None
@@ -98,14 +98,14 @@ def _digest(name: str, code: bytes) -> bytes:
 
 def _prune(place: Path) -> None:
     """Remove files until the folder is no larger than it may be, those used longest ago first."""
-    known = []
+    kept_files = []
     with os.scandir(place) as entries:
         for entry in entries:
             with suppress(OSError):  # another process removes too
                 status = entry.stat(follow_symlinks=False)
-                known.append((status.st_mtime, status.st_size, entry.path))
-    excess = sum(size for _, size, _ in known) - LARGEST
-    for _, size, path in sorted(known):
+                kept_files.append((status.st_mtime, status.st_size, entry.path))
+    excess = sum(size for _, size, _ in kept_files) - LARGEST
+    for _, size, path in sorted(kept_files):
         if excess <= 0:
             return
         with suppress(OSError):

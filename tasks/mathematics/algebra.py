@@ -165,10 +165,10 @@ def is_zero(x: Scalar) -> bool:
 def _minor(a: Array, rows: tuple[int, ...], columns: tuple[int, ...]) -> Scalar:
     if len(rows) == 1:
         return a[rows[0]][columns[0]]
-    first, rest = rows[0], rows[1:]
+    first, others_rows = rows[0], rows[1:]
     total: Scalar = 0.0
     for k, column in enumerate(columns):
-        term = a[first][column] * _minor(a, rest, columns[:k] + columns[k + 1 :])
+        term = a[first][column] * _minor(a, others_rows, columns[:k] + columns[k + 1 :])
         total = total + term if k % 2 == 0 else total - term
     return total
 

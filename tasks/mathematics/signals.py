@@ -39,10 +39,10 @@ def settings(values: Mapping[str, float], step: float = 0.0) -> dict[str, float]
 
 def positions(values: Settings, step: float, clean: Array, random: np.random.Generator) -> dict[str, np.ndarray]:
     """POSITIONS (time, actuator) of clean positions [rad or m]; values as `settings` gives them."""
-    known = {name: np.asarray(value) for name, value in values.items()}
-    noise = random.normal(size=clean.shape) * known["position_noise"]
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    noise = random.normal(size=clean.shape) * arrays["position_noise"]
     noisy = jittered(values, step, clean, random) + noise
-    raw = stepped(noisy, known["encoder_step"])
+    raw = stepped(noisy, arrays["encoder_step"])
     smooth = filtered(values, step, raw)
     velocity = rate(smooth, step)
     return dict(zip(POSITIONS, (smooth, velocity, rate(velocity, step), raw), strict=True))
@@ -52,19 +52,19 @@ def forces(
     values: Settings, step: float, clean: Array, position: Array, random: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """FORCES (time, actuator) of clean forces [N m or N] at clean positions; values as `settings` gives them."""
-    known = {name: np.asarray(value) for name, value in values.items()}
-    real = clean + known["ripple"] * np.sin(position * known["ripple_number"]) + known["force_offset"]
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    real = clean + arrays["ripple"] * np.sin(position * arrays["ripple_number"]) + arrays["force_offset"]
     times = np.arange(len(clean))[:, None] * step
-    if known["drift"].any():
-        real = real + known["drift"] * times
-    if known["warming"].any():
+    if arrays["drift"].any():
+        real = real + arrays["drift"] * times
+    if arrays["warming"].any():
         # a warm drive needs another current for the same force, which its user does not know
-        real = real / (1.0 + known["warming"] * (1.0 - np.exp(-times / known["warming_time"])))
-    noise = coloured(random.normal(size=clean.shape), known["noise_time"], step) * known["force_noise"]
-    sampled = jittered(values, step, delayed(real, known["delay"], step), random)
-    raw = stepped((sampled + noise) / known["force_constant"], known["current_step"])
+        real = real / (1.0 + arrays["warming"] * (1.0 - np.exp(-times / arrays["warming_time"])))
+    noise = coloured(random.normal(size=clean.shape), arrays["noise_time"], step) * arrays["force_noise"]
+    sampled = jittered(values, step, delayed(real, arrays["delay"], step), random)
+    raw = stepped((sampled + noise) / arrays["force_constant"], arrays["current_step"])
     current = filtered(values, step, raw)
-    return dict(zip(FORCES, (current, current * known["force_constant"], raw), strict=True))
+    return dict(zip(FORCES, (current, current * arrays["force_constant"], raw), strict=True))
 
 
 def rate(values: Array, step: float) -> np.ndarray:
@@ -118,7 +118,7 @@ def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
 
     if time.ndim:
         columns = zip(np.broadcast_to(time, white.shape[1:]), white.T, strict=True)
-        return np.stack([coloured(column, own, step) for own, column in columns], axis=1)
+        return np.stack([coloured(column, colour, step) for colour, column in columns], axis=1)
     keep = float(np.exp(-step / time))
     driven = white * np.sqrt(1.0 - keep * keep)
     driven[0] = white[0]

@@ -39,14 +39,14 @@ class Factors:
         inverse: list[Scalar] = []
         for j in range(n):
             for i in range(j, n):
-                rest = matrix[i][j]
+                remainder = matrix[i][j]
                 for k in range(j):
-                    rest = rest - lower[i, k] * (lower[j, k] * pivots[k])
+                    remainder = remainder - lower[i, k] * (lower[j, k] * pivots[k])
                 if i == j:
-                    pivots.append(rest)
-                    inverse.append(reciprocal(rest))
+                    pivots.append(remainder)
+                    inverse.append(reciprocal(remainder))
                 else:
-                    lower[i, j] = rest * inverse[j]
+                    lower[i, j] = remainder * inverse[j]
         return cls(lower, pivots, inverse)
 
     def forward(self, b: Iterable[Scalar]) -> list[Scalar]:
@@ -76,23 +76,23 @@ def least_maximum(offsets: Array, slopes: Array) -> list[Scalar]:
     rows, unknowns = slopes.shape
     best: list[Scalar] = [0.0] * unknowns
     least = _maximum(offsets, slopes, best)
-    for chosen in itertools.combinations(range(rows), unknowns + 1):
+    for subset in itertools.combinations(range(rows), unknowns + 1):
         # the opposite of all signs is the same corner
         for signs in itertools.product((1.0, -1.0), repeat=unknowns):
             corner = np.array(np.zeros((unknowns + 1, unknowns + 1)), dtype=object)
-            corner[:, :unknowns], corner[:, unknowns] = slopes[list(chosen)], [-1.0, *(-sign for sign in signs)]
-            there = list((inverse(array(corner)) @ -offsets[list(chosen)])[:unknowns])
-            size = _maximum(offsets, slopes, there)
+            corner[:, :unknowns], corner[:, unknowns] = slopes[list(subset)], [-1.0, *(-sign for sign in signs)]
+            corner_point = list((inverse(array(corner)) @ -offsets[list(subset)])[:unknowns])
+            size = _maximum(offsets, slopes, corner_point)
             better = size < least  # not where the corner is none, and NaN
             least = where(better, size, least)
-            best = [where(better, x, y) for x, y in zip(there, best, strict=True)]
+            best = [where(better, x, y) for x, y in zip(corner_point, best, strict=True)]
     return best
 
 
 def _maximum(offsets: Array, slopes: Array, s: Sequence[Scalar]) -> Scalar:
-    first, *others = [abs(value) for value in array(offsets + slopes @ array(s))]
-    for other in others:
-        first = where(other > first, other, first)
+    first, *tail = [abs(value) for value in array(offsets + slopes @ array(s))]
+    for next_value in tail:
+        first = where(next_value > first, next_value, first)
     return first
 
 
@@ -101,18 +101,18 @@ def spanning_columns(projector: Array, count: int) -> Array:
 
     The longest column of what is left is taken each time.
     """
-    rest, result = array(projector), []
+    residual, result = array(projector), []
     for _ in range(count):
-        longest, direction = rest[0, 0], rest[:, 0]
-        for k in range(1, len(rest)):
-            larger = rest[k, k] > longest
-            direction = array([where(larger, x, y) for x, y in zip(rest[:, k], direction, strict=True)])
-            longest = where(larger, rest[k, k], longest)
+        longest, direction = residual[0, 0], residual[:, 0]
+        for k in range(1, len(residual)):
+            larger = residual[k, k] > longest
+            direction = array([where(larger, x, y) for x, y in zip(residual[:, k], direction, strict=True)])
+            longest = where(larger, residual[k, k], longest)
         size = sqrt(sum(x * x for x in direction))
         spans = size > SPANS
         unit = array([where(spans, x / where(spans, size, 1.0), 0.0) for x in direction])
         result.append(unit)
-        rest = rest - np.outer(unit, unit)
+        residual = residual - np.outer(unit, unit)
     return array(np.stack(result, axis=1))
 
 

@@ -85,19 +85,19 @@ def literal(value: float) -> str:
 
 def needed_nodes(program: Program, outputs: Collection[Key]) -> set[int]:
     """Nodes that some outputs rest on; of a loop that one of them needs, all that it takes."""
-    needed: set[int] = set()
+    nodes: set[int] = set()
     stack = [node for key in outputs for node in program.outputs[key][1]]
     while stack:
         number = stack.pop()
-        if number in needed:
+        if number in nodes:
             continue
-        needed.add(number)
+        nodes.add(number)
         node = program.nodes[number]
         stack += node.args
         if node.op == RESULT:
             loop = program.loops[node.data[0]]
             stack += (*loop.before, *loop.following, loop.done)
-    return needed
+    return nodes
 
 
 def needed_inputs(program: Program, outputs: Collection[Key]) -> list[Key]:
@@ -118,41 +118,41 @@ def c_function(name: str, program: Program, outputs: Sequence[Key]) -> str:
 
 
 def _lines(name: str, program: Program, outputs: Sequence[Key]) -> Iterator[str]:
-    needed = needed_nodes(program, outputs)
-    loops = {program.nodes[number].data[0] for number in needed if program.nodes[number].op == RESULT}
+    nodes = needed_nodes(program, outputs)
+    loops = {program.nodes[number].data[0] for number in nodes if program.nodes[number].op == RESULT}
     arguments = [f"const double *{identifier(key)}" for key in needed_inputs(program, outputs)]
     arguments += [f"double *{identifier(key)}_out" for key in outputs]
     yield f"static void {name}({', '.join(arguments)})"
     yield "{"
     for region in (PER_CASE, 0):
-        yield from _region(program, region, needed, "    ")
+        yield from _region(program, region, nodes, "    ")
     for index in range(len(program.loops)):
         if index in loops:
-            yield from _loop(program, index, needed)
-        yield from _region(program, 2 * index + 2, needed, "    ")
+            yield from _loop(program, index, nodes)
+        yield from _region(program, 2 * index + 2, nodes, "    ")
     for key in outputs:
         for place, number in enumerate(program.outputs[key][1]):
             yield f"    {identifier(key)}_out[{place}] = {_value(program, number)};"
     yield "}"
 
 
-def _region(program: Program, region: int, needed: Collection[int], indent: str) -> Iterator[str]:
+def _region(program: Program, region: int, nodes: Collection[int], indent: str) -> Iterator[str]:
     for number in program.regions.get(region, ()):
-        if number in needed:
+        if number in nodes:
             node = program.nodes[number]
             kind = "int" if program.is_mask(number) else "double"
             text = _FORMS[node.op].format(*(_value(program, arg) for arg in node.args))
             yield f"{indent}const {kind} v{number} = {text};"
 
 
-def _loop(program: Program, index: int, needed: Collection[int]) -> Iterator[str]:
+def _loop(program: Program, index: int, nodes: Collection[int]) -> Iterator[str]:
     """One sample goes on until it is done; the round in which it is counts."""
     loop = program.loops[index]
     for place, number in enumerate(loop.initial):
         yield f"    double s{index}_{place} = {_value(program, number)};"
     skip = "0" if loop.skip is None else _value(program, loop.skip)
     yield f"    for (int round = 0, done = {skip}; round < {loop.limit} && !done; ++round) {{"
-    yield from _region(program, 2 * index + 1, needed, "        ")
+    yield from _region(program, 2 * index + 1, nodes, "        ")
     for place, number in enumerate(loop.following):
         yield f"        const double n{place} = {_value(program, number)};"
     yield f"        done = {_value(program, loop.done)};"

@@ -52,11 +52,17 @@ def c_code(
             const double q[3],
             double inertia_out[9])
     """
-    chosen = re.sub(r"\W", "_", robot.name) if name is None else name
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", chosen):
-        raise ValueError(f"name: got {chosen!r}; expected a name of C: letters, digits and _, at most 60 of them")
-    wanted = exported(robot, functions, gravity, friction)
-    return CCode(chosen, _header(chosen, robot, wanted), _source(chosen, robot, wanted))
+    function_name = re.sub(r"\W", "_", robot.name) if name is None else name
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", function_name):
+        raise ValueError(
+            f"name: got {function_name!r}; expected a name of C: letters, digits and _, at most 60 of them"
+        )
+    functions_of_code = exported(robot, functions, gravity, friction)
+    return CCode(
+        function_name,
+        _header(function_name, robot, functions_of_code),
+        _source(function_name, robot, functions_of_code),
+    )
 
 
 def _title(robot: Robot) -> Iterator[str]:
@@ -144,23 +150,23 @@ class _Bodies:
 def _driver(name: str, function: CodeFunction, bodies: _Bodies) -> Iterator[str]:
     yield _signature(name, function)
     yield "{"
-    known = dict(_places(function))
-    yield from (f"    {line}" for line in _declared(function, known))
+    names = dict(_places(function))
+    yield from (f"    {line}" for line in _declared(function, names))
     for call in function.needed:
         outputs = list(call.outputs)
-        places = [_taken(known, call.inputs[key]) for key in needed_inputs(call.program, outputs)]
-        places += [known[call.outputs[key]] for key in outputs]
+        places = [_taken(names, call.inputs[key]) for key in needed_inputs(call.program, outputs)]
+        places += [names[call.outputs[key]] for key in outputs]
         yield f"    {bodies.name(call.program, outputs)}({', '.join(places)});"
     yield "    int status = 0;"
     for key in function.statuses:
-        yield f"    if ({known[key]}[0] > status) status = (int){known[key]}[0];"
+        yield f"    if ({names[key]}[0] > status) status = (int){names[key]}[0];"
     for key, status in function.flags.items():
-        yield f"    if (status == 0 && {known[key]}[0] > 0.5) status = {status.value}; /* {status.name} */"
+        yield f"    if (status == 0 && {names[key]}[0] > 0.5) status = {status.value}; /* {status.name} */"
     for quantity, key in function.results.items():
-        finite = f"if (status == 0 && !isfinite({known[key]}[k])) status = {Status.NONFINITE.value};"
+        finite = f"if (status == 0 && !isfinite({names[key]}[k])) status = {Status.NONFINITE.value};"
         yield f"    for (int k = 0; k < {quantity.size}; ++k) {finite}"
     for quantity, key in function.results.items():
-        value = f"status == 0 ? {known[key]}[k] : NAN"
+        value = f"status == 0 ? {names[key]}[k] : NAN"
         yield f"    for (int k = 0; k < {quantity.size}; ++k) {_out(quantity)}[k] = {value};"
     yield "    return status;"
     yield "}"
@@ -176,29 +182,29 @@ def _places(function: CodeFunction) -> Iterator[tuple[Key, str]]:
             yield key, f"r_{identifier(key)}"
 
 
-def _declared(function: CodeFunction, known: dict[Key, str]) -> Iterator[str]:
+def _declared(function: CodeFunction, names: dict[Key, str]) -> Iterator[str]:
     """Arrays of constants that are used, of packed arguments, and of what stages give."""
     used = {
         source.of if isinstance(source, Rows) else source for call in function.needed for source in call.inputs.values()
     }
     for key, values in function.constants.items():
         if key in used and values.size:
-            yield f"static const double {known[key]}[{values.size}] = {{{', '.join(map(literal, np.ravel(values)))}}};"
+            yield f"static const double {names[key]}[{values.size}] = {{{', '.join(map(literal, np.ravel(values)))}}};"
     sizes = {quantity.name: quantity.size for quantity in function.arguments}
     for key, parts in function.packed.items():
         if key not in used:
             continue
         total = sum(sizes[part] if isinstance(part, str) else part for part in parts)
-        yield f"double {known[key]}[{total}] = {{0.0}};"
+        yield f"double {names[key]}[{total}] = {{0.0}};"
         at = 0
         for part in parts:
             if isinstance(part, str):
-                yield f"memcpy({known[key]} + {at}, {part}, {sizes[part]} * sizeof(double));"
+                yield f"memcpy({names[key]} + {at}, {part}, {sizes[part]} * sizeof(double));"
             at += sizes[part] if isinstance(part, str) else part
     for call in function.needed:
         for name, key in call.outputs.items():
-            yield f"double {known[key]}[{max(len(call.program.outputs[name][1]), 1)}];"
+            yield f"double {names[key]}[{max(len(call.program.outputs[name][1]), 1)}];"
 
 
-def _taken(known: dict[Key, str], source: Key | Rows) -> str:
-    return f"{known[source.of]} + {source.rows[0]}" if isinstance(source, Rows) else known[source]
+def _taken(names: dict[Key, str], source: Key | Rows) -> str:
+    return f"{names[source.of]} + {source.rows[0]}" if isinstance(source, Rows) else names[source]

@@ -59,13 +59,13 @@ def casadi_function(
 
     if not 1 <= rounds <= 1000:
         raise ValueError(f"rounds: got {rounds!r}; expected 1 to 1000")
-    (chosen,) = exported(robot, [function], gravity, friction)
+    (code,) = exported(robot, [function], gravity, friction)
     stages = _Stages(casadi, rounds)
-    arguments = {q.name: casadi.MX.sym(q.name, *_sized(q)) for q in chosen.arguments}
-    results, status = _evaluated(casadi, chosen, arguments, stages)
+    arguments = {q.name: casadi.MX.sym(q.name, *_sized(q)) for q in code.arguments}
+    results, status = _evaluated(casadi, code, arguments, stages)
     failed = status > 0.5
     kept = [casadi.if_else(failed, np.nan, values) for values in results]
-    names = [quantity.name if quantity.name not in arguments else f"{quantity.name}_out" for quantity in chosen.results]
+    names = [quantity.name if quantity.name not in arguments else f"{quantity.name}_out" for quantity in code.results]
     name = identifier(f"{robot.name}_{function}")
     return casadi.Function(name, [*arguments.values()], [*kept, status], [*arguments], [*names, "status"])
 
@@ -139,9 +139,9 @@ class _Scalars:
     """Values of all nodes of a program as scalar expressions."""
 
     def __init__(
-        self, casadi: ModuleType, program: Program, arrays: Mapping[Key, Any], needed: set[int], rounds: int
+        self, casadi: ModuleType, program: Program, arrays: Mapping[Key, Any], nodes: set[int], rounds: int
     ) -> None:
-        self._casadi, self._program, self._arrays, self._needed = casadi, program, arrays, needed
+        self._casadi, self._program, self._arrays, self._needed = casadi, program, arrays, nodes
         self._rounds, self._apply = rounds, _operations(casadi)
         self._values: dict[int, Any] = {}
         self.unfinished: Any = casadi.SX(0.0)

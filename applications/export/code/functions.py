@@ -83,21 +83,21 @@ class CodeFunction:
     @functools.cached_property
     def needed(self) -> tuple[ProgramCall, ...]:
         """Calls with those outputs alone on which results and statuses rest."""
-        wanted = {*self.results.values(), *self.statuses, *self.flags}
-        chosen: list[ProgramCall] = []
+        sources = {*self.results.values(), *self.statuses, *self.flags}
+        calls: list[ProgramCall] = []
         for call in reversed(self.calls):
-            outputs = {name: key for name, key in call.outputs.items() if key in wanted}
+            outputs = {name: key for name, key in call.outputs.items() if key in sources}
             if outputs:
                 taken = {name: call.inputs[name] for name in needed_inputs(call.program, outputs)}
-                wanted |= {source.of if isinstance(source, Rows) else source for source in taken.values()}
-                chosen.append(ProgramCall(call.program, taken, outputs))
-        return tuple(reversed(chosen))
+                sources |= {source.of if isinstance(source, Rows) else source for source in taken.values()}
+                calls.append(ProgramCall(call.program, taken, outputs))
+        return tuple(reversed(calls))
 
 
 def _unit(kinds: Iterable[str], turning: str, sliding: str) -> str:
     """The unit of values along joints or freedoms, both where they are of both kinds."""
     turns = {kind != "prismatic" for kind in kinds}
-    return ", ".join(unit for unit, there in ((turning, True in turns), (sliding, False in turns)) if there)
+    return ", ".join(unit for unit, occurs in ((turning, True in turns), (sliding, False in turns)) if occurs)
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def _plain(program: Program) -> ProgramCall:
 def inverse_dynamics(at: CodeSetting) -> CodeFunction:
     """Actuator forces for a motion, as `tasks.inverse_dynamics`."""
     groups = friction_input(at.robot, at.friction)
-    wanted = ("actuator_force", "status") if groups.groups else ()
-    request = table.request(at.robot.family, wanted, FrictionGroups(groups.groups))
+    quantities = ("actuator_force", "status") if groups.groups else ()
+    request = table.request(at.robot.family, quantities, FrictionGroups(groups.groups))
     arguments, motion = at.motion(acceleration=True)
     constants = at.constants | {"friction": groups.values[0], "weight": np.zeros(1), "held": np.zeros(0)}
     return CodeFunction(
@@ -219,7 +219,7 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
     change = CodeArgument(
         "acceleration", (len(robot.mechanism.freedoms),), at.along_freedoms("rad/s^2", "m/s^2"), f"of {names}"
     )
-    chosen = CodeFunction(
+    function = CodeFunction(
         "forward_dynamics",
         "accelerations of the freedoms from actuator forces",
         (*arguments, at.forces()),
@@ -231,10 +231,10 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
     )
     program = acceleration_program(robot.family) if is_tree(robot.family) else None
     if program is not None:
-        return replace(chosen, packed={name: (name,) for name in ("q", "qd", "force")}, calls=(_plain(program),))
+        return replace(function, packed={name: (name,) for name in ("q", "qd", "force")}, calls=(_plain(program),))
     last = _plain(equations.acceleration_program(robot.family))
     return replace(
-        chosen,
+        function,
         packed={"motion": motion, "force": ("force",), "load": (len(robot.mechanism.freedoms),)},
         calls=(*_shares(robot), last),
         statuses=_of_limbs(robot, "status"),
@@ -327,8 +327,8 @@ def exported(
         raise ValueError(f"functions: got none; expected some of {', '.join(FUNCTIONS)}")
     for name in names:
         if name not in FUNCTIONS:
-            known = ", ".join(FUNCTIONS)
-            raise ValueError(f"functions: got {name!r}; expected some of {known}; {nearest(name, FUNCTIONS)}")
+            function_names = ", ".join(FUNCTIONS)
+            raise ValueError(f"functions: got {name!r}; expected some of {function_names}; {nearest(name, FUNCTIONS)}")
     if friction and "inverse_dynamics" not in names:
         raise ValueError(f"friction: got some for {', '.join(names)}; expected it with inverse_dynamics, which has it")
     if not np.isfinite(fall := inputs.gravity_input(gravity)[0]).all():

@@ -55,9 +55,9 @@ class BaseParameters:
 
     def grouping(self, number: int) -> str:
         """Return a base parameter as text: its own column first, then the columns that are grouped with it."""
-        row, own = self.groups[number], self.independent[number]
-        others = [(row[k], self.names[k]) for k in np.flatnonzero(row) if k != own]
-        return self.names[own] + "".join(_term(value, name) for value, name in others)
+        row, kept = self.groups[number], self.independent[number]
+        members = [(row[k], self.names[k]) for k in np.flatnonzero(row) if k != kept]
+        return self.names[kept] + "".join(_term(value, name) for value, name in members)
 
     @property
     def groupings(self) -> tuple[str, ...]:
@@ -92,11 +92,11 @@ def from_matrix(matrix: ArrayLike, names: Sequence[str], tolerance: float = TOLE
         )
     answer = np.linalg.lstsq(scaled[:, kept], scaled, rcond=None)[0]
     groups = np.zeros((len(kept), len(names)))
-    own = moving[kept]
-    groups[:, moving] = answer * sizes[moving] / sizes[own][:, None]
+    columns = moving[kept]
+    groups[:, moving] = answer * sizes[moving] / sizes[columns][:, None]
     groups[np.abs(groups) < NEGLIGIBLE] = 0.0
-    groups[:, own] = np.eye(len(kept))
-    return BaseParameters(tuple(own.tolist()), groups, tuple(names), margin)
+    groups[:, columns] = np.eye(len(kept))
+    return BaseParameters(tuple(columns.tolist()), groups, tuple(names), margin)
 
 
 def rank(matrix: np.ndarray, tolerance: float = TOLERANCE) -> int:

@@ -110,10 +110,10 @@ def consistent(
     reduced = reduced / max(float(np.abs(reduced[:, -1]).max()), np.finfo(float).tiny)
     scale = float(np.linalg.norm(reduced[:, -1])) / np.sqrt(matrix.shape[1])
     slopes = np.vstack([reduced[:, :-1], np.eye(matrix.shape[1]) * (pull * scale)])
-    wanted = np.concatenate([reduced[:, -1], nominal / sizes * (pull * scale)])
+    target = np.concatenate([reduced[:, -1], nominal / sizes * (pull * scale)])
     inside = {start + k for start in bodies for k in range(SIZE)}
     signed = [k for k in range(matrix.shape[1]) if k not in inside and k not in set(free)]
-    answer, status, iterations = _solved(slopes, wanted, sizes, bodies, signed)
+    answer, status, iterations = _solved(slopes, target, sizes, bodies, signed)
     values = answer * sizes
     good = status in SOLVED and all(is_consistent(values[start : start + SIZE]) for start in bodies)
     return Consistent(values, good, float(np.std(forces - matrix @ values)), status, iterations)
@@ -137,7 +137,7 @@ def _sizes(
 
 
 def _solved(
-    slopes: np.ndarray, wanted: np.ndarray, sizes: np.ndarray, bodies: Sequence[int], signed: Sequence[int]
+    slopes: np.ndarray, target: np.ndarray, sizes: np.ndarray, bodies: Sequence[int], signed: Sequence[int]
 ) -> tuple[np.ndarray, str, int]:
     """Least |slopes x - wanted| with P(x) positive semidefinite for each body, and the `signed` not negative.
 
@@ -145,12 +145,12 @@ def _solved(
     """
     rows, columns = slopes.shape
     blocks = [sparse.hstack([sparse.csc_matrix(slopes), -sparse.eye(rows)])]
-    right, cones = [wanted], [clarabel.ZeroConeT(rows)]
+    right, cones = [target], [clarabel.ZeroConeT(rows)]
     for start in bodies:
         block = np.zeros((len(TRIANGLE), columns))
         for k in range(SIZE):
-            own = np.eye(SIZE)[k] * sizes[start + k]
-            block[:, start + k] = _triangle(pseudo_inertia(own) - _least(own))
+            row = np.eye(SIZE)[k] * sizes[start + k]
+            block[:, start + k] = _triangle(pseudo_inertia(row) - _least(row))
         # as large as the body, so that the tolerances of the solver are relative to it
         size = np.abs(block).max(axis=1, keepdims=True)
         length = np.sqrt(np.array([size[TRIANGLE.index((k, k))] for k in range(SIDE)])).ravel()

@@ -56,12 +56,12 @@ def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
     near: the pose at the first of these times, or near it, (1, ...) each. Each pose is solved from the one before, and
     serves until an actuator has moved on by TRAVEL. From there `motion` finds the assembly that the robot has moved in.
     """
-    wanted, place = np.asarray(actuator_position, dtype=float), present(near)
+    target, place = np.asarray(actuator_position, dtype=float), present(near)
     poses = {name: np.asarray(place[name]) for name in POSE if name in place}
     pose: Mapping[str, np.ndarray] = {name: values[0] for name, values in poses.items()}
     rows: dict[str, list[np.ndarray]] = {name: [] for name in pose}
-    solved = np.full(wanted.shape[1], np.nan)
-    for at in wanted:
+    solved = np.full(target.shape[1], np.nan)
+    for at in target:
         if not (np.abs(at - solved) <= TRAVEL).all() and np.isfinite(at).all():
             pose, solved = _pose_at(robot, at, pose), at
         for name, value in pose.items():
@@ -93,10 +93,10 @@ def joint_positions(robot: Robot, actuator_position: ArrayLike, near: ArrayLike)
     Actuators may be drives that move several joints; more actuators than freedoms are met in the least squares. Samples
     that do not settle hold NaN.
     """
-    wanted, q = np.asarray(actuator_position, dtype=float), np.array(near, dtype=float)
+    target, q = np.asarray(actuator_position, dtype=float), np.array(near, dtype=float)
     for _ in range(STEPS):
         solved = inverse_dynamics(robot, q=q)
-        gap = wanted - actuator_positions(robot, q=q).position
+        gap = target - actuator_positions(robot, q=q).position
         gap[solved.status != Status.OK] = np.nan
         change = (np.linalg.pinv(np.nan_to_num(solved.jacobian)) @ gap[..., None])[..., 0]
         q = q + change

@@ -28,12 +28,12 @@ def energies(robot: Robot, moving: Moving, *, gravity: ArrayLike = GRAVITY) -> n
     rates, parts = motion.joints.velocity, []
     speeds, driven = inverse_dynamics(robot, **moving).velocity, structure_of(robot.family).driven
     for k, instance in enumerate(robot.mechanism.instances):
-        chosen = limb_columns(robot.family, instance.limb)
-        parts += [_of_body(motion.limbs[k][body], gravity) for body in chosen.bodies]
-        parts += [_of_drive(rates[..., k, joint]) for joint in chosen.armatures]
-        own, limb = speeds[..., driven[k]], robot.mechanism.limbs[instance.limb]
-        for drive, place in chosen.spins:
-            parts.append(_of_spin(limb.drives[drive].spins[place], own[..., drive], motion.limbs[k]))
+        columns = limb_columns(robot.family, instance.limb)
+        parts += [_of_body(motion.limbs[k][body], gravity) for body in columns.bodies]
+        parts += [_of_drive(rates[..., k, joint]) for joint in columns.armatures]
+        speed, limb = speeds[..., driven[k]], robot.mechanism.limbs[instance.limb]
+        for drive, place in columns.spins:
+            parts.append(_of_spin(limb.drives[drive].spins[place], speed[..., drive], motion.limbs[k]))
     if platform_has_columns(robot.family):
         parts.append(_of_body(motion.platform, gravity))
     return np.concatenate(parts, axis=-1)

@@ -314,9 +314,9 @@ class Excitation:
             body = bodies.platform if limb < 0 else bodies.limbs[limb][link]
             placed.append(body.position + body.rotation @ centre)
         for i, j in itertools.combinations(range(len(placed)), 2):
-            one, other = self.spheres[i], self.spheres[j]
-            gap = np.linalg.norm(placed[i] - placed[j], axis=-1) - one.radius - other.radius
-            if one.body != other.body and gap[0, 0] > 0.0:
+            one, second = self.spheres[i], self.spheres[j]
+            gap = np.linalg.norm(placed[i] - placed[j], axis=-1) - one.radius - second.radius
+            if one.body != second.body and gap[0, 0] > 0.0:
                 good &= (gap > 0.0).all(axis=1)
         return good
 

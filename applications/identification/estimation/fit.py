@@ -132,8 +132,8 @@ def _fit_coupled(
     that want a regressor.
     """
     if method not in estimators.ESTIMATORS:
-        known = ", ".join(estimators.ESTIMATORS)
-        raise ValueError(f"method: got {method!r} and friction that reactions load; expected one of {known}")
+        names = ", ".join(estimators.ESTIMATORS)
+        raise ValueError(f"method: got {method!r} and friction that reactions load; expected one of {names}")
     x, y, z = np.asarray(gravity, dtype=float).tolist()
     model = MachineModel(friction="none", offset=False, joints=friction, gravity=(x, y, z))
     coupled = model.coupled(robot)

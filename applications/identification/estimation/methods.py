@@ -58,10 +58,10 @@ def consistent_bodies(data: Data) -> FittedParameters:
     free = estimators.weighted(data.base.reduced(matrix), forces, data.actuators)
     residuals = (forces - data.base.reduced(matrix) @ free.values).reshape(-1, data.actuators)
     weights = np.tile(1.0 / np.maximum(residuals.std(axis=0), np.finfo(float).eps), len(residuals))
-    known = standard_parameters(data.nominal, friction=data.friction, shared=True)
+    standard = standard_parameters(data.nominal, friction=data.friction, shared=True)
     bodies = [k for k, name in enumerate(data.base.names) if name.endswith(f".{FIRST}")]
     inertial = len(standard_parameters(data.nominal, shared=True))
-    nominal = np.array([value if k < inertial else 0.0 for k, value in enumerate(known.values())])
+    nominal = np.array([value if k < inertial else 0.0 for k, value in enumerate(standard.values())])
     for k in bodies:
         nominal[k : k + SIZE] = near_consistent(nominal[k : k + SIZE])
     found = consistent(matrix * weights[:, None], forces * weights, nominal, bodies)

@@ -38,8 +38,8 @@ def random_motion(robot: Robot, count: int, seed: int = 0) -> Moving:
         drawn = _drawn(robot, 4 * count, spread, generator)
         good = solvable(robot, drawn) & in_assembly(robot, drawn)
         if good.mean() >= ENOUGH:
-            chosen = np.flatnonzero(good)[:count]
-            return taken(drawn, chosen)
+            samples = np.flatnonzero(good)[:count]
+            return taken(drawn, samples)
         spread *= 0.5
     raise ValueError(
         f"{robot.name}: fewer than a third of the random poses near the reference pose can be solved; expected a robot "
@@ -74,9 +74,9 @@ def in_assembly(robot: Robot, moving: Moving) -> np.ndarray:
     return np.asarray((jumps < JUMP).all(axis=0))
 
 
-def taken(moving: Moving, chosen: np.ndarray) -> Moving:
+def taken(moving: Moving, samples: np.ndarray) -> Moving:
     """Some samples of a motion whose arrays have one batch dim."""
-    return cast(Moving, {name: np.asarray(value)[chosen] for name, value in present(moving).items()})
+    return cast(Moving, {name: np.asarray(value)[samples] for name, value in present(moving).items()})
 
 
 def size(robot: Robot) -> float:

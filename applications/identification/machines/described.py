@@ -70,10 +70,10 @@ class RecordingDescription:
     @property
     def rated(self) -> tuple[tuple[float, float], ...] | None:
         """Ranges of the actuators as the robot's file has them, of a chain that is driven in its joints."""
-        known = ratings(self.robot.family)
-        if not known or not is_direct(self.robot):
+        table = ratings(self.robot.family)
+        if not table or not is_direct(self.robot):
             return None
-        ranges = [known.get(name) for name in self.robot.mechanism.actuators]
+        ranges = [table.get(name) for name in self.robot.mechanism.actuators]
         ends = [(None, None) if one is None else (one.low, one.high) for one in ranges]
         return tuple((-np.inf if low is None else low, np.inf if high is None else high) for low, high in ends)
 
@@ -150,9 +150,9 @@ def _trim(recording: str, series: dict[str, np.ndarray]) -> list[str]:
 
 def _sound_stamps(time: np.ndarray) -> np.ndarray:
     """Rows with a time that is not the one of the row before; all of them where these are too many to leave out."""
-    known = np.isfinite(time)
-    filled = time[known]
+    finite = np.isfinite(time)
+    filled = time[finite]
     repeated = np.zeros(len(time), dtype=bool)
-    repeated[np.flatnonzero(known)[1:]] = np.diff(filled) == 0.0
-    keep = known & ~repeated
+    repeated[np.flatnonzero(finite)[1:]] = np.diff(filled) == 0.0
+    keep = finite & ~repeated
     return keep if keep.sum() >= (1.0 - LEFT_OUT) * len(time) else np.ones(len(time), dtype=bool)

@@ -71,8 +71,8 @@ def parse_description(
 ) -> RecordingDescription:
     """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
     report, file = read_keys(text, name)
-    asked = {key: value for key, value in (("method", method), ("deviations", deviations)) if value is not None}
-    file = file.model_copy(update={"estimate": file.estimate.model_copy(update=asked)})
+    options = {key: value for key, value in (("method", method), ("deviations", deviations)) if value is not None}
+    file = file.model_copy(update={"estimate": file.estimate.model_copy(update=options)})
     reader = _DescriptionReader(report, file, name, Path(folder) if folder is not None else None)
     description = reader.description(robot, list(files), text)
     report.raise_if_any()
@@ -94,7 +94,7 @@ class _DescriptionReader:
         if named is None:
             self.report((), Got("no key 'robot'"), "a robot of the catalogue, or the file of one", "Add it.")
             return None
-        robot, robot_text = self._robot(named, given=robot_name is not None)
+        robot, robot_text = self._robot(named, is_given=robot_name is not None)
         count = len(robot.mechanism.actuators)
         recordings = self._recordings(files)
         gear, zero = self._gear(count), self._numbers("zero", count, 0.0)
@@ -136,12 +136,12 @@ class _DescriptionReader:
         self.report(path, name, f"a file in {places}", "Name the folder with --folder.")
         return self.folders[0] / name
 
-    def _robot(self, name: str, given: bool) -> tuple[Robot, str | None]:
+    def _robot(self, name: str, is_given: bool) -> tuple[Robot, str | None]:
         """The robot of a name: URDF, robot file or catalogue; and the text of its file, where it has one."""
         is_urdf, is_file = name.lower().endswith(".urdf"), name.lower().endswith((".yaml", ".yml"))
         if not (is_urdf or is_file):
             return Robot.of(find_family(name), dict(self.file.parameters)), None
-        path = Path(name) if given else self._place(name, ("robot",))
+        path = Path(name) if is_given else self._place(name, ("robot",))
         self.report.raise_if_any()
         if is_urdf:
             imported = import_robot(path, parameters=False)
@@ -165,13 +165,13 @@ class _DescriptionReader:
 
     def _preparation(self, number: int, section: RecordingSection | None) -> Preparation:
         """The preparation of a recording: keys of its own, else those of all."""
-        own = None if section is None else section.preparation
-        if own is not None and own.delay == ESTIMATE:
+        preparation = None if section is None else section.preparation
+        if preparation is not None and preparation.delay == ESTIMATE:
             hint = "Write it under preparation of the description, or a number here."
             self.report(("recordings", number, "preparation", "delay"), ESTIMATE, "a number [s]", hint)
         values = self.file.preparation.model_dump()
-        if own is not None:
-            values |= own.model_dump(include=own.model_fields_set)
+        if preparation is not None:
+            values |= preparation.model_dump(include=preparation.model_fields_set)
         values["delay"] = None if values["delay"] == ESTIMATE else values["delay"]
         values["stop"] = np.inf if values["stop"] is None else values["stop"]
         return Preparation(**values)
@@ -247,7 +247,7 @@ class _DescriptionReader:
 
     def _model(self, robot: Robot, gear: np.ndarray) -> tuple[MachineModel, bool]:
         section, count = self.file.model, len(robot.mechanism.actuators)
-        own = [column for name, entry in section.columns.items() if (column := self._own(robot, name, entry))]
+        columns = [column for name, entry in section.columns.items() if (column := self._own(robot, name, entry))]
         slow = section.stribeck_velocity
         estimates = section.friction == FADING and slow in (None, ESTIMATE)
         velocities: tuple[float, ...] = ()
@@ -265,7 +265,7 @@ class _DescriptionReader:
             offset=section.offset,
             drives=coupled,
             stribeck_velocity=velocities or (0.01,) * count,
-            own=tuple(own),
+            own=tuple(columns),
             joints=section.joints,
             shared=section.shared,
             gravity=(self.file.gravity[0], self.file.gravity[1], self.file.gravity[2]),
@@ -300,16 +300,16 @@ class _DescriptionReader:
         sections = [section.payload if section is not None else None for section in recordings]
         if not any(sections):
             return ()
-        known = payload_bodies(robot)
+        bodies = payload_bodies(robot)
         payloads: list[Payload | None] = []
         for k, section in enumerate(sections):
             path: KeyPath = ("recordings", k, "payload")
             if section is None:
                 payloads.append(None)
                 continue
-            if section.body not in known:
+            if section.body not in bodies:
                 expected = "a body with inertia, of which there are no copies"
-                self.report((*path, "body"), section.body, expected, sentence(nearest(section.body, known)))
+                self.report((*path, "body"), section.body, expected, sentence(nearest(section.body, bodies)))
             if (section.mass is None) == (section.unknown is None):
                 self.report(path, Got("both or none of mass and unknown"), "mass of a known payload, or unknown: NAME")
             if len(section.moments) not in (3, 6):
@@ -343,9 +343,9 @@ class _DescriptionReader:
             method = self.file.estimate.method
             hint = sentence(nearest(method, methods))
             self.report(("estimate", "method"), method, f"one of {', '.join(methods)}", hint)
-        if (deviations := self.file.estimate.deviations) not in (known := (LARGEST, *COVARIANCES)):
-            hint = sentence(nearest(deviations, known))
-            self.report(("estimate", "deviations"), deviations, f"one of {', '.join(known)}", hint)
+        if (deviations := self.file.estimate.deviations) not in (names := (LARGEST, *COVARIANCES)):
+            hint = sentence(nearest(deviations, names))
+            self.report(("estimate", "deviations"), deviations, f"one of {', '.join(names)}", hint)
         for k, kind in enumerate(self.file.accept):
             if kind not in KINDS:
                 self.report(("accept", k), kind, f"one of {', '.join(KINDS)}", sentence(nearest(kind, KINDS)))

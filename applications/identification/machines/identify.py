@@ -169,9 +169,9 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
     fit = judged(machine, fit)
     notes = [str(finding) for finding in findings]
     clock("judge")
-    said = (*notes, *warnings(machine, fit, standard))
+    messages = (*notes, *warnings(machine, fit, standard))
     return MachineIdentification(
-        description, machine, fit, standard, tuple(findings), said, delay, clock.seconds, raw, gains
+        description, machine, fit, standard, tuple(findings), messages, delay, clock.seconds, raw, gains
     )
 
 
@@ -213,8 +213,8 @@ def _refuse(findings: Sequence[RecordingFinding], description: RecordingDescript
 
 def _parts(finding: RecordingFinding) -> tuple[str, str, str]:
     """Split a finding into the observed and the expected, with advice for a user who wants to continue."""
-    got, _, rest = finding.text.partition("; expected ")
-    return got, rest or "a sound recording", f"If it is right, write accept: [{finding.kind}]."
+    got, _, expectation = finding.text.partition("; expected ")
+    return got, expectation or "a sound recording", f"If it is right, write accept: [{finding.kind}]."
 
 
 def _filled(signals: Signals) -> Signals:

@@ -64,8 +64,8 @@ def _body(parent: ElementTree.Element, link: Link, friction: tuple[float, float]
         ElementTree.SubElement(body, "inertial", pos=_numbers(inertia.centre), mass=mass, fullinertia=tensor)
     damping, dry = friction or (0.0, 0.0)
     numbers = {"armature": float(link.armature), "damping": damping, "frictionloss": dry}
-    said = {name: repr(float(value)) for name, value in numbers.items() if value}
-    joint = {"name": link.joint, "type": KINDS[link.kind], "axis": _numbers(link.axis), **said}
+    attributes = {name: repr(float(value)) for name, value in numbers.items() if value}
+    joint = {"name": link.joint, "type": KINDS[link.kind], "axis": _numbers(link.axis), **attributes}
     ElementTree.SubElement(body, "joint", joint)
     return body
 

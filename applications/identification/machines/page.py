@@ -108,13 +108,13 @@ def _curves(result: MachineIdentification, run: Run) -> str:
     labels = _labels(result)
     figure, rows = _figure([f"{name}\n[{unit}]" for name, unit in labels], "time [s]")
     predicted = result.fit.predicted(run)
-    chosen = slice(None, None, max(1, len(run.time) // POINTS))
+    samples = slice(None, None, max(1, len(run.time) // POINTS))
     for k, axes in enumerate(rows):
-        axes.plot(run.time[chosen], run.forces[chosen, k], color="#888", linewidth=1.6, label="measured")
+        axes.plot(run.time[samples], run.forces[samples, k], color="#888", linewidth=1.6, label="measured")
         shown = np.where(run.good[:, k], predicted[:, k], np.nan)
-        axes.plot(run.time[chosen], shown[chosen], color="#c33", linewidth=0.8, label="predicted")
-        left = (run.forces[:, k] - shown)[chosen]
-        axes.plot(run.time[chosen], left, color="#36a", linewidth=0.6, label="measured - predicted")
+        axes.plot(run.time[samples], shown[samples], color="#c33", linewidth=0.8, label="predicted")
+        residual = (run.forces[:, k] - shown)[samples]
+        axes.plot(run.time[samples], residual, color="#36a", linewidth=0.6, label="measured - predicted")
     figure.legend(*rows[0].get_legend_handles_labels(), loc="outside upper right", fontsize=8, ncols=3, frameon=False)
     return _svg(figure)
 
@@ -128,15 +128,15 @@ def _friction(result: MachineIdentification) -> str:
     mask = np.zeros(len(fit.columns))
     mask[result.machine.beside] = 1.0
     # base parameters whose own column is one of those; groupings of friction columns stay among them
-    own = np.array([mask[k] for k in fit.base.independent]) * fit.all_values
+    values = np.array([mask[k] for k in fit.base.independent]) * fit.all_values
     for k, axes in enumerate(rows):
         for number, run in enumerate(runs):
-            friction = fit.base.reduced(run.matrix)[:, k] @ own
+            friction = fit.base.reduced(run.matrix)[:, k] @ values
             good = run.good[:, k]
-            left = run.forces[:, k] - fit.predicted(run)[:, k] + friction
+            residual = run.forces[:, k] - fit.predicted(run)[:, k] + friction
             speed = run.motion[1][:, k]
             measured, identified = ("measured", "identified") if not number else ("", "")
-            axes.plot(speed[good], left[good], ".", color="#888", markersize=2.5, label=measured)
+            axes.plot(speed[good], residual[good], ".", color="#888", markersize=2.5, label=measured)
             axes.plot(speed[good], friction[good], ".", color="#c33", markersize=1.5, label=identified)
     handles = rows[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper right", fontsize=8, ncols=2, frameon=False, markerscale=3)

@@ -127,8 +127,10 @@ def _described(
 
 
 def _signals(arrays: Mapping[str, np.ndarray], number: int, entry: Mapping[str, Any]) -> Signals:
-    known = {name: arrays.get(f"{RAW}.{number}.{name}") for name in SIGNALS}
-    time, position, force = (known[name] for name in SIGNALS[:3])
+    arrays_by_name = {name: arrays.get(f"{RAW}.{number}.{name}") for name in SIGNALS}
+    time, position, force = (arrays_by_name[name] for name in SIGNALS[:3])
     if time is None or position is None or force is None:
         raise KeyError(f"{RAW}.{number}")
-    return Signals(entry["name"], entry["role"], time, position, force, known["velocity"], known["reference"])
+    return Signals(
+        entry["name"], entry["role"], time, position, force, arrays_by_name["velocity"], arrays_by_name["reference"]
+    )

@@ -33,10 +33,10 @@ def save_parameters(result: MachineIdentification, path: Path) -> None:
         writer(result, file)
 
 
-def checked_suffix(path: Path, known: Mapping[str, object]) -> str:
+def checked_suffix(path: Path, writers: Mapping[str, object]) -> str:
     """Check that a file of this ending can be written. Raises StoreError."""
-    if path.suffix not in known:
-        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(known)}")
+    if path.suffix not in writers:
+        raise StoreError(f"{path}: got the ending {path.suffix!r}; expected one of {', '.join(writers)}")
     return path.suffix
 
 

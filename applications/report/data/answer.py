@@ -70,16 +70,22 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
     """The key numbers: objectives of the question, numbers with bounds, then other metrics."""
     table = results.designs
     bounds = dict(_bounds(results))
-    asked = [table.column(name) for name in table.asked]
-    others = [column for column in table.objectives if column.name in bounds and column not in asked]
-    further = [column for column in table.objectives if column not in asked and column not in others and column.varies]
-    names = [*asked, *others, *further][:MOST_NUMBERS]
+    requested_columns = [table.column(name) for name in table.asked]
+    further_columns = [
+        column for column in table.objectives if column.name in bounds and column not in requested_columns
+    ]
+    further = [
+        column
+        for column in table.objectives
+        if column not in requested_columns and column not in further_columns and column.varies
+    ]
+    names = [*requested_columns, *further_columns, *further][:MOST_NUMBERS]
     return tuple(KeyNumber(column, *bounds.get(column.name, (None, False, None))) for column in names)
 
 
 def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, DesignColumn | None]]]:
     """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`."""
-    known = {column.name: column for column in results.designs.columns if not column.objective}
+    table = {column.name: column for column in results.designs.columns if not column.objective}
     for text in results.question.where:
         if re.search(r"\b(or|not)\b", text):
             continue  # a bound of one branch is none of the whole
@@ -88,8 +94,8 @@ def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, D
                 least = match[2].startswith(">")
                 if match[4] is None:
                     yield match[1], (float(match[3]), least, None)
-                elif match[4] in known:
-                    yield match[1], (None, least, known[match[4]])
+                elif match[4] in table:
+                    yield match[1], (None, least, table[match[4]])
 
 
 def question_words(results: Results) -> str:
@@ -98,8 +104,8 @@ def question_words(results: Results) -> str:
     named = [table.column(name) for name in table.asked] or [column for column in (table.first,) if column is not None]
     if not named:
         return ""
-    wanted = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
-    text = f"Asked for: {wanted}" if table.asked else f"No objective was given; what decides is {wanted}"
+    words = ", then ".join(f"{'least' if column.sign > 0 else 'largest'} {column.words}" for column in named)
+    text = f"Asked for: {words}" if table.asked else f"No objective was given; what decides is {words}"
     if results.question.cases:
         cases = "; ".join(_span(results, name) for name in results.question.cases)
         text += f", in the worst of {table.numbers.shape[1]} operating cases ({cases})"

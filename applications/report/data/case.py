@@ -180,13 +180,13 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
         user_metrics=(),
     )
     for numbers in min((_alike_but_for(axis, places) for axis in range(len(swept))), key=len):
-        chosen = [sorted({places[number][axis] for number in numbers}) for axis in range(len(swept))]
-        taken = {dim: _taken(axis, sets) for (dim, axis), sets in zip(swept.items(), chosen, strict=True)}
+        axis_values = [sorted({places[number][axis] for number in numbers}) for axis in range(len(swept))]
+        taken = {dim: _taken(axis, sets) for (dim, axis), sets in zip(swept.items(), axis_values, strict=True)}
         simulation = replace(axes, gains=taken[GAINS], state=taken[STATE])
         results = _run(replace(one.with_sections(simulation=simulation), design=taken["design"]))
         results = results.isel(trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, stride(sweep)))
         for number in numbers:
-            place = {dim: sets.index(k) for dim, sets, k in zip(swept, chosen, places[number], strict=True)}
+            place = {dim: sets.index(k) for dim, sets, k in zip(swept, axis_values, places[number], strict=True)}
             case_results = results.isel(place, missing_dims="ignore", drop=True)
             yield DesignCase(number, case_results, stride(sweep), _robot(sweep, places[number][0]))
 

@@ -112,8 +112,8 @@ class DesignColumn:
     @property
     def varies(self) -> bool:
         """Return whether the values of designs differ by more than rounding."""
-        known = self.values[np.isfinite(self.values)]
-        return bool(known.size) and bool(np.ptp(known) > ROUNDING * np.abs(known).max())
+        finite = self.values[np.isfinite(self.values)]
+        return bool(finite.size) and bool(np.ptp(finite) > ROUNDING * np.abs(finite).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +190,9 @@ class Designs:
 
         Where none is asked for, one in which designs differ, if there is any.
         """
-        known = [column for column in self.objectives if np.isfinite(column.values).any()]
-        differing = [] if self.asked else [column for column in known if column.varies]
-        return next(iter(differing or known), None)
+        finite = [column for column in self.objectives if np.isfinite(column.values).any()]
+        differing = [] if self.asked else [column for column in finite if column.varies]
+        return next(iter(differing or finite), None)
 
     def place(self, number: int) -> int | None:
         """The row of the design with that number in the store; None where it is not in the table."""
@@ -211,10 +211,10 @@ class Designs:
     @cached_property
     def causes(self) -> Mapping[str, DesignColumn]:
         """A column of each varied factor, by its names in words: of a table its first number, called by its label."""
-        known = {column.name: column for column in (*self.columns, *self.labels)}
+        table = {column.name: column for column in (*self.columns, *self.labels)}
         result: dict[str, DesignColumn] = {}
         for factor in self.factors:
-            members = [known[name] for name in factor.members if name in known]
+            members = [table[name] for name in factor.members if name in table]
             numbers = [column for column in members if column.varies and not column.texts]
             label = next((column for column in members if column.texts), None)
             words = label.words if label else ", ".join(column.words for column in numbers)
@@ -233,13 +233,13 @@ class Designs:
     def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
         """Objectives with what each factor and each pair explains of them; where too few designs have them, none."""
         parameters = dict(zip(self.causes, self.levels.values(), strict=True))
-        known = [
+        candidates = [
             objective
             for objective in self.objectives
             if objective.varies and np.isfinite(objective.values).sum() >= 2 * PER_BIN
         ]
         return (
-            tuple((objective, from_samples(parameters, objective.values)) for objective in known[:MOST_EXPLAINED])
+            tuple((objective, from_samples(parameters, objective.values)) for objective in candidates[:MOST_EXPLAINED])
             if parameters
             else ()
         )
@@ -255,8 +255,8 @@ class Designs:
         first = np.unique([*always, *(int(np.nanargmin(values)) for values in ends)]).astype(np.int64)
         on_fronts = np.setdiff1d(np.unique(np.concatenate([first[:0], *self.fronts.values()])), first)
         draw = np.random.default_rng(SEED)
-        rest = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
-        chosen = np.concatenate([first, draw.permutation(on_fronts), rest])[:most]
+        remaining_designs = draw.permutation(np.setdiff1d(good, np.concatenate([first, on_fronts])))
+        chosen = np.concatenate([first, draw.permutation(on_fronts), remaining_designs])[:most]
         return np.sort(chosen[self.good[chosen]])
 
 
@@ -277,10 +277,10 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
     """Make the table of a dataset as `by_cases` gives it; reads every metric once. Raises InputError."""
     import xarray
 
-    chosen = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
-    chosen.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
-    reduced = xarray.Dataset({name: worst(dataset[name]) for name in chosen}).compute()
-    good = _good(dataset, [np.asarray(reduced[name].values, float) for name in chosen])
+    objective_names = [str(name) for name, variable in dataset.data_vars.items() if _is_objective(str(name), variable)]
+    objective_names.sort(key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+    reduced = xarray.Dataset({name: worst(dataset[name]) for name in objective_names}).compute()
+    good = _good(dataset, [np.asarray(reduced[name].values, float) for name in objective_names])
     parameters = [
         DesignColumn(str(name), x.attrs.get("units", ""), x.attrs.get("long_name", ""), np.asarray(x.values, float))
         for name, x in dataset.coords.items()
@@ -292,15 +292,15 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         places = {text: float(place) for place, text in enumerate(sorted(set(texts)))}
         about = dataset[name].attrs.get("long_name", "")
         labels.append(DesignColumn(name, "", about, np.array([places[text] for text in texts]), texts=tuple(places)))
-    objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in chosen]
+    objectives = [_objective(dataset[name], np.where(good, reduced[name].values, np.nan)) for name in objective_names]
     meets = good & feasible(dataset, question.where) if question.where else good
     count = dataset.sizes["design"]
     numbers = dataset[STORED].values if STORED in dataset.coords else np.arange(count)[:, None]
-    asked = []
+    columns = []
     for text in question.objectives:
         wanted = _asked(dataset, objective(text), good, objectives)
         objectives = [column for column in objectives if column.name != wanted.name] + [wanted]
-        asked.append(wanted.name)
+        columns.append(wanted.name)
     space = DesignSpace.of_dataset(dataset)
     factors = tuple(factor for factor in space.varied() if _is_shown(factor, parameters, labels))
     asked_of = [*(objective(text).expression for text in question.objectives), *map(condition, question.where)]
@@ -309,7 +309,7 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
         good,
         meets,
         numbers,
-        tuple(dict.fromkeys(asked)),
+        tuple(dict.fromkeys(columns)),
         tuple(labels),
         factors,
         {
@@ -323,22 +323,26 @@ def designs(dataset: Dataset, question: StudyQuestion = NO_QUESTION) -> Designs:
 
 def _is_shown(factor: Factor, parameters: Sequence[DesignColumn], labels: Sequence[DesignColumn]) -> bool:
     """Return whether a factor differs between designs by more than rounding."""
-    own = {column.name: column for column in (*parameters, *labels)}
-    return any(own[name].varies for name in factor.members if name in own)
+    table = {column.name: column for column in (*parameters, *labels)}
+    return any(table[name].varies for name in factor.members if name in table)
 
 
-def _asked(dataset: Dataset, wanted: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]) -> DesignColumn:
+def _asked(
+    dataset: Dataset, wanted_objective: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]
+) -> DesignColumn:
     """The column of an objective: that of the metric where it is the same, else one of its own."""
-    values = np.where(good, value_of(dataset, wanted), np.nan)
-    sign = -1.0 if wanted.direction == "max" else 1.0
-    same = next((column for column in columns if column.name == wanted.text), None)
+    values = np.where(good, value_of(dataset, wanted_objective), np.nan)
+    sign = -1.0 if wanted_objective.direction == "max" else 1.0
+    same = next((column for column in columns if column.name == wanted_objective.text), None)
     if same is not None and np.array_equal(same.values, values, equal_nan=True):
         return replace(same, sign=sign)
-    drawn = f", {wanted.tolerances} over tolerances" if wanted.tolerances else ""
-    over = (f", {wanted.over} over cases" if wanted.over != "worst" else "") + drawn
-    name = wanted.text + (over or " of the hardest actuator" * (same is not None))
-    how = f"{wanted.over} over cases{drawn}" if CASE in dataset.dims else "as the question says"
-    return DesignColumn(name, unit(dataset, wanted.text), "objective of the question", values, True, how, sign)
+    drawn = f", {wanted_objective.tolerances} over tolerances" if wanted_objective.tolerances else ""
+    over = (f", {wanted_objective.over} over cases" if wanted_objective.over != "worst" else "") + drawn
+    name = wanted_objective.text + (over or " of the hardest actuator" * (same is not None))
+    how = f"{wanted_objective.over} over cases{drawn}" if CASE in dataset.dims else "as the question says"
+    return DesignColumn(
+        name, unit(dataset, wanted_objective.text), "objective of the question", values, True, how, sign
+    )
 
 
 def worst(metric: DataArray) -> DataArray:
@@ -346,17 +350,17 @@ def worst(metric: DataArray) -> DataArray:
     name = str(metric.name)
     if name in SUMMED and "actuator" in metric.dims:
         metric = metric.sum("actuator", skipna=False, keep_attrs=True)
-    others = [dim for dim in metric.dims if dim != "design"]
+    dims = [dim for dim in metric.dims if dim != "design"]
     # Joints that a limb does not have are NaN: those are no failures.
-    return metric.min(others) if large_is_good(name) else metric.max(others)
+    return metric.min(dims) if large_is_good(name) else metric.max(dims)
 
 
 def _objective(variable: DataArray, values: Array) -> DesignColumn:
     name = str(variable.name)
     attributes, sign = variable.attrs, -1.0 if large_is_good(name) else 1.0
     summed = name in SUMMED and "actuator" in variable.dims
-    others = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
-    parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(others)}"] * bool(others)
+    dims = [str(dim) for dim in variable.dims if dim != "design" and not (summed and dim == "actuator")]
+    parts = ["sum of all actuators"] * summed + [f"worst over {', '.join(dims)}"] * bool(dims)
     text = attributes.get("long_name", "")
     return DesignColumn(name, attributes.get("units", ""), text, values, True, ", ".join(parts), sign)
 

@@ -30,8 +30,8 @@ def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
     for dim in (str(dim) for dim in dataset.sizes):
         along = [x for name, x in dataset.coords.items() if x.dims == (dim,) and name not in _STRUCTURE]
         if along or dim in _SWEPT:
-            known = (units.get(str(x.name), str(x.attrs.get("units", ""))) for x in along)
-            ranges = "; ".join(map(_range, along, known))
+            labels = (units.get(str(x.name), str(x.attrs.get("units", ""))) for x in along)
+            ranges = "; ".join(map(_range, along, labels))
             yield f"{_SWEPT.get(dim, dim)}", f"{dataset.sizes[dim]:,}" + (f": {ranges}" if ranges else "")
     yield "friction law", str(attributes.get("friction_law", "unknown"))
     if "gravity" in attributes:
@@ -60,10 +60,10 @@ def _range(values: DataArray, units: str) -> str:
 def fixed(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
     """List the parameters of the robot that were not swept: name, value with unit, meaning."""
     robot = str(dataset.attrs.get("robot", ""))
-    known = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
+    table = {parameter.name: parameter for parameter in FAMILIES[robot].parameters} if robot in FAMILIES else {}
     for name, value in structure(dataset.attrs, "parameters").items():
         if name not in dataset.coords:
-            unit, text = (known[name].unit, known[name].text) if name in known else ("", "")
+            unit, text = (table[name].unit, table[name].text) if name in table else ("", "")
             yield name, f"{value:g}" + ("" if unit in ("", "1") else f" {unit}"), text
 
 

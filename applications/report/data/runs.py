@@ -65,8 +65,8 @@ def compared(named: Sequence[tuple[str, Results]]) -> ComparedRuns:
     if len(named) > MOST_RUNS:
         raise InputError([Problem("STORE", 0, 0, "", f"{len(named)} stores", f"at most {MOST_RUNS} to compare")])
     runs = tuple(NamedRun(name, results) for name, results in named)
-    first, *others = runs
-    columns = [column for column in first.results.designs.objectives if _in_all(column, others)]
+    first, *further_runs = runs
+    columns = [column for column in first.results.designs.objectives if _in_all(column, further_runs)]
     if not columns:
         names = ", ".join(run.name for run in runs)
         rule = "stores with a metric in common, in equal units, with numbers"
@@ -75,18 +75,18 @@ def compared(named: Sequence[tuple[str, Results]]) -> ComparedRuns:
     return ComparedRuns(runs, tuple(column.name for column in columns))
 
 
-def _in_all(column: DesignColumn, others: Sequence[NamedRun]) -> bool:
-    tables = [run.results.designs for run in others]
+def _in_all(column: DesignColumn, further_runs: Sequence[NamedRun]) -> bool:
+    tables = [run.results.designs for run in further_runs]
     same = [
         [its for its in table.objectives if its.name == column.name and its.units == column.units] for table in tables
     ]
     every = [column, *(matches[0] for matches in same if matches)]
-    return len(every) == len(others) + 1 and all(np.isfinite(its.values).any() for its in every)
+    return len(every) == len(further_runs) + 1 and all(np.isfinite(its.values).any() for its in every)
 
 
-def differences(runs: ComparedRuns, one: int, other: int) -> tuple[str, ...]:
+def differences(runs: ComparedRuns, one: int, second_run: int) -> tuple[str, ...]:
     """In what the sweeps of two runs differ, in lines; empty where they cannot be read again."""
-    first, second = (runs.runs[k].results.sweep for k in (one, other))
+    first, second = (runs.runs[k].results.sweep for k in (one, second_run))
     if first is None or second is None:
         return ()
     lines = first.difference(second)

@@ -137,13 +137,13 @@ def mounts(mechanism: Mechanism) -> Array:
 
 def motions(case: DesignCase) -> tuple[tuple[MotionFrames, ...], Lines]:
     """Compute the frames of every trajectory of a case, and the lines between their points."""
-    wanted = [_frames(case, index) for index in range(len(case.trajectories))]
-    angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(wanted)])
+    motion_frames = [_frames(case, index) for index in range(len(case.trajectories))]
+    angles = np.concatenate([_of(case, "joint_position", k, frames) for k, frames in enumerate(motion_frames)])
     limbs = sketch(case.mechanism, angles)
     points, lines = _indexed(limbs)
-    ends = np.cumsum([len(frames) for frames in wanted])[:-1]
+    ends = np.cumsum([len(frames) for frames in motion_frames])[:-1]
     parts = np.split(points, ends)
-    return tuple(_motion(case, k, frames, parts[k]) for k, frames in enumerate(wanted)), lines
+    return tuple(_motion(case, k, frames, parts[k]) for k, frames in enumerate(motion_frames)), lines
 
 
 def _frames(case: DesignCase, trajectory: int) -> Indices:
@@ -193,9 +193,9 @@ def _joints(limb: LimbSketch) -> Array:
 
 def _places(ends: Array, joints: Array) -> Indices:
     """Find the joint (frame, joint, 3) at each end of a line (frame, end, 3) in all frames; -1 for none."""
-    known = np.isfinite(joints).all(axis=(1, 2))
-    apart = np.abs(ends[known][:, :, None] - joints[known][:, None]).max(axis=(0, 3), initial=0.0)
-    size = float(np.ptp(joints[known], axis=(0, 1)).max()) if known.any() else 0.0
+    is_finite = np.isfinite(joints).all(axis=(1, 2))
+    apart = np.abs(ends[is_finite][:, :, None] - joints[is_finite][:, None]).max(axis=(0, 3), initial=0.0)
+    size = float(np.ptp(joints[is_finite], axis=(0, 1)).max()) if is_finite.any() else 0.0
     nearest = apart.argmin(axis=1)
     return np.where(apart[np.arange(len(nearest)), nearest] <= NEAR * size, nearest, -1)
 
@@ -207,9 +207,9 @@ def _tips(limbs: Sequence[LimbSketch], starts: Indices) -> Iterator[Indices]:
 
 def _around(points: Array, tips: Indices) -> Indices:
     """Order the corners of the platform around it, the first one again at the end."""
-    known = np.isfinite(points[:, tips]).all(axis=(1, 2))
-    if len(tips) > 1 and known.any():
-        tips = tips[order_around(points[known][0, tips])]
+    is_finite = np.isfinite(points[:, tips]).all(axis=(1, 2))
+    if len(tips) > 1 and is_finite.any():
+        tips = tips[order_around(points[is_finite][0, tips])]
     return np.concatenate([tips, tips[:1]])
 
 

@@ -105,8 +105,8 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
     mounts = _stacked(
         [
             pose[..., :3, 3]
-            for link, pose, own in zip(limb.links, poses, seen, strict=True)
-            if own and link.parent == BASE
+            for link, pose, seen_joints in zip(limb.links, poses, seen, strict=True)
+            if seen_joints and link.parent == BASE
         ],
         poses,
     )
@@ -119,8 +119,8 @@ def _limb(instance: Instance, limb: Limb, q: Array, prefix: str) -> LimbSketch:
             pose[..., :3, :3] @ np.array(link.axis),
             link.joint in limb.actuated,
         )
-        for link, pose, own in zip(limb.links, poses, seen, strict=True)
-        if own
+        for link, pose, seen_joints in zip(limb.links, poses, seen, strict=True)
+        if seen_joints
     )
     lines = np.stack([_stacked(line, poses) for i in drawn for line in _body(limb, poses, i)], axis=-3)
     return LimbSketch(instance.name, lines, joints, cuts, mounts, tips, tips)

@@ -69,8 +69,8 @@ def _of_all(results: Results, case: DesignCase) -> Iterator[Colour]:
         status = results.dataset["status"].isel(
             trajectory=slice(MOST_TRAJECTORIES), time=slice(None, None, case.stride)
         )
-        others = [dim for dim in status.dims if dim not in ("trajectory", "time")]
-        share = 100.0 * (status == 0).mean(others).transpose("trajectory", "time")
+        dims = [dim for dim in status.dims if dim not in ("trajectory", "time")]
+        share = 100.0 * (status == 0).mean(dims).transpose("trajectory", "time")
         yield Colour("designs that reach it [%]", share.values, shared=True)
 
 

@@ -65,11 +65,11 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
     if not (np.isfinite(speed) and speed > 0.0):
         raise InputError([Problem("animation", 0, 0, "speed", f"{speed!r}", "a number above zero")])
     moved, lines = series.motions(case)
-    chosen = moved[_place(trajectory, case.trajectories)]
-    sound = np.isfinite(chosen.points).all(axis=(1, 2))
+    motion = moved[_place(trajectory, case.trajectories)]
+    sound = np.isfinite(motion.points).all(axis=(1, 2))
     if not sound.any():
-        raise lacks("animation", f"a time of the trajectory {chosen.name} that has not failed; see status")
-    points, times = chosen.points[sound], chosen.times[sound]
+        raise lacks("animation", f"a time of the trajectory {motion.name} that has not failed; see status")
+    points, times = motion.points[sound], motion.times[sound]
     base = series.mounts(case.mechanism)
     scene = _Scene.of(np.concatenate([points.reshape(-1, 3), base]))
     seconds = float(times[-1] - times[0]) / speed
@@ -80,7 +80,7 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
     if len(lines.platform):
         frames = [scene.at(frame[lines.platform]) for frame in points]
         shapes.append(_line(frames, style.PLATFORM, 4.0, seconds))
-    title = f"{results.heading(case.design).rstrip('.')}, on {chosen.name}"
+    title = f"{results.heading(case.design).rstrip('.')}, on {motion.name}"
     return Animation(_page(title, shapes, float(times[0]), float(times[-1]), seconds))
 
 
@@ -156,17 +156,17 @@ def _animate(name: str, values: Iterable[str], seconds: float) -> str:
 
 def _page(title: str, shapes: Iterable[str], start: float, stop: float, seconds: float) -> str:
     """The picture with its title and a line of time."""
-    left, right, level = MARGIN + 40.0, WIDTH - MARGIN - 60.0, HEIGHT - 14.0
-    passing = _animate("x2", [f"{left:.1f}", f"{right:.1f}"], seconds) if seconds > 0.0 else ""
+    x0, right, level = MARGIN + 40.0, WIDTH - MARGIN - 60.0, HEIGHT - 14.0
+    passing = _animate("x2", [f"{x0:.1f}", f"{right:.1f}"], seconds) if seconds > 0.0 else ""
     text = f'font-family="sans-serif" font-size="12" fill="{style.INK}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" width="{WIDTH:g}" '
         f'height="{HEIGHT:g}" role="img" aria-label="{escape(title)}"><rect width="100%" height="100%" fill="white"/>'
         f"{''.join(shapes)}"
         f'<text x="{WIDTH / 2:g}" y="{HEIGHT - 30:g}" text-anchor="middle" {text}>{escape(title)}</text>'
-        f'<text x="{left - 8:g}" y="{level + 4:g}" text-anchor="end" {text}>{start:.3g} s</text>'
+        f'<text x="{x0 - 8:g}" y="{level + 4:g}" text-anchor="end" {text}>{start:.3g} s</text>'
         f'<text x="{right + 8:g}" y="{level + 4:g}" {text}>{stop:.3g} s</text>'
-        f'<line x1="{left:g}" x2="{right:g}" y1="{level:g}" y2="{level:g}" stroke="{style.LIGHT}" stroke-width="3"/>'
-        f'<line x1="{left:g}" x2="{left:g}" y1="{level:g}" y2="{level:g}" stroke="{style.PLATFORM}" stroke-width="3">'
+        f'<line x1="{x0:g}" x2="{right:g}" y1="{level:g}" y2="{level:g}" stroke="{style.LIGHT}" stroke-width="3"/>'
+        f'<line x1="{x0:g}" x2="{x0:g}" y1="{level:g}" y2="{level:g}" stroke="{style.PLATFORM}" stroke-width="3">'
         f"{passing}</line></svg>"
     )

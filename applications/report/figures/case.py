@@ -115,8 +115,8 @@ def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> 
     panels = drawing.subplots(len(offered), len(shown), squeeze=False, sharex=True, sharey=True)
     for row, colour in zip(panels, offered, strict=True):
         slices = grid.slices(colour.values[grid.trajectory])
-        known = slices[np.isfinite(slices)]
-        limits = {"vmin": float(known.min()), "vmax": float(np.quantile(known, CROWD))}
+        finite = slices[np.isfinite(slices)]
+        limits = {"vmin": float(finite.min()), "vmax": float(np.quantile(finite, CROWD))}
         for axes, k in zip(row, shown, strict=True):
             drawn = axes.pcolormesh(grid.axes[across], grid.axes[up], slices[k], cmap=style.SCALE, **limits)
             axes.set(aspect="equal")

@@ -114,13 +114,13 @@ def status(results: Results) -> Figure:
         raise lacks("status", "a status of samples or of designs")
     figure = new(8.0, 1.6 + 0.35 * len(troubles.trajectories))
     axes = figure.subplots()
-    samples, left = troubles.total / len(troubles.trajectories), np.zeros(len(troubles.trajectories))
+    samples, offsets = troubles.total / len(troubles.trajectories), np.zeros(len(troubles.trajectories))
     for index, failure in enumerate(troubles.bad):
         share = 100.0 * failure.counts / samples
-        axes.barh(troubles.trajectories, share, left=left, color=style.of(style.COLOURS, index), label=failure.words)
-        left += share
+        axes.barh(troubles.trajectories, share, left=offsets, color=style.of(style.COLOURS, index), label=failure.words)
+        offsets += share
     if not troubles.bad:
-        axes.barh(troubles.trajectories, left)
+        axes.barh(troubles.trajectories, offsets)
         axes.set_xlim(0, 1)
         axes.set_title(f"all {troubles.total:,} {troubles.what} are OK", fontsize=10)
     axes.set(xlabel=f"share of {troubles.what} that failed [%]")

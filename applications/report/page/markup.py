@@ -12,8 +12,8 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: st
     """A table whose first cells name the rows; `identity` is the id of its body."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
-        for first, *rest in rows
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
+        for first, *cells in rows
     )
     place = f' id="{identity}"' if identity else ""
     top = f"<thead><tr>{head}</tr></thead>" if head else ""
@@ -33,10 +33,10 @@ def figure(identity: str, description: str) -> str:
     return f'<div class="figure" id="{identity}" role="group" aria-label="{escape(description, quote=True)}"></div>'
 
 
-def select(identity: str, label: str, options: Iterable[tuple[str, str]], chosen: str = "") -> str:
+def select(identity: str, label: str, options: Iterable[tuple[str, str]], selection: str = "") -> str:
     """A choice between values, each with a text."""
     items = "".join(
-        f'<option value="{escape(value, quote=True)}"{" selected" * (value == chosen)}>{escape(text)}</option>'
+        f'<option value="{escape(value, quote=True)}"{" selected" * (value == selection)}>{escape(text)}</option>'
         for value, text in options
     )
     return f'<label for="{identity}">{escape(label)} <select id="{identity}">{items}</select></label>'
@@ -75,9 +75,9 @@ def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str 
     plain = [re.sub("<[^>]*>", "", text).replace('"', "&quot;") for text in heads]
     body = "".join(
         f'<tr><th scope="row">{first}</th>'
-        + "".join(f'<td data-head="{text}">{cell}</td>' for text, cell in zip(plain[1:], rest, strict=True))
+        + "".join(f'<td data-head="{text}">{cell}</td>' for text, cell in zip(plain[1:], cells, strict=True))
         + "</tr>"
-        for first, *rest in rows
+        for first, *cells in rows
     )
     name = f' class="{kind}"' if kind else ""
     return f'<div class="table"><table{name}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -138,7 +138,7 @@ def _finding(runs: ComparedRuns) -> str:
     best, first = runs.best, runs.columns[0]
     column, mine = runs.column(best, first), runs.value(best, first)
     text = f"{runs.runs[best].name} is best: {column.words} {column.shown_in.text(mine)}"
-    others = []
+    further_runs = []
     for k, run in enumerate(runs.runs):
         value = runs.value(k, first)
         if k == best:
@@ -147,10 +147,10 @@ def _finding(runs: ComparedRuns) -> str:
             f", {rounded(100 * abs(value / mine - 1), 2)} % more" if mine and column.sign * (value - mine) > 0 else ""
         )
         behind = behind if column.sign > 0 else behind.replace("more", "less")
-        others.append(f"{run.name} {column.shown_in.text(value)}{behind}")
+        further_runs.append(f"{run.name} {column.shown_in.text(value)}{behind}")
     if not runs.runs[best].answers:
         text += " (no run has a design that meets all conditions)"
-    return f"{text}; {'; '.join(others)}. The parts below are about {runs.runs[best].name}."
+    return f"{text}; {'; '.join(further_runs)}. The parts below are about {runs.runs[best].name}."
 
 
 def _heads(runs: ComparedRuns) -> list[str]:

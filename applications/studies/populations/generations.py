@@ -74,9 +74,9 @@ class GenerationStore:
             data["tolerances"]["count"] = 0  # the table has the deviations of all designs
         data.pop("subset", None)
         data.pop("subsets", None)
-        asked = self.question
-        parts = {"objectives": list(asked.objectives), "where": list(asked.where), "cases": list(asked.cases)}
-        title = {"title": asked.title} if asked.title else {}
+        question = self.question
+        parts = {"objectives": list(question.objectives), "where": list(question.where), "cases": list(question.cases)}
+        title = {"title": question.title} if question.title else {}
         data["study"] = flowing(title | {key: texts for key, texts in parts.items() if texts})
 
     def sweep_of(self, points: Array) -> Sweep:
@@ -139,11 +139,15 @@ class GenerationStore:
     @contextmanager
     def cluster(self, cluster: ClusterLike, points: Array) -> Iterator[Connectable]:
         """One cluster for all generations; without a name threads of this process where a generation is small."""
-        chosen = as_cluster(cluster)
-        if chosen == ClusterConfig():
-            chosen = near(plan(self.sweep_of(points)))
-        with connect(chosen) as client:
-            yield chosen if client is None or isinstance(chosen, UserCluster) else UserCluster(client, "the client")
+        cluster_used = as_cluster(cluster)
+        if cluster_used == ClusterConfig():
+            cluster_used = near(plan(self.sweep_of(points)))
+        with connect(cluster_used) as client:
+            yield (
+                cluster_used
+                if client is None or isinstance(cluster_used, UserCluster)
+                else UserCluster(client, "the client")
+            )
 
 
 def _cell(value: float | str) -> str:

@@ -134,11 +134,11 @@ def _mixed_variables(space: PointSpace) -> dict[str, Any]:
     from pymoo.core.variable import Integer, Real
 
     def variable(k: int) -> Any:
-        chosen = space.variables[k]
-        if not isinstance(chosen, Choice):
+        choice = space.variables[k]
+        if not isinstance(choice, Choice):
             return Real(bounds=(0.0, 1.0))
-        last = len(chosen.rows) - 1
-        return Integer(bounds=(0, last)) if chosen.ordered and last else Category(options=list(range(last + 1)))
+        last = len(choice.rows) - 1
+        return Integer(bounds=(0, last)) if choice.ordered and last else Category(options=list(range(last + 1)))
 
     return {_key(k): variable(k) for k in range(len(space.variables))}
 
@@ -163,9 +163,9 @@ def _distinct(space: PointSpace) -> Any:
 
     class Distinct(DuplicateElimination):
         def _do(
-            self, pop: _Individuals, other: _Individuals | None, is_duplicate: NDArray[np.bool_]
+            self, pop: _Individuals, rest_of_population: _Individuals | None, is_duplicate: NDArray[np.bool_]
         ) -> NDArray[np.bool_]:
-            seen = set() if other is None else set(_designs(space, other.get("X")))
+            seen = set() if rest_of_population is None else set(_designs(space, rest_of_population.get("X")))
             for k, design in enumerate(_designs(space, pop.get("X"))):
                 is_duplicate[k] = design in seen
                 seen.add(design)

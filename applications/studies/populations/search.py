@@ -194,15 +194,15 @@ class SearchState:
         self._report(seconds)
 
     def _report(self, seconds: float) -> None:
-        costs, feasible, chosen = self.front()
+        costs, feasible, best_places = self.front()
         if self.box is None and feasible.any():
             best, worst = costs[feasible].min(axis=0), costs[feasible].max(axis=0)
             self.box = worst, np.where(worst > best, worst - best, np.maximum(np.abs(worst), 1.0))
         volume = 0.0
-        if self.box is not None and len(chosen):
+        if self.box is not None and len(best_places):
             reference, size = self.box
-            volume = hypervolume((costs[chosen] - reference) / size, np.zeros(costs.shape[1]))
-        counts = len(costs), int(feasible.sum()), len(chosen)
+            volume = hypervolume((costs[best_places] - reference) / size, np.zeros(costs.shape[1]))
+        counts = len(costs), int(feasible.sum()), len(best_places)
         self.progress += (Generation(len(self.progress) + 1, *counts, volume, seconds),)
         self.on_generation(self.progress[-1])
 
@@ -210,8 +210,8 @@ class SearchState:
         """Costs of all designs, which are feasible, and the numbers of those that no other beats."""
         costs, violations = np.concatenate(self.costs), np.concatenate(self.violations)
         feasible = np.asarray((violations <= 0.0).all(axis=1))
-        chosen = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
-        return costs, feasible, chosen[np.argsort(costs[chosen, 0], kind="stable")]
+        best = np.flatnonzero(front(np.where(feasible[:, None], costs, np.nan)))
+        return costs, feasible, best[np.argsort(costs[best, 0], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +272,8 @@ def search(
     place = GenerationStore.at(sweep, space, question, store)
     state = SearchState.of(space, (place,), SearchOptions(method, generations, population, seed), on_generation)
     state.run(cluster, listeners)
-    costs, feasible, chosen = state.front()
-    return SearchOutcome(place.results().isel(design=slice(0, len(costs))), costs, feasible, chosen, state.progress)
+    costs, feasible, best = state.front()
+    return SearchOutcome(place.results().isel(design=slice(0, len(costs))), costs, feasible, best, state.progress)
 
 
 @dataclass(frozen=True)
@@ -378,11 +378,11 @@ def search_families(
     ]
     state = SearchState.of(space, stores, SearchOptions(method, generations, population, seed), on_generation)
     state.run(cluster, listeners)
-    costs, feasible, chosen = state.front()
+    costs, feasible, best = state.front()
     robots, numbers = _places(state)
     violations = np.concatenate(state.violations)
     shares = tuple(
-        _share(store, violations[robots == k], int((robots[chosen] == k).sum())) for k, store in enumerate(stores)
+        _share(store, violations[robots == k], int((robots[best] == k).sum())) for k, store in enumerate(stores)
     )
     designs = {
         store.sweep.robot: store.results().isel(design=slice(0, int((robots == k).sum())))
@@ -390,7 +390,7 @@ def search_families(
         if (robots == k).any()
     }
     names = tuple(stores[k].sweep.robot for k in robots)
-    return FamilyOutcome(designs, names, numbers, costs, feasible, chosen, state.progress, shares)
+    return FamilyOutcome(designs, names, numbers, costs, feasible, best, state.progress, shares)
 
 
 def _places(state: SearchState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -399,9 +399,9 @@ def _places(state: SearchState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     begun = [0] * len(state.stores)
     for places in state.places:
         robot, number = (np.zeros(sum(map(len, places)), dtype=np.intp) for _ in range(2))
-        for k, chosen in enumerate(places):
-            robot[chosen], number[chosen] = k, begun[k] + np.arange(len(chosen))
-            begun[k] += len(chosen)
+        for k, place in enumerate(places):
+            robot[place], number[place] = k, begun[k] + np.arange(len(place))
+            begun[k] += len(place)
         robots.append(robot)
         numbers.append(number)
     return np.concatenate(robots), np.concatenate(numbers)

@@ -77,8 +77,8 @@ class FamilySpace(PointSpace):
         """Return a mask (n, variable) of the coordinates that count: the robot, and the variables of that robot."""
         counts = [len(space.variables) for space in self.spaces.values()]
         owner = np.repeat(np.arange(len(counts)), counts)
-        chosen = np.asarray(points, dtype=float)[:, :1].astype(int) == owner
-        return np.concatenate([np.ones((len(chosen), 1), dtype=bool), chosen], axis=1)
+        is_active = np.asarray(points, dtype=float)[:, :1].astype(int) == owner
+        return np.concatenate([np.ones((len(is_active), 1), dtype=bool), is_active], axis=1)
 
     def parts(self, points: Array) -> tuple[tuple[NDArray[np.intp], Array], ...]:
         """For each robot the places (m,) of its points among all (n, variable), and these points in its own space."""
@@ -102,18 +102,18 @@ def _space(sweep: Sweep, question: StudyQuestion) -> DesignSpace:
 
 def _require_same_cases(spaces: Mapping[str, DesignSpace]) -> None:
     """See that all robots have the same operating cases, in one order. Raises InputError."""
-    (first, space), *others = spaces.items()
-    for robot, other in others:
+    (first, space), *further_spaces = spaces.items()
+    for robot, further in further_spaces:
         for name, values in space.cases.items():
-            if not np.array_equal(values, other.cases[name]):
+            if not np.array_equal(values, further.cases[name]):
                 lists = (
-                    ", ".join(f"{x:g}" for x in dict.fromkeys(each.tolist())) for each in (values, other.cases[name])
+                    ", ".join(f"{x:g}" for x in dict.fromkeys(each.tolist())) for each in (values, further.cases[name])
                 )
                 got = " and ".join(f"{text} for {who}" for text, who in zip(lists, (first, robot), strict=True))
                 raise refuse(f"cases.{name}", got, "the same values for all robots", "Give all the same grid.")
 
 
-def _require_same_units(first: Sweep, other: Sweep, question: StudyQuestion) -> None:
+def _require_same_units(first: Sweep, second: Sweep, question: StudyQuestion) -> None:
     """See that the numbers of a question have one unit for two robots. Raises InputError."""
     texts = {"objective": [objective(text).expression.names for text in question.objectives]}
     texts["where"] = [parsed_condition(text).names for text in question.where]
@@ -122,10 +122,10 @@ def _require_same_units(first: Sweep, other: Sweep, question: StudyQuestion) -> 
             texts["objective"].append(objective(weights).expression.names)
     for key, lists in texts.items():
         for name in (name for names in lists for name in names):
-            units = unit_of(first, name), unit_of(other, name)
+            units = unit_of(first, name), unit_of(second, name)
             if units[0] != units[1]:
                 shown = [unit or "no unit" for unit in units]
-                got = f"{name} in {shown[0]} for {first.robot}, in {shown[1]} for {other.robot}"
+                got = f"{name} in {shown[0]} for {first.robot}, in {shown[1]} for {second.robot}"
                 hint = "Take what has one, such as energy, peak_power or actuator_margin with limits of each robot."
                 raise refuse(key, got, "numbers of one unit for all robots", hint)
 

@@ -66,10 +66,10 @@ def refined(states: States, low: Array, high: Array, first: int, levels: int) ->
     for level in range(levels, -1, -1):
         width = 1 << level
         points = cells[:, None] + width * corners
-        asked = np.unique(points.reshape(-1, axes), axis=0)
-        asked = asked[holds[tuple(asked.T)] == UNASKED]
-        if len(asked):
-            holds[tuple(asked.T)], reached[tuple(asked.T)] = states(low + asked * step)
+        requested_points = np.unique(points.reshape(-1, axes), axis=0)
+        requested_points = requested_points[holds[tuple(requested_points.T)] == UNASKED]
+        if len(requested_points):
+            holds[tuple(requested_points.T)], reached[tuple(requested_points.T)] = states(low + requested_points * step)
         shares = [of[tuple(np.moveaxis(points, -1, 0))].mean(axis=1) for of in (holds, reached)]
         mixed = (shares[0] % 1.0 != 0.0) | (shares[1] % 1.0 != 0.0)
         for array, value in zip((share, reach), shares, strict=True):

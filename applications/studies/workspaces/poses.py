@@ -71,10 +71,10 @@ class RestPoses:
             if parameter.problem(value):
                 raise refuse(f"parameters.{name}", f"{value!r}", parameter.bounds)
             row[0, names.index(name)] = value
-        asked = tuple(dict.fromkeys(name for expression in where for name in expression.names if name != FORCE))
+        column_names = tuple(dict.fromkeys(name for expression in where for name in expression.names if name != FORCE))
         gravities = None if block.gravities is None else block.gravities[:1]
         home = np.array(block.family.reference.platform.home.rotation, dtype=float)[None]
-        return cls(replace(block, parameters=row, metrics=asked, gravities=gravities), tuple(where), home)
+        return cls(replace(block, parameters=row, metrics=column_names, gravities=gravities), tuple(where), home)
 
     @cached_property
     def axes(self) -> list[int]:

@@ -112,10 +112,10 @@ def workspace(
         raise refuse("shape", repr(shape), f"one of {', '.join(KINDS)}")
     if not 1e-12 <= tolerance <= 0.1:
         raise refuse("tolerance", repr(tolerance), "from 1e-12 to 0.1")
-    wanted = conditions(where)
-    names = tuple(dict.fromkeys(name for expression in wanted for name in expression.names))
+    parsed = conditions(where)
+    names = tuple(dict.fromkeys(name for expression in parsed for name in expression.names))
     sections = {"gravity": gravity, "limits": limits, "criteria": criteria}
-    poses = RestPoses.of(_sweep(robot, names, sections), wanted, parameters)
+    poses = RestPoses.of(_sweep(robot, names, sections), parsed, parameters)
     poses = replace(poses, rotations=_rotations(poses, rotation))
     free = poses.axes
     if poses.block.family.reference.is_chain or not free:
@@ -180,9 +180,9 @@ def _sweep(robot: Sweep | RobotLike, names: Sequence[str], sections: Mapping[str
             raise refuse(name, "a sweep, which says so itself", "it in the sweep alone", f"Leave out {name}.")
         result = robot
     else:
-        asked = [name for name in names if name != FORCE] or ["condition"]
-        rest = {"kind": "quintic", "start": [0.0, 0.0, 0.0], "end": [0.0, 0.0, 0.0], "duration": 1.0}
-        result = sweep(robot, trajectories={"rest": rest}, time=(1.0, 1.0), metrics=asked, **sections)
+        requested = [name for name in names if name != FORCE] or ["condition"]
+        rest_motion = {"kind": "quintic", "start": [0.0, 0.0, 0.0], "end": [0.0, 0.0, 0.0], "duration": 1.0}
+        result = sweep(robot, trajectories={"rest": rest_motion}, time=(1.0, 1.0), metrics=requested, **sections)
     return result
 
 
@@ -313,13 +313,13 @@ def _best(
     middles = middles[room(middles)[0]]
     sizes = np.array([form.gauge(_faces(room, beyond, middle) - middle).min() for middle in middles])
     found: list[LargestShape] = []
-    left = np.ones(len(middles), bool)
-    while left.any() and len(found) < STARTS:
-        k = int(np.where(left, sizes, -1.0).argmax())
+    is_open = np.ones(len(middles), bool)
+    while is_open.any() and len(found) < STARTS:
+        k = int(np.where(is_open, sizes, -1.0).argmax())
         points = _faces(room, beyond, middles[k])
         found.append(largest(room, form, points, middles[k], max(tolerance, ROUGH), moves=True))
         near = form.gauge(middles - middles[k]) < APART * sizes[k]
-        left &= ~near & (form.gauge(middles - found[-1].centre) >= APART * found[-1].size)
+        is_open &= ~near & (form.gauge(middles - found[-1].centre) >= APART * found[-1].size)
     best = max(found, key=lambda shape: shape.size)
     if form.edges:
         return polished(room, form, best, tolerance)

@@ -72,9 +72,9 @@ def _orthoglide(p: Mapping[str, Number]) -> Mechanism:
     for joint, side, name in (("3", -half, "rod_a"), ("4", half, "rod_b")):
         start, far = (0.0, side, 0.0), (span, side, 0.0)
         limb.joint(joint, name, "bar_a", "revolute", start, "z", rod(p["rod_mass"], start, far))
-    corner, other = (span, -half, 0.0), (span, half, 0.0)
-    limb.joint("5", "bar_b", "rod_a", "revolute", corner, "z", rod(p["bar_mass"], corner, other))
-    pin = limb.cut("6", "revolute", "rod_b", other, b="bar_b")
+    corner, mirrored = (span, -half, 0.0), (span, half, 0.0)
+    limb.joint("5", "bar_b", "rod_a", "revolute", corner, "z", rod(p["bar_mass"], corner, mirrored))
+    pin = limb.cut("6", "revolute", "rod_b", mirrored, b="bar_b")
     tip = limb.cut("7", "revolute", "bar_b", end, AXIS_MINUS_Y)
     start = (-span - p["platform_offset"], 0.0, 0.0)
     described = Limb("PRPaR", tuple(limb.links), (pin,), (tip,), ("1",))

@@ -99,7 +99,7 @@ class _Expansion:
     def __post_init__(self) -> None:
         self.file, self.line = self.main, 0
         functions: dict[str, Value] = {**MATH, **PYTHON, "True": True, "False": False}
-        own = {
+        available_functions = {
             "load_yaml": lambda path: dict(self.files.mapping(path, self.file)),
             "arg": self.argument,
             "dotify": lambda value: value,
@@ -110,9 +110,9 @@ class _Expansion:
             "fatal": _fatal,
             "print_location": lambda: "",
         }
-        spaces = {"math": MATH, "python": PYTHON, "xacro": own}
+        spaces = {"math": MATH, "python": PYTHON, "xacro": available_functions}
         functions |= {name: Namespace(name, members) for name, members in spaces.items()}
-        functions |= {name: own[name] for name in ("load_yaml", "dotify")}
+        functions |= {name: available_functions[name] for name in ("load_yaml", "dotify")}
         self.texts = Texts(self.budget, functions, self.extension)
 
     def warned(self, *words: Value) -> str:
@@ -131,8 +131,8 @@ class _Expansion:
 
     def extension(self, words: str) -> str:
         """Return what stands for `$(words)`."""
-        command, _, rest = words.strip().partition(" ")
-        match command, rest.strip():
+        command, _, arguments = words.strip().partition(" ")
+        match command, arguments.strip():
             case "arg", name:
                 return self.argument(name)
             case "find", name:
@@ -242,14 +242,14 @@ class _Expansion:
         if name == "call" or "." in name:
             raise Refusal(f"a macro called {name[:60]!a}", "a name without dots that is not 'call'")
         names, defaults = list[str](), dict[str, tuple[bool, str | None]]()
-        rest = element.attributes.get("params", "")
-        while rest.strip():
-            if match := _PARAMETER.match(rest):
+        parameters = element.attributes.get("params", "")
+        while parameters.strip():
+            if match := _PARAMETER.match(parameters):
                 names.append(match[1])
                 defaults[match[1]] = (match[2] is not None, match[3] or ("" if match[2] is None else None))
-                rest = rest[match.end() :]
+                parameters = parameters[match.end() :]
             else:
-                word, _, rest = rest.lstrip().replace("\n", " ").replace("\t", " ").partition(" ")
+                word, _, parameters = parameters.lstrip().replace("\n", " ").replace("\t", " ").partition(" ")
                 names.append(word)
         scope.macros[name] = Macro(element, self.file, tuple(names), defaults)
 
@@ -276,16 +276,16 @@ class _Expansion:
         """Give a call its blocks and defaults."""
         blocks = Element("blocks", element.line, element.column, {})
         self.content(element, scope, blocks)
-        left = iter(blocks.children)
+        remaining_blocks = iter(blocks.children)
         for key in macro.parameters:
             if key.startswith("*"):
-                block = next(left, None)
+                block = next(remaining_blocks, None)
                 if block is None:
                     raise Refusal(f"no block for {key} of {name}", "an element inside the call")
                 inner.blocks[key] = block
             elif key not in inner.values:
                 inner.values[key] = literal(self.default(name, key, macro, scope))
-        if (block := next(left, None)) is not None:
+        if (block := next(remaining_blocks, None)) is not None:
             raise Refusal(f"the block <{block.tag[:60]}> of {name}", "no more blocks than parameters with a star")
 
     def default(self, name: str, key: str, macro: Macro, scope: Scope) -> Value:

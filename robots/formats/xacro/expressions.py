@@ -137,8 +137,8 @@ def evaluate(text: str, lookup: Callable[[str], Value], budget: Budget) -> Value
     except Refusal:
         raise
     except (TypeError, ValueError, ArithmeticError, LookupError, re.error) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:120]
-        raise Refusal(f"expression {text[:80]!a} ({said})", "one that has a value") from None
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:120]
+        raise Refusal(f"expression {text[:80]!a} ({message})", "one that has a value") from None
 
 
 class _Walk:
@@ -230,10 +230,10 @@ class _Walk:
 
     def comparison(self, node: ast.Compare, level: int) -> Value:
         left = self.value(node.left, level)
-        for sign, other in zip(node.ops, node.comparators, strict=True):
+        for sign, second in zip(node.ops, node.comparators, strict=True):
             if type(sign) not in _COMPARISONS:
                 raise self.refusal(type(sign).__name__)
-            right = self.value(other, level)
+            right = self.value(second, level)
             for side in (left, right):
                 if isinstance(side, list | dict):
                     self.budget.spend(len(side))
@@ -279,11 +279,11 @@ class _Walk:
         named = {entry.arg or "": self.value(entry.value, level) for entry in node.keywords}
         if named and (function is not dict or "" in named):
             raise self.refusal(f"arguments by name in {self.text[:80]!a}")
-        given = [self.value(entry, level) for entry in node.args]
-        for value in given:
+        arguments = [self.value(entry, level) for entry in node.args]
+        for value in arguments:
             if isinstance(value, list | dict):
                 self.budget.spend(len(value))
-        result = function(*given, **named)
+        result = function(*arguments, **named)
         if type(result).__name__ in ("dict_keys", "dict_values", "dict_items"):
             result = [list(entry) if isinstance(entry, tuple) else entry for entry in result]
         return self.made(result) if isinstance(result, list | dict) else result

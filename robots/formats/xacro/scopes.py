@@ -130,8 +130,8 @@ class Texts:
         """Compute a property at its first use. Raises Refusal, also where it needs itself."""
         key = (id(scope), name)
         if key in self.waiting or len(self.waiting) >= MAX_CHAIN:
-            needed = " -> ".join(each for _, each in (*self.waiting, key))[:160]
-            raise Refusal(f"properties that need one another ({needed})", f"at most {MAX_CHAIN}, none by itself")
+            chain = " -> ".join(each for _, each in (*self.waiting, key))[:160]
+            raise Refusal(f"properties that need one another ({chain})", f"at most {MAX_CHAIN}, none by itself")
         self.waiting.append(key)
         try:
             return literal(self.value(value.text, scope))

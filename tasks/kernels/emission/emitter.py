@@ -188,8 +188,8 @@ class _Emitter(FunctionText):
         """Memory for slots, and for what loops that are functions take and give."""
         super().places()
         taken = max((len(handed_over(self.program, k)) for k in self._rare), default=0)
-        given = max((len(self.program.loops[k].state) for k in self._rare), default=0)
-        for name, count in (("values", taken), ("results", given)):
+        most_states = max((len(self.program.loops[k].state) for k in self._rare), default=0)
+        for name, count in (("values", taken), ("results", most_states)):
             if count:
                 self.line(f"%{name} = alloca [{count * PLACE} x i8], align {PLACE}")
 
@@ -215,16 +215,16 @@ class _Emitter(FunctionText):
         per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(
             program.regions.get(PER_CASE, ())
         )
-        wanted = {
+        keys = {
             arg
             for key, region in program.regions.items()
             if key != PER_CASE
             for i in region
             for arg in program.nodes[i].args
         }
-        wanted |= {i for loop in program.loops for i in (*loop.before, *loop.following, loop.done)}
-        wanted |= {i for _, nodes in program.outputs.values() for i in nodes}
-        for i in sorted(per_case & wanted):
+        keys |= {i for loop in program.loops for i in (*loop.before, *loop.following, loop.done)}
+        keys |= {i for _, nodes in program.outputs.values() for i in nodes}
+        for i in sorted(per_case & keys):
             kind, vector = ("i1", self.mask) if program.is_mask(i) else (self.format.element, self.vector)
             name = self.names[i]
             if self.single and kind != "i1":
@@ -298,19 +298,19 @@ class _Emitter(FunctionText):
     def _fill(self, row: dict[Key, str]) -> None:
         """Write outputs that are constants, row by row, when the case has no more to read: arrays may be inputs too."""
         for name in self.program.outputs:
-            known = self.program.constants(name, single=self.single)
-            if not known:
+            constants = self.program.constants(name, single=self.single)
+            if not constants:
                 continue
             places, values = f"@places{self.filled}", f"@values{self.filled}"
             for table, kind, words in (
-                (places, "i64", map(str, known)),
-                (values, "double", map(literal, known.values())),
+                (places, "i64", map(str, constants)),
+                (values, "double", map(literal, constants.values())),
             ):
                 listed = ", ".join(f"{kind} {word}" for word in words)
-                self.tables.append(f"{table} = private constant [{len(known)} x {kind}] [ {listed} ]")
+                self.tables.append(f"{table} = private constant [{len(constants)} x {kind}] [ {listed} ]")
             self.filled += 1
             where = f"ptr {row[name]}, i64 {self.by_component[name]}"
-            self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(known)}, i64 %groups)")
+            self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(constants)}, i64 %groups)")
 
     def _combine(self, how: str, old: str, value: str, kind: str) -> str:
         if how == "sum":

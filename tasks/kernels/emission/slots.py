@@ -316,9 +316,9 @@ def loop_slots(program: Program, index: int, repeats: Repeats) -> Slots:
 def handed_over(program: Program, index: int) -> tuple[int, ...]:
     """Return the nodes that a loop takes from before it, in their order, without constants."""
     loop, body = program.loops[index], program.regions.get(2 * index + 1, ())
-    wanted = {*loop.before, *loop.following, loop.done}.union(*(program.nodes[i].args for i in body))
-    known = {*loop.state, *body}
-    return tuple(sorted(i for i in wanted - known if program.nodes[i].op != CONSTANT))
+    results = {*loop.before, *loop.following, loop.done}.union(*(program.nodes[i].args for i in body))
+    inside = {*loop.state, *body}
+    return tuple(sorted(i for i in results - inside if program.nodes[i].op != CONSTANT))
 
 
 class _StretchWalk:

@@ -135,10 +135,10 @@ def calibrate(
     deviations = _step(slopes[:, kept], residuals)[1]
     weighted = float(np.sqrt(residuals @ residuals / (len(residuals) - len(kept))))
     indices, condition = _observability(slopes[:, kept] * problem.sizes[kept], len(poses.actuators))
-    others: dict[str, float] = {}
+    fixed: dict[str, float] = {}
     for part in unused:
-        there = problem.rows(values, part)[0]
-        others |= {f"{part.name} {key}": value for key, value in problem.errors(values, there, part).items()}
+        residual = problem.rows(values, part)[0]
+        fixed |= {f"{part.name} {key}": value for key, value in problem.errors(values, residual, part).items()}
     return Calibration(
         geometry=geometry,
         base=_in_units(base, problem.sizes),
@@ -148,7 +148,7 @@ def calibrate(
         deviations=deviations * max(weighted, 1.0),
         before=before,
         after=problem.errors(values, reading, poses),
-        unused=others,
+        unused=fixed,
         observability=indices,
         condition=condition,
         weighted=weighted,
@@ -197,15 +197,15 @@ class _Problem:
         self.sizes = np.array([np.rad2deg(1e-3) if unit == "deg" else 1e-3 for unit in self.units])
 
     def _sensors(self, poses: Poses) -> tuple[tuple[int, int], ...]:
-        known = places(self.geometry.robot.mechanism)
+        places_of_robot = places(self.geometry.robot.mechanism)
         result = []
         for name in poses.sensors:
-            if name not in known:
+            if name not in places_of_robot:
                 raise ParameterError(
                     f"{poses.name}: got a sensor of {name!r}; expected a joint of {self.geometry.robot.name}; "
-                    f"{nearest(name, known)}"
+                    f"{nearest(name, places_of_robot)}"
                 )
-            place = known[name][0]
+            place = places_of_robot[name][0]
             result.append((place.limb, place.joint))
         return tuple(result)
 

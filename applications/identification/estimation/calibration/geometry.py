@@ -34,12 +34,12 @@ class Geometry:
     shared: bool = False
 
     def __post_init__(self) -> None:
-        known = [p.name for p in self.robot.family.parameters if p.unit in GEOMETRIC]
+        names = [p.name for p in self.robot.family.parameters if p.unit in GEOMETRIC]
         for name in self.parameters:
-            if name not in known:
+            if name not in names:
                 raise ParameterError(
                     f"parameters: got {name!r}; expected a length or an angle of {self.robot.name}; "
-                    f"{nearest(name, known)}"
+                    f"{nearest(name, names)}"
                 )
 
     @cached_property
@@ -58,15 +58,17 @@ class Geometry:
     def units(self) -> tuple[str, ...]:
         """Units of the values."""
         units = {p.name: p.unit for p in self.robot.family.parameters}
-        own = [units[name] for name in self.parameters] * (1 if self.is_alone else self._limbs)
+        limb_units = [units[name] for name in self.parameters] * (1 if self.is_alone else self._limbs)
         kinds = self.robot.mechanism.actuator_kinds
-        return (*own, *("m" if kind == "prismatic" else "rad" for kind in kinds if self.zeros))
+        return (*limb_units, *("m" if kind == "prismatic" else "rad" for kind in kinds if self.zeros))
 
     @cached_property
     def nominal(self) -> np.ndarray:
         """Values of the robot as it is described; zeros of actuators are 0."""
-        own = [float(self.robot.values[name]) for name in self.parameters] * (1 if self.is_alone else self._limbs)
-        return np.array([*own, *([0.0] * len(self.robot.mechanism.actuators) if self.zeros else [])])
+        limb_values = [float(self.robot.values[name]) for name in self.parameters] * (
+            1 if self.is_alone else self._limbs
+        )
+        return np.array([*limb_values, *([0.0] * len(self.robot.mechanism.actuators) if self.zeros else [])])
 
     @property
     def _limbs(self) -> int:

@@ -82,8 +82,8 @@ class Reader:
         _require_solved(self.geometry.robot, np.isfinite(position).all(axis=1))
 
         def moved(trial: np.ndarray) -> np.ndarray:
-            there, turned = pose(trial)
-            return np.concatenate([there - position, _turn(turned, rotation)], axis=1)
+            trial_position, turned = pose(trial)
+            return np.concatenate([trial_position - position, _turn(turned, rotation)], axis=1)
 
         slopes = [_slope(moved, values, k) for k in range(len(values))]
         both = np.stack(slopes, axis=2) if slopes else np.zeros((len(position), 6, 0))
@@ -93,10 +93,10 @@ class Reader:
     def _of_platform(self, values: np.ndarray, actuators: np.ndarray, near: Reading | None) -> Reading:
         mechanism, count = self.geometry.robot.mechanism, len(actuators)
         free = [TWIST.index(name) for name in mechanism.platform.mobility]
-        wanted = actuators + self.geometry.zero_of(values)
-        if wanted.shape[1] != len(free) or any(limb.drives for limb in mechanism.limbs):
+        target = actuators + self.geometry.zero_of(values)
+        if target.shape[1] != len(free) or any(limb.drives for limb in mechanism.limbs):
             raise ParameterError(
-                f"{self.geometry.robot.name}: got {wanted.shape[1]} actuators for {len(free)} freedoms, or drives; "
+                f"{self.geometry.robot.name}: got {target.shape[1]} actuators for {len(free)} freedoms, or drives; "
                 "expected as many joints with motors as freedoms"
             )
         home = mechanism.platform.home
@@ -106,7 +106,7 @@ class Reader:
         )
         for _ in range(STEPS):
             joints, rates = self._joints(values, position, rotation, free)
-            gap = _near_zero(wanted - self._actuated(joints), mechanism.actuator_kinds)
+            gap = _near_zero(target - self._actuated(joints), mechanism.actuator_kinds)
             jacobian = self._actuated_rates(rates)
             _require_solved(self.geometry.robot, np.isfinite(gap).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2)))
             step = np.zeros((count, 6))
@@ -120,9 +120,9 @@ class Reader:
         _require_solved(self.geometry.robot, np.abs(step).max(axis=1) < 1e-9)
         joints, rates = self._joints(values, position, rotation, free)
         slopes = self._slopes(values, position, rotation)
-        zeros = np.zeros((count, wanted.shape[1], len(values)))
+        zeros = np.zeros((count, target.shape[1], len(values)))
         if self.geometry.zeros:
-            zeros[:, :, len(values) - wanted.shape[1] :] = np.eye(wanted.shape[1])
+            zeros[:, :, len(values) - target.shape[1] :] = np.eye(target.shape[1])
         inner = np.linalg.solve(self._actuated_rates(rates), zeros - self._actuated(slopes))
         twist = np.zeros((count, 6, len(values)))
         twist[:, free] = inner
@@ -148,15 +148,15 @@ class Reader:
         units = np.zeros((len(free), 1, 6))
         units[np.arange(len(free)), 0, free] = 1.0
         positions, rates = [], []
-        known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        joints_of_limb: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for limb, robot in enumerate(self.geometry.robots(values)):
-            if id(robot) not in known:
+            if id(robot) not in joints_of_limb:
                 twist = np.broadcast_to(units, (len(free), len(position), 6))
                 moving = Motion(**self._pose(robot, position, rotation), twist=twist)
                 solved = inverse_kinematics(robot, moving)
-                known[id(robot)] = solved.position[0], solved.velocity
-            positions.append(known[id(robot)][0][:, limb])
-            rates.append(np.moveaxis(known[id(robot)][1][:, :, limb], 0, 2))
+                joints_of_limb[id(robot)] = solved.position[0], solved.velocity
+            positions.append(joints_of_limb[id(robot)][0][:, limb])
+            rates.append(np.moveaxis(joints_of_limb[id(robot)][1][:, :, limb], 0, 2))
         return positions, rates
 
     def _pose(self, robot: Robot, position: np.ndarray, rotation: np.ndarray) -> dict[str, np.ndarray]:

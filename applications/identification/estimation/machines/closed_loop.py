@@ -157,12 +157,12 @@ class _Loop:
         gains, step = self.controller, self.recording.step
         goal_rate = rate(self.reference, step) if gains.feeds_rate else np.zeros_like(self.reference)
         forces, (by_position, by_rate, mass) = equations.linearised(motion)
-        known = gains.position_gain * self.reference + gains.velocity_gain * goal_rate - forces
+        constant = gains.position_gain * self.reference + gains.velocity_gain * goal_rate - forces
         for derivative, values in zip((by_position, by_rate, mass), motion, strict=True):
-            known = known + np.einsum("sij,sj->si", derivative, values)
+            constant = constant + np.einsum("sij,sj->si", derivative, values)
         damping, stiffness = by_rate + np.diag(gains.velocity_gain), by_position + np.diag(gains.position_gain)
         start = self.recording.position[0], self.recording.velocity[0]
-        return _newmark(mass, damping, stiffness, known, start, step)
+        return _newmark(mass, damping, stiffness, constant, start, step)
 
 
 def smooth(machine: RecordedMachine, width: float) -> RecordedMachine:
@@ -178,24 +178,24 @@ def _newmark(
     mass: np.ndarray,
     damping: np.ndarray,
     stiffness: np.ndarray,
-    known: np.ndarray,
+    constant: np.ndarray,
     start: tuple[np.ndarray, np.ndarray],
     step: float,
 ) -> ActuatorMotion:
-    """The solution of M(t) qdd + D(t) qd + K(t) q = known(t) by the trapezoidal rule, from where a motion starts."""
-    position, velocity, acceleration = (np.empty_like(known) for _ in range(3))
+    """The solution of M(t) qdd + D(t) qd + K(t) q = constant(t) by the trapezoidal rule, from the start of a motion."""
+    position, velocity, acceleration = (np.empty_like(constant) for _ in range(3))
     position[0], velocity[0] = start
     whole = mass + 0.5 * step * damping + 0.25 * step**2 * stiffness
     try:
         inverse = np.linalg.inv(whole)
-        acceleration[0] = np.linalg.solve(mass[0], known[0] - damping[0] @ velocity[0] - stiffness[0] @ position[0])
+        acceleration[0] = np.linalg.solve(mass[0], constant[0] - damping[0] @ velocity[0] - stiffness[0] @ position[0])
     except np.linalg.LinAlgError:
         position[:] = np.nan
         return position, velocity, acceleration
-    for k in range(1, len(known)):
+    for k in range(1, len(constant)):
         ahead = position[k - 1] + step * velocity[k - 1] + 0.25 * step**2 * acceleration[k - 1]
         faster = velocity[k - 1] + 0.5 * step * acceleration[k - 1]
-        acceleration[k] = inverse[k] @ (known[k] - damping[k] @ faster - stiffness[k] @ ahead)
+        acceleration[k] = inverse[k] @ (constant[k] - damping[k] @ faster - stiffness[k] @ ahead)
         position[k] = ahead + 0.25 * step**2 * acceleration[k]
         velocity[k] = faster + 0.5 * step * acceleration[k]
     return position, velocity, acceleration
@@ -244,12 +244,12 @@ def fit_instrumental(
     if controller is None:
         along = [along_reference(machine.robot, recording) for recording in training]
         return replace(_with_instruments(machine, along, eliminate), method=INSTRUMENTAL)
-    values, known = first_values(machine), dict[str, Prepared]()
+    values, near_motions = first_values(machine), dict[str, Prepared]()
     before = values
     for _ in range(ROUNDS):
-        values, known = _simulated_near(machine, values, before, training, controller, known)
+        values, near_motions = _simulated_near(machine, values, before, training, controller, near_motions)
         before = values
-        fit = _with_instruments(machine, list(known.values()), eliminate)
+        fit = _with_instruments(machine, list(near_motions.values()), eliminate)
         values = fit.all_values
         if _is_steady(fit, before):
             return replace(fit, method=INSTRUMENTAL)
@@ -267,11 +267,11 @@ def fit_output_error(
 
     Recordings for validation are simulated as well: their errors are those of the simulation. Raises ParameterError.
     """
-    values, known = first_values(machine), dict[str, Prepared]()
+    values, near_motions = first_values(machine), dict[str, Prepared]()
     before = values
     for _ in range(ROUNDS):
-        values, known = _simulated_near(machine, values, before, machine.recordings, controller, known)
-        before, moved = values, _moved(machine, list(known.values()))
+        values, near_motions = _simulated_near(machine, values, before, machine.recordings, controller, near_motions)
+        before, moved = values, _moved(machine, list(near_motions.values()))
         fit = fit_machine(moved, method, eliminate=eliminate)
         values = fit.all_values
         if _is_steady(fit, before):
@@ -285,13 +285,13 @@ def _simulated_near(
     before: np.ndarray,
     recordings: Sequence[Prepared],
     controller: PositionController,
-    known: dict[str, Prepared],
+    near_motions: dict[str, Prepared],
 ) -> tuple[np.ndarray, dict[str, Prepared]]:
     """Motions of recordings with base parameters, or as far on the way to these from `before` as there is a motion."""
     for _ in range(HALVINGS):
         try:
             return values, {
-                recording.name: simulated(machine, values, recording, controller, known.get(recording.name))
+                recording.name: simulated(machine, values, recording, controller, near_motions.get(recording.name))
                 for recording in recordings
             }
         except ParameterError:

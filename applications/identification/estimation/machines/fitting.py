@@ -160,11 +160,11 @@ def fit_machine(
             f"recordings: {len(forces)} rows for {len(kept)} parameters; expected more; give longer recordings"
         )
 
-    def solved(chosen: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
-        own = [_columns(part, chosen) for part in parts]
+    def solved(selection: Sequence[int]) -> tuple[estimators.Estimate, list[FitRows]]:
+        columns = [_columns(part, selection) for part in parts]
         if instruments is None:
-            return estimators.estimate(method, matrix[:, list(chosen)], forces, labels), own
-        return _instrumental(own, [_columns(run.rows(base), chosen) for run in instruments], labels)
+            return estimators.estimate(method, matrix[:, list(selection)], forces, labels), columns
+        return _instrumental(columns, [_columns(run.rows(base), selection) for run in instruments], labels)
 
     found, rows = solved(kept)
     while eliminate and len(kept) > 1:
@@ -220,12 +220,12 @@ def _instrumental(
         sizes = np.linalg.norm(seen / noise[:, None], axis=0)
         mixing = np.linalg.lstsq(seen / noise[:, None] / sizes, matrix / noise[:, None], rcond=None)[0] / sizes[:, None]
         solution = estimators.estimate("least_squares", seen @ mixing / noise[:, None], forces / noise)
-        left = forces - matrix @ solution.values
+        remainder = forces - matrix @ solution.values
         solution = estimators.Estimate(
             solution.values,
             solution.deviations,
             solution.condition,
-            float(np.sqrt(np.mean(left**2))),
+            float(np.sqrt(np.mean(remainder**2))),
             solution.iterations,
         )
     return solution, [part.on(of.matrix @ mixing) for part, of in zip(parts, instruments, strict=True)]
@@ -269,19 +269,19 @@ def cross_validated(machine: RecordedMachine, fit: MachineFit) -> float:
     """
     parts = [_columns(run.rows(fit.base), fit.kept) for run in machine.of(TRAIN)]
     method = fit.method if fit.method in METHODS else "weighted"
-    left, whole = 0.0, 0.0
+    squares, whole = 0.0, 0.0
     for fold in range(FOLDS):
         inside = [np.arange(len(part.forces)) * FOLDS // len(part.forces) == fold for part in parts]
-        others = [replace(part, good=part.good & ~now[:, None]) for part, now in zip(parts, inside, strict=True)]
-        matrix, forces = statistics.stacked(others)
+        training = [replace(part, good=part.good & ~now[:, None]) for part, now in zip(parts, inside, strict=True)]
+        matrix, forces = statistics.stacked(training)
         if len(statistics.independent_columns(matrix)) < matrix.shape[1]:
             return np.nan
-        values = estimators.estimate(method, matrix, forces, statistics.actuators_of(others)).values
+        values = estimators.estimate(method, matrix, forces, statistics.actuators_of(training)).values
         for part, run, now in zip(parts, machine.of(TRAIN), inside, strict=True):
             good = part.good & now[:, None]
-            left += float(np.sum(replace(part, good=good).residuals(values) ** 2))
+            squares += float(np.sum(replace(part, good=good).residuals(values) ** 2))
             whole += float(np.sum(run.forces[good] ** 2))
-    return float(np.sqrt(left / whole)) if whole else np.nan
+    return float(np.sqrt(squares / whole)) if whole else np.nan
 
 
 def _may_go(value: float, deviation: float) -> bool:
@@ -339,19 +339,21 @@ class Standard:
 def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
     """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
-    known = machine.nominal.copy()
+    values = machine.nominal.copy()
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
     for k in bodies:
-        known[k : k + SIZE] = near_consistent(known[k : k + SIZE])
-    own = {f"{machine.robot.mechanism.actuators[column.actuator]}.{column.name}" for column in machine.model.own}
-    free = [k for k, column in enumerate(machine.columns) if column.parameter in SIGNED or names[k] in own]
+        values[k : k + SIZE] = near_consistent(values[k : k + SIZE])
+    friction_names = {
+        f"{machine.robot.mechanism.actuators[column.actuator]}.{column.name}" for column in machine.model.own
+    }
+    free = [k for k, column in enumerate(machine.columns) if column.parameter in SIGNED or names[k] in friction_names]
     runs = machine.of(TRAIN)
     weights = [np.broadcast_to(1.0 / fit.noise, run.good.shape)[run.good] for run in runs]
     rows = np.concatenate([run.matrix[run.good] * w[:, None] for run, w in zip(runs, weights, strict=True)])
     forces = np.concatenate([run.linear_forces[run.good] * w for run, w in zip(runs, weights, strict=True)])
     options = {} if pull is None else {"pull": pull}
     payloads = [k for k in bodies if k >= machine.payload_columns.start]
-    found = consistent(rows, forces, known, bodies, free=free, unknown=payloads, **options)
+    found = consistent(rows, forces, values, bodies, free=free, unknown=payloads, **options)
     deviations = np.full(len(names), np.nan)
     for place, k in enumerate(fit.kept):
         if np.count_nonzero(fit.base.groups[k]) == 1:
@@ -425,10 +427,10 @@ def with_gains(
     def residuals(logarithms: np.ndarray) -> np.ndarray:
         factor = np.exp(logarithms)[labels]
         scale = 1.0 / (factor * noise)
-        wanted, weighted = (force * factor - load) * scale, matrix * scale[:, None]
+        target, weighted = (force * factor - load) * scale, matrix * scale[:, None]
         sizes = np.maximum(np.linalg.norm(weighted, axis=0), np.finfo(float).tiny)
         q = np.linalg.qr(weighted / sizes)[0]
-        return np.asarray(wanted - q @ (q.T @ wanted))
+        return np.asarray(target - q @ (q.T @ target))
 
     bound = np.log(LARGEST)
     answer = least_squares(residuals, np.zeros(count), bounds=(-bound, bound), x_scale=1.0, xtol=1e-12, ftol=1e-12)
@@ -446,9 +448,9 @@ def with_gains(
     joined = [_with_factors(run, fit, factors) for run in scaled.of(TRAIN)]
     whole = statistics.stacked(joined)[0]
     kept = len(fit.kept)
-    own = np.linalg.qr(whole[:, :kept] / np.linalg.norm(whole[:, :kept], axis=0))[0]
-    left = whole[:, kept:] - own @ (own.T @ whole[:, kept:])
-    is_seen = np.linalg.norm(left, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
+    basis = np.linalg.qr(whole[:, :kept] / np.linalg.norm(whole[:, :kept], axis=0))[0]
+    remainder = whole[:, kept:] - basis @ (basis.T @ whole[:, kept:])
+    is_seen = np.linalg.norm(remainder, axis=0) > UNTOLD * np.linalg.norm(whole[:, kept:], axis=0)
     if not is_seen.all():
         name = machine.robot.mechanism.actuators[int(np.argmin(is_seen))]
         raise ParameterError(f"gains: the payload does not load {name}; expected motions and a payload that all feel")
@@ -476,8 +478,8 @@ def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
         recorded[:, k, k] = -run.forces[:, k] / factors[k]
     matrix = np.concatenate([part.matrix[:, :, list(fit.kept)], recorded], axis=2) / fit.noise[:, None]
     # s f - load = Y p, with f as recorded: the factors' own part goes to the left
-    wanted = (part.forces - run.forces) / fit.noise
-    return FitRows(matrix, wanted, part.good)
+    target = (part.forces - run.forces) / fit.noise
+    return FitRows(matrix, target, part.good)
 
 
 SWEEPS = 4

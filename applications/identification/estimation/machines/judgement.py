@@ -101,13 +101,13 @@ def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
 
 def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
     """Columns of limbs with parameters of their own; None where no limbs are copies."""
-    other = machine.unshared
-    if other is None:
+    unshared = machine.unshared
+    if unshared is None:
         return None
-    runs = other.of("train")
-    whole = np.concatenate([other.base.reduced(run.matrix)[run.good] for run in runs])
+    runs = unshared.of("train")
+    whole = np.concatenate([unshared.base.reduced(run.matrix)[run.good] for run in runs])
     kept = independent_columns(whole, 1e-4)
-    return tuple(_over_noise(other.base.reduced(run.matrix)[:, :, kept], fit) for run in runs)
+    return tuple(_over_noise(unshared.base.reduced(run.matrix)[:, :, kept], fit) for run in runs)
 
 
 def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]:
@@ -116,17 +116,17 @@ def _masses(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...]
     One number describes a limb. A limb that is heavier as a whole is therefore found even where its single
     parameters cannot be identified.
     """
-    other = machine.unshared
-    assert other is not None, "asked for where limbs are copies"
-    values = other.nominal
+    unshared = machine.unshared
+    assert unshared is not None, "asked for where limbs are copies"
+    values = unshared.nominal
     instances = machine.robot.mechanism.instances
     limbs = [instance.limb for instance in instances]
     parts = np.zeros((len(values), 0))
     for instance in instances:
         if limbs.count(instance.limb) > 1:
-            is_own = [c.owner.startswith(f"{instance.name}.") and _is_inertia(c.parameter) for c in other.columns]
+            is_own = [c.owner.startswith(f"{instance.name}.") and _is_inertia(c.parameter) for c in unshared.columns]
             parts = np.column_stack([parts, np.where(is_own, values, 0.0)])
-    return tuple(_over_noise(run.matrix @ parts, fit) for run in other.of("train"))
+    return tuple(_over_noise(run.matrix @ parts, fit) for run in unshared.of("train"))
 
 
 def _is_inertia(parameter: str) -> bool:
@@ -165,8 +165,8 @@ def _offsets(machine: RecordedMachine, fit: MachineFit, parts: list[FitRows]) ->
         for part, columns in zip(alike, masses, strict=True)
     ]
     # all copies heavier by the same are the parameters that they share
-    told = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
-    heavier = [FitRows(part.matrix[:, :, told], part.forces, part.good) for part in heavier]
+    independent = independent_columns(np.concatenate([part.matrix[part.good] for part in heavier]))
+    heavier = [FitRows(part.matrix[:, :, independent], part.forces, part.good) for part in heavier]
     if not lack_of_fit(heavier, offsets).is_significant:
         instead = lack_of_fit(alike, Extension(OFFSETS, masses))
         yield replace(differ, values=instead.values, deviations=instead.deviations)

@@ -83,25 +83,25 @@ def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> Paramete
 
 
 def _chain(robot: Robot, recording: Prepared) -> Moving:
-    wanted = recording.position
-    anchors = _anchors(len(wanted))
+    target = recording.position
+    anchors = _anchors(len(target))
     q = np.zeros((len(anchors), len(robot.mechanism.freedoms)))
     near = np.zeros((1, q.shape[1]))
     for row, sample in enumerate(anchors):
-        q[row] = joint_positions(robot, wanted[sample : sample + 1], near)[0]
+        q[row] = joint_positions(robot, target[sample : sample + 1], near)[0]
         near = q[row : row + 1] if np.isfinite(q[row]).all() else near
-    q = joint_positions(robot, wanted, _filled(q)[_nearest(anchors, len(wanted))])
+    q = joint_positions(robot, target, _filled(q)[_nearest(anchors, len(target))])
     qd = rate(q, recording.step)
     return {"q": q, "qd": qd, "qdd": rate(qd, recording.step)}
 
 
 def _platform(robot: Robot, recording: Prepared) -> Moving:
-    wanted, home, step = recording.position, robot.mechanism.platform.home, recording.step
-    anchors = _anchors(len(wanted))
+    target, home, step = recording.position, robot.mechanism.platform.home, recording.step
+    anchors = _anchors(len(target))
     position, rotation = np.zeros((len(anchors), 3)), np.zeros((len(anchors), 3, 3))
     near, failed = (np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)), 0
     for row, sample in enumerate(anchors):
-        pose = forward_kinematics(robot, actuator_position=wanted[sample], position=near[0], rotation=near[1])
+        pose = forward_kinematics(robot, actuator_position=target[sample], position=near[0], rotation=near[1])
         if np.isfinite(pose.position).all():
             near = pose.position, pose.rotation
         else:
@@ -111,8 +111,8 @@ def _platform(robot: Robot, recording: Prepared) -> Moving:
                 which = f"{failed} of the {row + 1} samples tried are no poses" if failed <= row else ALL
                 raise unreachable(robot, recording, which)
         position[row], rotation[row] = near
-    close = _nearest(anchors, len(wanted))
-    pose = forward_kinematics(robot, actuator_position=wanted, position=position[close], rotation=rotation[close])
+    close = _nearest(anchors, len(target))
+    pose = forward_kinematics(robot, actuator_position=target, position=position[close], rotation=rotation[close])
     velocity, omega = rate(pose.position, step), angular_velocity(pose.rotation, step)
     moving: Moving = {
         "position": pose.position,
@@ -214,10 +214,10 @@ def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
     A filter that cuts far below the rate makes most samples superfluous before it, too.
     """
     stride = max(1, recording.every // 8)
-    chosen = np.arange(0, len(recording.force), stride)
+    samples = np.arange(0, len(recording.force), stride)
     series = ("position", "velocity", "acceleration", "force", "usable", "resting")
-    parts = {name: getattr(recording, name)[chosen] for name in series}
-    return replace(recording, step=recording.step * stride, **parts), chosen
+    parts = {name: getattr(recording, name)[samples] for name in series}
+    return replace(recording, step=recording.step * stride, **parts), samples
 
 
 def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
@@ -225,8 +225,8 @@ def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
 
     rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
     """
-    thin, chosen = thinned(recording)
-    thin = replace(thin, force=recording.filtered(recording.force)[chosen])
+    thin, samples = thinned(recording)
+    thin = replace(thin, force=recording.filtered(recording.force)[samples])
     moving = robot_motion(robot, thin)
     part: ActuatorMotion = (thin.position, thin.velocity, thin.acceleration)
     matrix, remainder = rows(moving, part)
@@ -296,9 +296,9 @@ class Payload:
         """Numbers of the columns of its body. Raises ParameterError for a body that has none."""
         numbers = [k for k, column in enumerate(columns) if column.owner == self.body and column.parameter in BODY]
         if len(numbers) != SIZE:
-            known = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
+            owners = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
             raise ParameterError(
-                f"payload: got the body {self.body!r}; expected one with inertia; {nearest(self.body, known)}"
+                f"payload: got the body {self.body!r}; expected one with inertia; {nearest(self.body, owners)}"
             )
         return numbers
 
@@ -319,11 +319,11 @@ def base_with_payloads(
 ) -> BaseParameters:
     """Base parameters with those of unknown payloads behind them: recordings without payload tell the others."""
     moving = random_motion(robot, 4 * SIZE)
-    own = shared_columns(robot.family)[0]
+    body_columns = shared_columns(robot.family)[0]
     whole = regressor(robot, shared=True, gravity=gravity, **moving).matrix
     groups, independent, start = [base.groups], list(base.independent), base.groups.shape[1]
     for payload in payloads:
-        rows = whole[:, :, payload.places(own)].reshape(-1, SIZE)
+        rows = whole[:, :, payload.places(body_columns)].reshape(-1, SIZE)
         part = from_matrix(rows[np.isfinite(rows).all(axis=1)], [column.name for column in payload.columns])
         independent += [start + k for k in part.independent]
         groups.append(part.groups)
@@ -365,8 +365,8 @@ class RecordedMachine:
     @cached_property
     def beside(self) -> slice:
         """Places of the columns beside those of bodies: friction, offsets, drives and a user's own."""
-        rest = np.zeros((1, len(self.robot.mechanism.actuators)))
-        count = self.model.beside(self.robot, (rest, rest, rest)).shape[2]
+        still = np.zeros((1, len(self.robot.mechanism.actuators)))
+        count = self.model.beside(self.robot, (still, still, still)).shape[2]
         return slice(len(self._own_columns) - count, len(self._own_columns))
 
     @property
@@ -386,7 +386,7 @@ class RecordedMachine:
         return payload is not None and payload.values is not None
 
     def _payload(self, recording: Prepared) -> Payload | None:
-        names = [other.name for other in self.recordings]
+        names = [earlier.name for earlier in self.recordings]
         return self.payloads[names.index(recording.name)] if self.payloads and recording.name in names else None
 
     @cached_property
@@ -422,13 +422,15 @@ class RecordedMachine:
             remainder = np.zeros(matrix.shape[:2])
             if payload is None and not self._unknown:
                 return matrix, remainder
-            own = np.zeros((*remainder.shape, SIZE))
+            body_columns = np.zeros((*remainder.shape, SIZE))
             if payload is not None:
-                own = matrix[:, :, payload.places(self._own_columns)]
+                body_columns = matrix[:, :, payload.places(self._own_columns)]
                 if payload.values is not None:
-                    remainder = own @ np.array(payload.values)
+                    remainder = body_columns @ np.array(payload.values)
             is_on = [payload is not None and unknown.name == payload.name for unknown in self._unknown]
-            return np.concatenate([matrix, *(own if on else own * 0.0 for on in is_on)], axis=2), remainder
+            return np.concatenate(
+                [matrix, *(body_columns if on else body_columns * 0.0 for on in is_on)], axis=2
+            ), remainder
 
         return rows
 
@@ -473,12 +475,12 @@ class TangentModel:
 
         With these derivatives times parameters it is the force of inverse dynamics itself at the point.
         """
-        known = np.array(self.known) if self.known else nominal(self.robot, self.model)
+        start_values = np.array(self.known) if self.known else nominal(self.robot, self.model)
         kept = list(self.base.independent)
-        point = np.array(self.point) if self.point else self.base.of(known)
-        values = known.copy()
-        others = np.delete(np.arange(len(known)), kept)
-        values[kept] = point - self.base.groups[:, others] @ known[others]
+        point = np.array(self.point) if self.point else self.base.of(start_values)
+        values = start_values.copy()
+        eliminated = np.delete(np.arange(len(start_values)), kept)
+        values[kept] = point - self.base.groups[:, eliminated] @ start_values[eliminated]
         count = len(self.coupled.columns)
         inside = [k for k in kept if k < count]
         forces, rates = self.coupled.linearised(values[:count], np.eye(count)[inside], moving)

@@ -360,8 +360,8 @@ class MachineModel:
             for parameter, unit, shape in self._friction(int(np.argmax(np.abs(row))), units.force):
                 result.append((Column(owner, parameter, unit), _along(row, shape)))
         for column in self.own:
-            own = Column(names[column.actuator], column.name, column.unit)
-            result.append((own, _own(column.factor, np.eye(count)[column.actuator])))
+            column_of_drive = Column(names[column.actuator], column.name, column.unit)
+            result.append((column_of_drive, _own(column.factor, np.eye(count)[column.actuator])))
         return result
 
     def _friction(self, actuator: int, force: str) -> list[tuple[str, str, Callable[..., np.ndarray]]]:
@@ -440,10 +440,10 @@ def actuator_kinds(robot: Robot) -> list[str]:
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
     """Values of all columns as the robot has them; zero for what it says nothing of."""
     if (coupled := model.coupled(robot)) is not None:
-        known = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
+        values = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
     else:
-        known = standard_parameters(robot, friction=model.joints, shared=model.shared)
-    return np.array([known.get(column.name, 0.0) for column in model.columns(robot)])
+        values = standard_parameters(robot, friction=model.joints, shared=model.shared)
+    return np.array([values.get(column.name, 0.0) for column in model.columns(robot)])
 
 
 def base_of(

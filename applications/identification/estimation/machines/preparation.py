@@ -67,9 +67,9 @@ class Signals:
     @property
     def series(self) -> dict[str, np.ndarray]:
         """The arrays (samples, actuator) by name."""
-        known = {"position": self.position, "force": self.force}
+        signals = {"position": self.position, "force": self.force}
         recorded = {"velocity": self.velocity, "reference": self.reference}
-        return known | {name: values for name, values in recorded.items() if values is not None}
+        return signals | {name: values for name, values in recorded.items() if values is not None}
 
     def with_series(self, series: Mapping[str, np.ndarray]) -> Signals:
         """The same recording with other arrays, those of `series`."""
@@ -114,8 +114,8 @@ class Prepared:
     def every(self) -> int:
         """One of so many samples is kept after the filter."""
         assert self.used.cutoff is not None, "prepared recordings have a cutoff"
-        wanted = self.used.rate or 2.0 * self.used.cutoff
-        return max(1, round(1.0 / (wanted * self.step)))
+        wanted_rate = self.used.rate or 2.0 * self.used.cutoff
+        return max(1, round(1.0 / (wanted_rate * self.step)))
 
     @property
     def kept(self) -> np.ndarray:
@@ -293,8 +293,8 @@ def cutoff_of(position: Array, step: float, encoders: ArrayLike = 0.0) -> float:
     for row, column in zip(last, np.flatnonzero(moving), strict=True):
         if floor[column]:
             # power of accelerations up to there, and of those that errors of steps, taken for white, have
-            wanted = QUIET**2 * float(np.sum((rates[:, column] * frequency**2)[: row + 1]) * frequency[1])
-            highest = min(highest, max((5.0 * wanted / floor[column]) ** 0.2, LOWEST * motion))
+            bound = QUIET**2 * float(np.sum((rates[:, column] * frequency**2)[: row + 1]) * frequency[1])
+            highest = min(highest, max((5.0 * bound / floor[column]) ** 0.2, LOWEST * motion))
     return float(highest)
 
 

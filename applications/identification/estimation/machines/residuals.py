@@ -75,11 +75,11 @@ def independent_columns(matrix: np.ndarray, tolerance: float = 1e-7) -> list[int
     kept: list[int] = []
     basis = np.zeros((len(triangle), 0))
     for k, column in enumerate(triangle.T):
-        left = column - basis @ (basis.T @ column)
-        left = left - basis @ (basis.T @ left)
-        if (size := float(np.linalg.norm(left))) > tolerance:
+        remainder = column - basis @ (basis.T @ column)
+        remainder = remainder - basis @ (basis.T @ remainder)
+        if (size := float(np.linalg.norm(remainder))) > tolerance:
             kept.append(int(moved[k]))
-            basis = np.column_stack([basis, left / size])
+            basis = np.column_stack([basis, remainder / size])
     return kept
 
 
@@ -324,12 +324,16 @@ def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
     ]
     count = parts[0].matrix.shape[2]
     matrix, forces = stacked(joined)
-    own = np.linalg.qr(matrix[:, :count] / np.linalg.norm(matrix[:, :count], axis=0))[0]
+    basis = np.linalg.qr(matrix[:, :count] / np.linalg.norm(matrix[:, :count], axis=0))[0]
     new = matrix[:, count:]
-    left = new - own @ (own.T @ new)
-    left = left - own @ (own.T @ left)
-    fresh = np.flatnonzero(np.linalg.norm(left, axis=0) > NEW * np.linalg.norm(new, axis=0))
-    keep = [*range(count), *(count + fresh[k] for k in independent_columns(left[:, fresh], NEW))] if len(fresh) else []
+    remainder = new - basis @ (basis.T @ new)
+    remainder = remainder - basis @ (basis.T @ remainder)
+    fresh = np.flatnonzero(np.linalg.norm(remainder, axis=0) > NEW * np.linalg.norm(new, axis=0))
+    keep = (
+        [*range(count), *(count + fresh[k] for k in independent_columns(remainder[:, fresh], NEW))]
+        if len(fresh)
+        else []
+    )
     if not keep:
         return LackOfFit(extension.text, np.zeros(0), np.zeros(0), 0.0, 1.0)
     joined = [FitRows(part.matrix[:, :, keep], part.forces, part.good) for part in joined]
@@ -338,7 +342,7 @@ def lack_of_fit(parts: Sequence[FitRows], extension: Extension) -> LackOfFit:
     values = np.linalg.lstsq(matrix / sizes, forces, rcond=None)[0] / sizes
     spread = covariance(joined, values)[count:, count:]
     extra = values[count:]
-    before = float(np.linalg.norm(forces - own @ (own.T @ forces)) ** 2)
+    before = float(np.linalg.norm(forces - basis @ (basis.T @ forces)) ** 2)
     after = float(np.linalg.norm(forces - matrix @ values) ** 2)
     # correlated noise is explained by slow columns as if there were fewer samples
     free = max(independent_rows([part.residuals(values) for part in joined]) - len(values), 3.0)

@@ -69,9 +69,9 @@ def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     for k, name in enumerate(names):
         good = run.good[:, k]
         drives = np.concatenate([run.motion[2], run.matrix[:, k, ~is_body]], axis=1)[good]
-        told = _factor(bodies[good, k], drives, run.linear_forces[good, k])
-        if told is not None:
-            factors[name] = told
+        measured_factor = _factor(bodies[good, k], drives, run.linear_forces[good, k])
+        if measured_factor is not None:
+            factors[name] = measured_factor
     sizes = {name: max(abs(factor), 1.0 / max(abs(factor), 1e-300)) for name, factor in factors.items()}
     if not sizes or max(sizes.values()) < TIMES:
         return
@@ -96,12 +96,12 @@ def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float
     if len(forces) < 3 * beside.shape[1]:
         return None
     basis = np.linalg.svd(beside[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)[0]
-    own, left = (values - basis @ (basis.T @ values) for values in (bodies, forces))
-    size, whole = float(np.linalg.norm(own)), float(np.linalg.norm(left))
+    explained, remainder = (values - basis @ (basis.T @ values) for values in (bodies, forces))
+    size, whole = float(np.linalg.norm(explained)), float(np.linalg.norm(remainder))
     if size <= 1e-6 * float(np.linalg.norm(bodies)) or not whole:
         return None
-    share = (float(own @ left) / (size * whole)) ** 2
-    return float(own @ left) / size**2 if share > MOSTLY else None
+    share = (float(explained @ remainder) / (size * whole)) ** 2
+    return float(explained @ remainder) / size**2 if share > MOSTLY else None
 
 
 @dataclass(frozen=True)
@@ -119,23 +119,23 @@ class _Trial:
         rows, forces = self.matrix[good], self.forces[good]
         sizes = np.maximum(np.sqrt(np.mean(forces**2, axis=0)), np.finfo(float).tiny)
         matrix = (rows / sizes[:, None]).reshape(-1, rows.shape[2])
-        wanted = ((forces - self.remainder[good]) / sizes).ravel()
+        target = ((forces - self.remainder[good]) / sizes).ravel()
         lengths = np.linalg.norm(matrix, axis=0)
         matrix = matrix[:, lengths > 1e-9 * lengths.max(initial=0.0)]
         basis, singular, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
         basis = basis[:, singular > 1e-6 * singular[0]]
-        return float(np.linalg.norm(wanted - basis @ (basis.T @ wanted)) / np.linalg.norm(forces / sizes))
+        return float(np.linalg.norm(target - basis @ (basis.T @ target)) / np.linalg.norm(forces / sizes))
 
 
 def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     """Yield the most likely fault of a recording, if its correction explains far more of the forces."""
     names, count = machine.robot.mechanism.actuators, len(machine.robot.mechanism.actuators)
-    chosen = _spread(run)
-    whole, remainder = machine.base.reduced(run.matrix)[chosen], run.remainder[chosen]
-    forces = np.where(run.good, run.forces, np.nan)[chosen]
+    samples = _spread(run)
+    whole, remainder = machine.base.reduced(run.matrix)[samples], run.remainder[samples]
+    forces = np.where(run.good, run.forces, np.nan)[samples]
     # rows of actuators at rest are none; their samples go with them, as long as enough are left
     if np.isfinite(forces).all(axis=1).sum() < 3 * whole.shape[2] / count:
-        forces = run.forces[chosen]
+        forces = run.forces[samples]
     before = _Trial(whole, forces, remainder).unexplained
     if before < UNEXPLAINED:
         return
@@ -149,7 +149,7 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
         order[[i, j]] = j, i
         text = f"exchanged with {names[j]}, in forces or in positions; expected the order of the actuators"
         trials.append((_Trial(whole, forces[:, order], remainder).unexplained, "swapped", names[i], text))
-    trials += _motions(machine, run, chosen, forces, before)
+    trials += _motions(machine, run, samples, forces, before)
     best = min(trials, default=None)
     if best is not None and best[0] < BETTER * before:
         share = f"then {best[0]:.0%} of the forces are not explained, {before:.0%} as it is"
@@ -157,14 +157,14 @@ def _hypotheses(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding
 
 
 def _motions(
-    machine: RecordedMachine, run: Run, chosen: np.ndarray, forces: np.ndarray, before: float
+    machine: RecordedMachine, run: Run, samples: np.ndarray, forces: np.ndarray, before: float
 ) -> Iterator[tuple[float, str, str, str]]:
     """Trials of motions with exchanged columns, other signs and other units, for chains driven in their joints."""
     robot, rows = machine.robot, machine.rows_of(run.recording)
     if not is_direct(robot):
         return
     names, count = robot.mechanism.actuators, len(robot.mechanism.actuators)
-    position, velocity, acceleration = (values[chosen] for values in run.motion)
+    position, velocity, acceleration = (values[samples] for values in run.motion)
 
     def trial(change: Callable[[np.ndarray], np.ndarray]) -> float:
         motion = change(position), change(velocity), change(acceleration)
@@ -193,8 +193,8 @@ def _motions(
 def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
     """Actuators whose own rows say that their inertia, or what friction takes, is below zero."""
     names = machine.robot.mechanism.actuators
-    chosen = _spread(run, 60)
-    own_inertia = _inertia_columns(machine, run, chosen)
+    samples = _spread(run, 60)
+    own_inertia = _inertia_columns(machine, run, samples)
     for k, name in enumerate(names):
         rows, forces = run.matrix[run.good[:, k], k], run.linear_forces[run.good[:, k], k]
         if len(forces) < 10:
@@ -225,20 +225,20 @@ def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) ->
     if not moved.any() or not np.any(functional[moved]):
         return 0.0, np.inf
     basis, singular, right = np.linalg.svd(rows[:, moved] / sizes[moved], full_matrices=False)
-    told = singular > 1e-4 * singular[0]
+    is_told = singular > 1e-4 * singular[0]
     weight = right @ (functional[moved] / sizes[moved])
-    if np.linalg.norm(weight[~told]) > 1e-3 * np.linalg.norm(weight):
+    if np.linalg.norm(weight[~is_told]) > 1e-3 * np.linalg.norm(weight):
         return 0.0, np.inf
-    along = basis[:, told] / singular[told] @ weight[told]
-    residuals = forces - basis[:, told] @ (basis[:, told].T @ forces)
+    along = basis[:, is_told] / singular[is_told] @ weight[is_told]
+    residuals = forces - basis[:, is_told] @ (basis[:, is_told].T @ forces)
     # correlated residuals tell less than as many independent ones
     return float(along @ forces), float(np.linalg.norm(along) * np.sqrt(np.mean(residuals**2)) * 3.0)
 
 
-def _inertia_columns(machine: RecordedMachine, run: Run, chosen: np.ndarray) -> np.ndarray:
+def _inertia_columns(machine: RecordedMachine, run: Run, samples: np.ndarray) -> np.ndarray:
     """Compute the regressor columns of each actuator's own inertia, averaged over samples: (actuator, column)."""
     robot, count = machine.robot, len(machine.robot.mechanism.actuators)
-    recorded = _at(run, chosen)
+    recorded = _at(run, samples)
     still = replace(recorded, velocity=recorded.velocity * 0.0, acceleration=recorded.acceleration * 0.0)
     pose = robot_motion(robot, recorded)
     state = Moving(q=pose["q"]) if robot.mechanism.is_chain else Moving(position=pose["position"])
@@ -273,16 +273,16 @@ def _spread(run: Run, most: int = SAMPLES) -> np.ndarray:
     return np.unique(np.linspace(0, len(run.forces) - 1, min(most, len(run.forces))).astype(int))
 
 
-def _at(run: Run, chosen: np.ndarray) -> Prepared:
+def _at(run: Run, samples: np.ndarray) -> Prepared:
     """Some samples of a run as a recording of poses."""
-    position, velocity, acceleration = (values[chosen] for values in run.motion)
-    empty = np.zeros(len(chosen), dtype=bool)
+    position, velocity, acceleration = (values[samples] for values in run.motion)
+    empty = np.zeros(len(samples), dtype=bool)
     return replace(
         run.recording,
         position=position,
         velocity=velocity,
         acceleration=acceleration,
-        force=run.forces[chosen],
+        force=run.forces[samples],
         usable=~empty,
         resting=np.zeros(position.shape, dtype=bool),
     )

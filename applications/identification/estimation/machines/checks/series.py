@@ -138,8 +138,8 @@ def _motion(signals: Signals, names: Sequence[str]) -> Iterator[RecordingFinding
         last = len(column) - 1 - int(changes[-1]) if len(changes) else 0
         if last < max(STILL, LAST * len(column)) or len(changes) < 0.5 * (len(column) - last):
             continue
-        others = np.delete(columns, k, axis=0)
-        if (np.ptp(others[:, -last:], axis=1) > 0.1 * np.ptp(others, axis=1)).any():
+        further_columns = np.delete(columns, k, axis=0)
+        if (np.ptp(further_columns[:, -last:], axis=1) > 0.1 * np.ptp(further_columns, axis=1)).any():
             text = f"position stands still for the last {last} samples, while others move; is it the sensor?"
             yield RecordingFinding("stuck", signals.name, name, text, is_error=False)
 

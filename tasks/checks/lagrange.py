@@ -81,12 +81,12 @@ class LagrangeChain:
         embedding, h, count = self.solved.tips.embedding, self.first, self.count
         result = np.array(np.zeros((len(h), count, count)), dtype=object)
         if embedding.loops:
-            own = [embedding.drift(h[:, j]) for j in range(count)]
+            drifts = [embedding.drift(h[:, j]) for j in range(count)]
             for j in range(count):
                 for k in range(j):
-                    mixed = (embedding.drift(h[:, j] + h[:, k]) - own[j] - own[k]) * 0.5
+                    mixed = (embedding.drift(h[:, j] + h[:, k]) - drifts[j] - drifts[k]) * 0.5
                     result[:, j, k] = result[:, k, j] = mixed
-                result[:, j, j] = own[j]
+                result[:, j, j] = drifts[j]
         return array(result)
 
     def transform(self, link: int) -> Array:
@@ -354,14 +354,14 @@ def lagrange_coefficients(
     if environment.base is not None:
         raise ValueError("base: got a base that moves; expected one that stands")
     batch, columns = inputs.moving_input(robot, motion.moving)
-    given = {
+    keywords = {
         "parameters": inputs.parameters(robot),
         "mount": inputs.mounts(robot)[0],
         "gravity": inputs.gravity_input(environment.gravity),
         "motion": columns,
     }
-    given |= {} if grasped is None else {"grasped": _numbers(grasped)}
-    found = kernel(program)(given, columns.shape[-1])
+    keywords |= {} if grasped is None else {"grasped": _numbers(grasped)}
+    found = kernel(program)(keywords, columns.shape[-1])
     return _results(robot, found, batch)
 
 
@@ -396,9 +396,9 @@ def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplif
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Numbers]:
         mounted, solved, _, _ = solved_limb(structure, 0, parameters, mount, motion)
         chain, links = LagrangeChain(mounted, solved), range(len(mounted.limb.links))
-        chosen = links if bodies is None else bodies
+        bodies_used = links if bodies is None else bodies
         held = _inertia(more["grasped"]) if grasping else None
-        found = coefficients(chain, gravity, chosen, bodies is None, simplified, held)
+        found = coefficients(chain, gravity, bodies_used, bodies is None, simplified, held)
         rows = transmission(chain)
         result: dict[str, Numbers] = {"inertia": found.inertia, "velocity": found.velocity}
         result |= {"gravity_force": found.gravity, "transmission": rows, "status": [solved.status]}
@@ -424,8 +424,8 @@ def _numbers(body: Inertia) -> np.ndarray:
 def _indices(robot: Robot, bodies: Sequence[str] | None) -> tuple[int, ...] | None:
     if bodies is None:
         return None
-    known = [link.body for link in robot.mechanism.limbs[0].links]
+    bodies_of_limb = [link.body for link in robot.mechanism.limbs[0].links]
     for name in bodies:
-        if name not in known:
-            raise ValueError(f"bodies: got {name!r}; expected links of {robot.name}; {nearest(name, known)}")
-    return tuple(known.index(name) for name in bodies)
+        if name not in bodies_of_limb:
+            raise ValueError(f"bodies: got {name!r}; expected links of {robot.name}; {nearest(name, bodies_of_limb)}")
+    return tuple(bodies_of_limb.index(name) for name in bodies)

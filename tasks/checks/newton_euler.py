@@ -341,9 +341,9 @@ class SystemAssembly:
         self.columns = self.joints[-1].columns.stop
         self.right = self._right(gravity, load)
         equations = list(self._equations())
-        for rows, known in self._followed():
+        for rows, ratios in self._followed():
             equations += [block._replace(row=self.right.shape[1]) for block in rows]
-            self.right = np.concatenate([self.right, known[:, None]], axis=1)
+            self.right = np.concatenate([self.right, ratios[:, None]], axis=1)
         self.matrix = BlockMatrix.of((self.right.shape[1], self.columns), equations)
         self.carried, self.carried_fixed = self._carried()
         self.drives, self.drives_fixed = self._drives()
@@ -358,9 +358,9 @@ class SystemAssembly:
     def _joints(self) -> Iterator[MountedJoint]:
         start, platform, moved = 0, self.motion.platform, self.motion.joints
         for k, (limb, instance) in enumerate(zip(self.limbs, self.mechanism.instances, strict=True)):
-            own = moved.position[:, k], moved.acceleration[:, k]
-            sprung = spring_forces(limb.springs, own[0], moved.velocity[:, k]) if limb.springs else None
-            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *own, sprung)
+            positions = moved.position[:, k], moved.acceleration[:, k]
+            sprung = spring_forces(limb.springs, positions[0], moved.velocity[:, k]) if limb.springs else None
+            joints = limb_joints(limb, instance, self.motion.limbs[k], platform, *positions, sprung)
             for chain in chains(limb):
                 passes = transmission(chain, joints)
                 stop = start + passes.basis.shape[-1]
@@ -468,9 +468,9 @@ class SystemAssembly:
                         along = part.sign * screw.twist_at(each.passes.point)[:, None, :]
                         blocks.append(MatrixBlock(row, each.columns.start, along @ each.passes.basis))
                         fixed[:, row] = screw.inertial + _applied(along, each.passes.fixed)[:, 0]
-                        for block, known in self._followers(each.limb, part.joint):
+                        for block, ratios in self._followers(each.limb, part.joint):
                             blocks.append(block._replace(row=row))
-                            fixed[:, row] += known
+                            fixed[:, row] += ratios
         return BlockMatrix.of((fixed.shape[1], self.columns), blocks), fixed
 
     def _actuated(self, limb: int, joint: int) -> bool:

@@ -137,14 +137,14 @@ def least_norm(system: SparseEquations) -> np.ndarray:
     `tasks.inverse_dynamics`. Every joint of the model counts, those of a composite joint one by one.
     """
     q, r = np.linalg.qr(system.carried.toarray())
-    known = q.T @ system.carried_fixed
+    fixed_part = q.T @ system.carried_fixed
     matrix = scipy.linalg.solve_triangular(r, system.matrix.toarray().T, trans="T").T
-    goal = system.right + matrix @ known
+    goal = system.right + matrix @ fixed_part
     rows, triangle, seen, unseen = _row_space(matrix)
     wrench = seen @ scipy.linalg.solve_triangular(triangle, goal[rows], trans="T")
     if np.abs(matrix @ wrench - goal).max() > BALANCED * np.abs(goal).max():
         return np.full(len(wrench), np.nan)
-    x, idle = (scipy.linalg.solve_triangular(r, each) for each in (wrench - known, unseen))
+    x, idle = (scipy.linalg.solve_triangular(r, each) for each in (wrench - fixed_part, unseen))
     return np.asarray(x + idle @ _inner(system.drives @ idle, system.drives @ x + system.drives_fixed))
 
 

@@ -60,14 +60,14 @@ def constraint_forces(
         (2, 3)
     """
     motion, environment = long_form(motion, environment, short)
-    known = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
+    parameters = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
     wrenches, status = joint_reactions(robot, motion, environment, forces)
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)
     for limb, joint, kind, axis in _axes(robot, motion.moving):
         wrench = wrenches[..., limb, joint, :]
         (turned, bending), (pushed, radial) = (_apart(axis, each) for each in (wrench[..., :3], wrench[..., 3:]))
         along = pushed if JOINT_KINDS[kind].turns else turned
-        normal = normal_load(kind, bending, radial, along, known)
+        normal = normal_load(kind, bending, radial, along, parameters)
         for part, value in zip(parts, (bending, radial, along, normal), strict=True):
             part[..., limb, joint] = value
     return ConstraintForces(parts[0], parts[1], parts[2], parts[3], status)

@@ -121,12 +121,16 @@ class Settings:
     def of(cls, family: Family, controller: Controller, values: np.ndarray) -> Settings:
         """From `values` (parameter, samples) of `Controller.parameters`; what is absent has its default."""
         mechanism, names = family.reference, controller.parameters
-        known = controller_parameters(mechanism, controller.kind, controller.space)
+        parameters = controller_parameters(mechanism, controller.kind, controller.space)
         named, width = dict(zip(names, values, strict=True)), values.shape[1]
 
         def row(parameter: str, coordinate: str) -> np.ndarray:
             name = parameter_of(names, parameter, coordinate)
-            return named[name] if name else np.full(width, known[parameter].scalar if parameter in known else 0.0)
+            return (
+                named[name]
+                if name
+                else np.full(width, parameters[parameter].scalar if parameter in parameters else 0.0)
+            )
 
         def rows(parameter: str, of: tuple[str, ...]) -> np.ndarray:
             return np.stack([row(parameter, coordinate) for coordinate in of])

@@ -324,21 +324,21 @@ def clearance(
     check_kind("capsules", capsules, Capsules)
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
-    known, family = CriteriaParameters(capsules=capsules), robot.family
-    asked = capsules_told(family.reference, capsules)
-    if not (pairs := capsule_terms.pairs(family, asked)):
+    parameters, family = CriteriaParameters(capsules=capsules), robot.family
+    capsules_of_robot = capsules_told(family.reference, capsules)
+    if not (pairs := capsule_terms.pairs(family, capsules_of_robot)):
         raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
     pose = long_form(motion, STANDING, short)[0].moving
-    dynamics = Dynamics(robot, pose, ("clearance",), criteria=known)
+    dynamics = Dynamics(robot, pose, ("clearance",), criteria=parameters)
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
-    gaps = kernel(capsule_terms.gap_program(family, asked))(dynamics.values, dynamics.samples)["gap"][0]
+    gaps = kernel(capsule_terms.gap_program(family, capsules_of_robot))(dynamics.values, dynamics.samples)["gap"][0]
     distances = np.ascontiguousarray(gaps[:, : dynamics.samples].T)
     status = np.zeros(dynamics.samples)
     for k in reversed(limbs):
         status = np.where(dynamics.status_of(k) != Status.OK, dynamics.status_of(k), status)
     distances[status != Status.OK] = np.nan
-    names = tuple((_name(robot, a, asked), _name(robot, b, asked)) for a, b in pairs)
+    names = tuple((_name(robot, a, capsules_of_robot), _name(robot, b, capsules_of_robot)) for a, b in pairs)
     shaped = distances.reshape(*dynamics.batch, len(pairs))
     return Clearance(shaped, names, shaped.min(axis=-1), dynamics.statuses(status))
 

@@ -410,8 +410,8 @@ def free_acceleration(
             return _tree_accelerations(robot, program, moving, environment.gravity, pushed)
     load = inputs.load_input(robot, forces, motion.rotation)
     loads = np.zeros(6) if load is None else load
-    others = {"actuator": pushed.shape[:-1], "load": loads.shape[:-1], **field.batch}
-    batch, columns = inputs.moving_input(robot, moving, others)
+    batches = {"actuator": pushed.shape[:-1], "load": loads.shape[:-1], **field.batch}
+    batch, columns = inputs.moving_input(robot, moving, batches)
     model = Model(robot, field, batch)
     if field.moving:
         columns = model.unaccelerated(columns)

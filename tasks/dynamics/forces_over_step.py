@@ -65,8 +65,8 @@ class Parabola:
     def of(self, columns: np.ndarray) -> Parabola:
         """Return the inputs of some samples."""
         if self.begin is self.end:
-            chosen = self.begin.take(columns, axis=1)
-            return Parabola(chosen, chosen, chosen)
+            begin_of_columns = self.begin.take(columns, axis=1)
+            return Parabola(begin_of_columns, begin_of_columns, begin_of_columns)
         return Parabola(*(values.take(columns, axis=1) for values in (self.begin, self.middle, self.end)))
 
 
@@ -94,8 +94,8 @@ class Feedback:
 
     def of(self, columns: np.ndarray) -> Feedback:
         """Return the inputs of some samples."""
-        chosen = self.columns[columns]
-        return Feedback(self.function, self.batch, self.start, self.step, self.whole, chosen, self.seen)
+        selected_columns = self.columns[columns]
+        return Feedback(self.function, self.batch, self.start, self.step, self.whole, selected_columns, self.seen)
 
 
 def _first(part: np.ndarray, batch: Batch) -> np.ndarray:

@@ -57,19 +57,19 @@ def forward_kinematics(
         array([ 0. ,  0.1, -0.9])
     """
     home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short)
-    wanted = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
+    target = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
     start = checked("position", home.position if near.position is None else near.position, (3,))
     turned = checked("rotation", home.rotation if near.rotation is None else near.rotation, (3, 3))
     turned = rotations("rotation", turned)
     batch = common_batch(
-        {"actuator_position": wanted.shape[:-1], "position": start.shape[:-1], "rotation": turned.shape[:-2]}
+        {"actuator_position": target.shape[:-1], "position": start.shape[:-1], "rotation": turned.shape[:-2]}
     )
 
     def flat(values: np.ndarray, *core: int) -> np.ndarray:
         return np.broadcast_to(values, (*batch, *core)).reshape(-1, *core)
 
     begin = flat(start, 3), flat(turned, 3, 3)
-    search = _PoseSearch(robot, *begin, flat(wanted, wanted.shape[-1]))
+    search = _PoseSearch(robot, *begin, flat(target, target.shape[-1]))
     search.run()
     search.found &= _connected(search, *begin)
     _follow(search, *begin)
@@ -146,42 +146,42 @@ def _changes(search: _PoseSearch, before: np.ndarray, after: np.ndarray) -> np.n
 def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     """Return a mask of the solved poses that a straight way from the other poses reaches with J_IK regular (n,)."""
     result = np.zeros(len(position), dtype=bool)
-    chosen = np.flatnonzero(search.found)
-    if not len(chosen):
+    poses = np.flatnonzero(search.found)
+    if not len(poses):
         return result
-    turn = Rotation.from_matrix(np.swapaxes(rotation[chosen], 1, 2) @ search.rotation[chosen]).as_rotvec()
-    shift = search.position[chosen] - position[chosen]
-    place, share, ended = np.zeros(len(chosen)), np.ones(len(chosen)), np.zeros(len(chosen), dtype=bool)
-    now = inverse_dynamics(search.robot, position=position[chosen], rotation=rotation[chosen])
+    turn = Rotation.from_matrix(np.swapaxes(rotation[poses], 1, 2) @ search.rotation[poses]).as_rotvec()
+    shift = search.position[poses] - position[poses]
+    place, share, ended = np.zeros(len(poses)), np.ones(len(poses)), np.zeros(len(poses), dtype=bool)
+    now = inverse_dynamics(search.robot, position=position[poses], rotation=rotation[poses])
     ended |= now.status != Status.OK
     matrices = now.jacobian.copy()
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
         whole = ahead == 1.0
-        p = position[chosen[moving]] + shift[moving] * ahead[:, None]
-        r = rotation[chosen[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
-        p[whole], r[whole] = search.position[chosen[moving[whole]]], search.rotation[chosen[moving[whole]]]
+        p = position[poses[moving]] + shift[moving] * ahead[:, None]
+        r = rotation[poses[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
+        p[whole], r[whole] = search.position[poses[moving[whole]]], search.rotation[poses[moving[whole]]]
         solved = inverse_dynamics(search.robot, position=p, rotation=r)
         good = solved.status == Status.OK
         good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
         place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
         share[moving] *= np.where(good, 2.0, 0.5)
         ended[moving] |= share[moving] < LEAST_SHARE
-    result[chosen] = ~ended
+    result[poses] = ~ended
     return result
 
 
 def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> None:
     """Find what has not been found yet: actuators go straight from where they are at poses to where they are wanted."""
-    chosen = np.flatnonzero(~search.found)
-    if not len(chosen):
+    poses = np.flatnonzero(~search.found)
+    if not len(poses):
         return
-    p, r, wanted = position[chosen].copy(), rotation[chosen].copy(), search.wanted[chosen]
+    p, r, wanted = position[poses].copy(), rotation[poses].copy(), search.wanted[poses]
     solved = inverse_dynamics(search.robot, position=p, rotation=r)
     start = actuator_positions(search.robot, position=p, rotation=r).position
     way = wanted - start
     way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
-    place, share = np.zeros(len(chosen)), np.full(len(chosen), 0.125)
+    place, share = np.zeros(len(poses)), np.full(len(poses), 0.125)
     ended, matrices = solved.status != Status.OK, solved.jacobian.copy()
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
         ahead = np.minimum(place[moving] + share[moving], 1.0)
@@ -198,6 +198,6 @@ def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> 
             matrices[done] = at.jacobian[near]
         share[moving] *= np.where(good, 2.0, 0.5)
         ended[moving] |= share[moving] < LEAST_SHARE
-    found = chosen[~ended]
+    found = poses[~ended]
     search.found[found] = True
     search.position[found], search.rotation[found] = p[~ended], r[~ended]

@@ -278,19 +278,19 @@ def simulate_adaptive(
 
     Other arguments and errors as in `simulate`, without batch dims.
     """
-    wanted = np.asarray(times, dtype=float)
-    if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
+    instants = np.asarray(times, dtype=float)
+    if instants.ndim != 1 or len(instants) < 2 or not (np.diff(instants) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
     moving = Moving(position=position, rotation=rotation, twist=twist)
-    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, wanted[0])
+    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, instants[0])
     if batch:
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or method 'fixed'")
     start = system.start(motion)
     first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
     still = np.zeros(motion.shape[-1])
     with np.errstate(all="ignore"):  # a failed case holds NaN
-        flat = _integrated(system, wanted, first, rtol, atol)
-        kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(wanted, flat, strict=True)]
+        flat = _integrated(system, instants, first, rtol, atol)
+        kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(instants, flat, strict=True)]
         return _collected(system, kept, ())
 
 

@@ -241,12 +241,14 @@ def present(moving: Moving) -> dict[str, ArrayLike]:
 
 def check_names(robot: Robot, moving: Moving) -> None:
     """Refuse what is not part of a robot's motion, and a motion without its first part."""
-    known, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
+    names_of_kind, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
     parts = present(moving)
-    if strange := [name for name in parts if name not in known]:
-        raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(known)}")
-    if not parts or (kind == "chain" and known[0] not in parts):
-        raise ValueError(f"{known[0]}: got nothing; expected the motion of a {kind}: {', '.join(known)}")
+    if strange := [name for name in parts if name not in names_of_kind]:
+        raise ValueError(f"{strange[0]}: {robot.name} is a {kind}; expected {', '.join(names_of_kind)}")
+    if not parts or (kind == "chain" and names_of_kind[0] not in parts):
+        raise ValueError(
+            f"{names_of_kind[0]}: got nothing; expected the motion of a {kind}: {', '.join(names_of_kind)}"
+        )
 
 
 def _packed(robot: Robot, columns: Mapping[str, np.ndarray]) -> np.ndarray:

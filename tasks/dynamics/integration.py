@@ -385,9 +385,9 @@ def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
     if not loose.any():
         return after
     columns = whole_lanes(np.flatnonzero(loose))
-    part, chosen = after.of(columns), np.ascontiguousarray(acting[:, columns])
+    part, columns_of_batch = after.of(columns), np.ascontiguousarray(acting[:, columns])
     stopping = np.zeros(part.modes.rest.shape, dtype=bool)
-    settled = system.part(columns).settled(part.state, part.modes, stopping, lambda state: chosen)
+    settled = system.part(columns).settled(part.state, part.modes, stopping, lambda state: columns_of_batch)
     return after.replaced(columns, Moment(*settled))
 
 

@@ -149,7 +149,7 @@ def inverse_dynamics(
     refuse_actuator(forces)
     load, field = load_input(robot, forces, motion.rotation), field_input(environment)
     groups = friction_input(robot, forces.friction)
-    wanted: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
+    quantities: tuple[str, ...] = ("actuator_force", "status") if groups.groups else ()
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation: got {formulation!r}; expected one of {', '.join(FORMULATIONS)}")
     if constraints and robot.mechanism.is_chain:
@@ -157,11 +157,11 @@ def inverse_dynamics(
             f"constraints: {robot.name} has no platform that limbs hold; leave it out: a chain whose coordinates are "
             "coupled says CONSTRAINT_SINGULAR without it"
         )
-    wanted += ("least_constraint_regularity",) * constraints
+    quantities += ("least_constraint_regularity",) * constraints
     shared = reaction_criteria(robot, forces.elasticity)
     shared = shared if groups.statics else NO_CRITERIA
     dynamics = Dynamics(
-        robot, motion.moving, wanted, field, load, forces.weights, groups, formulation, shared,
+        robot, motion.moving, quantities, field, load, forces.weights, groups, formulation, shared,
         time=motion.time, forced=True,
     )  # fmt: skip
     dynamics.run(stages(dynamics.request))

@@ -233,8 +233,8 @@ def on_joints(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved, bo
 
 def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
     """A limb in which nothing spins but one thing, with an inertia of one."""
-    own = replace(of.drives[drive].spins[spin], inertia=1.0)
-    kept = tuple(replace(each, spins=(own,) if k == drive else ()) for k, each in enumerate(of.drives))
+    spinning = replace(of.drives[drive].spins[spin], inertia=1.0)
+    kept = tuple(replace(each, spins=(spinning,) if k == drive else ()) for k, each in enumerate(of.drives))
     return replace(of, drives=kept)
 
 
@@ -482,10 +482,10 @@ def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, 
 
 def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
     numbers = iter(friction.values[0])
-    own = [dict(zip(group.parameters, numbers, strict=False)) for group in friction.groups]
+    values_of_groups = [dict(zip(group.parameters, numbers, strict=False)) for group in friction.groups]
     values = [
-        float(known[parameter.name])
-        for group, known in zip(friction.groups, own, strict=True)
+        float(values_of_group[parameter.name])
+        for group, values_of_group in zip(friction.groups, values_of_groups, strict=True)
         for _ in group.places
         for parameter in LAWS[group.law].linear
     ]

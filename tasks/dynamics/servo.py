@@ -82,10 +82,10 @@ class Running:
     def force(self, seen: Seen) -> np.ndarray:
         """Forces (actuator, samples) over the next step."""
         motion = motion_input(self._family, seen)
-        wanted = np.repeat(self._reference.at(self._number * self._step)[:, None], motion.shape[1], axis=1)
+        target = np.repeat(self._reference.at(self._number * self._step)[:, None], motion.shape[1], axis=1)
         signals = signal_columns(self._family, self._start + self._number * self._step, motion.shape[1])
-        here, there = self._model.run(motion, signals=signals), self._model.run(wanted, signals=signals)
-        result = self._loop.force(self._number, motion, wanted, here, there)
+        here, goal = self._model.run(motion, signals=signals), self._model.run(target, signals=signals)
+        result = self._loop.force(self._number, motion, target, here, goal)
         self._number += 1
         return result
 
@@ -120,8 +120,8 @@ def servo(
         array([0.13, 0.14, 0.56])
     """
     mechanism = robot.mechanism
-    chosen: Space = check_space(mechanism, kind, space)
-    known = controller_parameters(mechanism, kind, chosen)
+    space_used: Space = check_space(mechanism, kind, space)
+    known = controller_parameters(mechanism, kind, space_used)
     for name, value in parameters.items():
         if name not in known:
             raise ParameterError(f"{kind} has no parameter {name!r}; {nearest(name, known)}")
@@ -131,7 +131,7 @@ def servo(
     values = np.array([float(parameters[name]) for name in names])
     if not step > 0:
         raise ValueError(f"step: got {step!r}; expected a time above zero [s]")
-    return Servo(robot, Controller(kind, chosen, names), values, ReferenceMotion(step, _motion(robot, reference)))
+    return Servo(robot, Controller(kind, space_used, names), values, ReferenceMotion(step, _motion(robot, reference)))
 
 
 def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:
@@ -253,8 +253,8 @@ class FedPush:
 
     def of(self, columns: np.ndarray) -> FedPush:
         """Return the inputs of some samples."""
-        chosen = self.columns[columns]
-        return FedPush(self.other.of(columns), self.motors, self.rates, self.whole, chosen)
+        selected_columns = self.columns[columns]
+        return FedPush(self.other.of(columns), self.motors, self.rates, self.whole, selected_columns)
 
 
 class MotorDemand(NamedTuple):
@@ -305,17 +305,22 @@ def on_supply(
         )
     mechanism, constant = robot.mechanism, torque_constants(robot)[:, None]
     limits = {"voltage": voltage, "current": current, "max_force": max_force}
-    known = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
+    limits_of_motors = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
     resistance = _resistances(robot)[:, None]
     if of not in ("force", "current", "voltage"):
         raise ValueError(f"of: got {of!r}; expected force, current or voltage")
-    if (of == "voltage" or np.isfinite(known["voltage"]).any()) and not (resistance > 0.0).all():
+    if (of == "voltage" or np.isfinite(limits_of_motors["voltage"]).any()) and not (resistance > 0.0).all():
         raise ValueError(
             "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "
             "what current a voltage makes"
         )
     motors = FedMotors(
-        constant, resistance, known["max_force"], known["current"], known["voltage"], np.array([of == "voltage"])
+        constant,
+        resistance,
+        limits_of_motors["max_force"],
+        limits_of_motors["current"],
+        limits_of_motors["voltage"],
+        np.array([of == "voltage"]),
     )
     scale = constant[:, 0] if of == "current" else np.ones(len(constant))
     models: dict[int, ActuatorRates] = {}

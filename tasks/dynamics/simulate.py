@@ -68,7 +68,7 @@ def simulate_chain_adaptive(
     which takes a quarter of the time where bristles are not stiff. Other arguments and errors as in `simulate_chain`,
     without batch dims.
     """
-    wanted = _instants(times)
+    instants = _instants(times)
     system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
     cases = opened(
         robot,
@@ -76,11 +76,11 @@ def simulate_chain_adaptive(
         Moving(q=q, qd=qd),
         force=force,
         memory=memory,
-        start=float(wanted[0]),
+        start=float(instants[0]),
         base=base,
         gravity=gravity,
     )
-    motion = collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
+    motion = collected(system, _moments(system, cases, instants, rtol, atol, solver), ())
     off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
     return motion if off <= balance else motion._replace(status=_FAILED)
 
@@ -95,15 +95,15 @@ def simulate_platform_adaptive(
 ) -> Simulation:  # fmt: skip
     """The same of a parallel robot; other arguments as in `tasks.dynamics.parallel.simulate_platform`."""
     inputs.check_load_axes(load_axes)
-    turning, wanted = load is not None and load_axes == "platform", _instants(times)
+    turning, instants = load is not None and load_axes == "platform", _instants(times)
     system = MotionSystem.of(
         robot, friction, gravity, base=base.moves, load_with_platform=turning, elasticity=elasticity
     )
     cases = opened(
         robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, memory=memory,
-        start=float(wanted[0]), load=load, base=base, gravity=gravity,
+        start=float(instants[0]), load=load, base=base, gravity=gravity,
     )  # fmt: skip
-    motion = parallel.collected(system, _moments(system, cases, wanted, rtol, atol, solver), ())
+    motion = parallel.collected(system, _moments(system, cases, instants, rtol, atol, solver), ())
     off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
     return motion if off <= balance else motion._replace(status=_FAILED)
 
@@ -112,10 +112,10 @@ _FAILED = np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8)
 
 
 def _instants(times: ArrayLike) -> np.ndarray:
-    wanted = np.asarray(times, dtype=float)
-    if wanted.ndim != 1 or len(wanted) < 2 or not (np.diff(wanted) > 0).all():
+    instants = np.asarray(times, dtype=float)
+    if instants.ndim != 1 or len(instants) < 2 or not (np.diff(instants) > 0).all():
         raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    return wanted
+    return instants
 
 
 def _moments(
@@ -124,12 +124,12 @@ def _moments(
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
         raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
-    chosen = solver or ("Radau" if system.stiff.any() else "DOP853")
-    if chosen not in SOLVERS:
-        raise ValueError(f"solver: got {chosen!r}; {nearest(chosen, SOLVERS)}")
+    method_used = solver or ("Radau" if system.stiff.any() else "DOP853")
+    if method_used not in SOLVERS:
+        raise ValueError(f"solver: got {method_used!r}; {nearest(method_used, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
-        case = _Case(system, cases.pushes, SOLVERS[chosen], rtol, atol)
+        case = _Case(system, cases.pushes, SOLVERS[method_used], rtol, atol)
         return list(case.moments(now, times))
 
 
@@ -382,7 +382,7 @@ def _refuse(robot: Robot, simulation: Callable[..., Simulation | ChainMotion], o
     for name, value in others.items():
         if value is not None:
             kind = "chain" if robot.mechanism.is_chain else "parallel robot"
-            known = [known for known in inspect.signature(simulation).parameters if known in PARTS]
+            names = [names for names in inspect.signature(simulation).parameters if names in PARTS]
             raise TypeError(
-                f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, known)}"
+                f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, names)}"
             )

@@ -130,9 +130,9 @@ def pairs(family: Family, asked: RobotCapsules) -> tuple[tuple[Owned, Owned], ..
     points = [_reference(family, k, asked.capsules_of(k)) for k in range(len(instances))]
     size = max((float(np.abs(lines).max()) for lines, _, _ in points if lines.size), default=1.0)
     result: list[tuple[Owned, Owned]] = []
-    for (j, (one, _, _)), (k, (other, _, _)) in combinations(enumerate(points), 2):
+    for (j, (one, _, _)), (k, (second, _, _)) in combinations(enumerate(points), 2):
         for a in range(len(one)):
-            apart = (b for b in range(len(other)) if not _meet(one[a], other[b], size))
+            apart = (b for b in range(len(second)) if not _meet(one[a], second[b], size))
             result += [((j, a), (k, b)) for b in apart]
     for owner, count in ((PLATFORM, asked.platform), (GROUND, asked.base)):
         for k, (lines, at_platform, at_base) in enumerate(points):
@@ -142,8 +142,8 @@ def pairs(family: Family, asked: RobotCapsules) -> tuple[tuple[Owned, Owned], ..
     return tuple(result)
 
 
-def _meet(one: Array, other: Array, size: float) -> bool:
-    return bool((np.linalg.norm(one[:, None] - other[None], axis=-1) <= MEET * size).any())
+def _meet(one: Array, second: Array, size: float) -> bool:
+    return bool((np.linalg.norm(one[:, None] - second[None], axis=-1) <= MEET * size).any())
 
 
 def _reference(family: Family, k: int, capsules: LimbCapsules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

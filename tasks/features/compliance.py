@@ -207,11 +207,11 @@ def elastic_strains(parts: Parts, asked: LimbElasticity, numbers: Sequence[Scala
     `numbers` are those of the case input `elasticity` after the numbers of the actuators.
     """
     strains: Strains = []
-    rest = iter(numbers)
+    remaining_numbers = iter(numbers)
     for joint in asked.joints:
-        strains += parts.joint(joint, [next(rest) for _ in range(6)])
+        strains += parts.joint(joint, [next(remaining_numbers) for _ in range(6)])
     for link, kind in asked.links:
-        values = [next(rest) for _ in range(NUMBERS[kind])]
+        values = [next(remaining_numbers) for _ in range(NUMBERS[kind])]
         for arm in (arm for arm in arms if arm.link == link):
             strains += parts.arm(arm, kind, values)
     return strains
@@ -248,8 +248,8 @@ def looseness_of_limb(clearances: Clearances, mechanism: Mechanism, limb: int) -
     counts = [len(mechanism.limbs[instance.limb].actuators) for instance in mechanism.instances]
     first = sum(counts[:limb])
     driven = [k for k in range(counts[limb]) if clearances.actuators.get(first + k)]
-    own = ((joint, entries) for (k, joint), entries in sorted(clearances.joints.items()) if k == limb)
-    joints = [(joint, entry) for joint, entries in own for entry in entries if entry.bound > 0.0]
+    own_bounds = ((joint, entries) for (k, joint), entries in sorted(clearances.joints.items()) if k == limb)
+    joints = [(joint, entry) for joint, entries in own_bounds for entry in entries if entry.bound > 0.0]
     bounds = [clearances.actuators[first + k] for k in driven] + [entry.bound for _, entry in joints]
     parts = LimbLooseness(tuple(driven), tuple((joint, entry.components) for joint, entry in joints))
     return parts, np.array([bounds], dtype=float)
@@ -299,8 +299,8 @@ def of_limb(elasticity: Elasticity, mechanism: Mechanism, limb: int) -> tuple[Li
     numbers = [elasticity.actuators.get(first + k, 0.0) for k in range(counts[limb])]
     numbers += [x for values in joints.values() for x in values]
     numbers += [x for body in links.values() for x in body.numbers]
-    asked = LimbElasticity(counts[limb], tuple(joints), kinds, not elasticity.actuators_alone)
-    return asked, np.array([numbers], dtype=float)
+    elasticity_of_limb = LimbElasticity(counts[limb], tuple(joints), kinds, not elasticity.actuators_alone)
+    return elasticity_of_limb, np.array([numbers], dtype=float)
 
 
 def _kind(numbers: Sequence[float]) -> LinkKind:
@@ -330,9 +330,9 @@ def errors_of_limb(errors: Errors, mechanism: Mechanism, limb: int) -> tuple[Lim
     numbers = [errors.actuators.get(first + k, 0.0) for k in range(counts[limb])]
     parts: list[tuple[int, ...]] = []
     for table in (errors.joints, errors.links):
-        own = {part: six for (k, part), six in sorted(table.items()) if k == limb}
-        parts.append(tuple(own))
-        numbers += [x for six in own.values() for x in six]
+        own_errors = {part: six for (k, part), six in sorted(table.items()) if k == limb}
+        parts.append(tuple(own_errors))
+        numbers += [x for six in own_errors.values() for x in six]
     for single in (errors.lengths, errors.growth):
         one = {part: value for (k, part), value in sorted(single.items()) if k == limb}
         parts.append(tuple(one))
@@ -396,19 +396,19 @@ def limb_stiffness(
 
 def _dislocations(parts: Parts, errors: ErrorModel, arms: Sequence[Arm], count: int) -> tuple[np.ndarray, np.ndarray]:
     """W^T V W of the variances V of all errors (its lower triangle), and W^T of growth."""
-    asked, values = errors.parts, iter(errors.numbers)
-    strains: Strains = [(next(values), np.eye(count)[k]) for k in range(asked.actuators)]
-    for joint in asked.joints:
+    parts_of_limb, values = errors.parts, iter(errors.numbers)
+    strains: Strains = [(next(values), np.eye(count)[k]) for k in range(parts_of_limb.actuators)]
+    for joint in parts_of_limb.joints:
         strains += parts.joint(joint, [next(values) for _ in range(6)])
-    for link in asked.links:
+    for link in parts_of_limb.links:
         six = [next(values) for _ in range(6)]
         for arm in (arm for arm in arms if arm.link == link):
             strains += [(v, row) for v, row in zip(six, parts.in_link(arm), strict=True)]
-    for link in asked.lengths:
+    for link in parts_of_limb.lengths:
         variance = next(values)
         strains += [(variance, parts.pull(arm)[0]) for arm in arms if arm.link == link]
     growth = np.zeros(count)
-    for link in asked.growth:
+    for link in parts_of_limb.growth:
         strain = next(values)
         for pull, length in (parts.pull(arm) for arm in arms if arm.link == link):
             growth = growth + pull * (length * strain)
@@ -557,14 +557,18 @@ def elastic_share(
     free = [statics.multiplier(k) for k in range(statics.redundant_count)]
     motion = statics.motion(gravity)
     driven, count = len(motion.actuators), len(free)
-    known = [motion, *(statics.actuator(k) for k in range(driven)), *(statics.friction(joint) for joint in passive)]
+    known_wrenches = [
+        motion,
+        *(statics.actuator(k) for k in range(driven)),
+        *(statics.friction(joint) for joint in passive),
+    ]
     if not free:
         result = {"metric": np.zeros((0, 0)), "wish_passive": np.zeros(0), "wish_driven": np.zeros((0, driven))}
         return result | ({"wish_friction": np.zeros((0, len(passive)))} if passive else {})
-    causes = [*known, *free]
+    causes = [*known_wrenches, *free]
     parts = Parts(statics, [stacked(statics.joint_wrenches(cause)) for cause in causes])
     lower = energy(elastic_strains(parts, asked, list(numbers[asked.actuators :]), arms), len(causes))
-    first = len(known)
+    first = len(known_wrenches)
     squares = np.array(
         [[lower[first + max(i, j), first + min(i, j)] for j in range(count)] for i in range(count)], dtype=object
     )

@@ -115,12 +115,12 @@ class Criteria(Feature):
 
     def of_limb(self, request: Request, k: int) -> LimbCriteria | None:
         """Return what quantities ask of limb k."""
-        told = self.limbs[k] if self.limbs else NOTHING
+        features_of_limb = self.limbs[k] if self.limbs else NOTHING
         found = LimbCriteria(
-            told.elasticity if any(map(request.needs, STIFFNESS)) else None,
-            told.errors if request.needs("errors") else None,
-            told.sharing if request.statics else None,
-            told.loose if request.needs("clearances") else None,
+            features_of_limb.elasticity if any(map(request.needs, STIFFNESS)) else None,
+            features_of_limb.errors if request.needs("errors") else None,
+            features_of_limb.sharing if request.statics else None,
+            features_of_limb.loose if request.needs("clearances") else None,
         )
         shared = found.sharing is not None and bool(request.passive[k])
         found = replace(found, passive=request.passive[k]) if shared else found
@@ -184,8 +184,8 @@ def told(mechanism: Mechanism, parameters: CriteriaParameters) -> tuple[Criteria
         elastic, errors = _elastic(mechanism, parameters, k)[0], _inexact(mechanism, parameters, k)[0]
         sharing = elastic if parameters.reactions else None
         limbs.append(LimbCriteria(elastic, errors, sharing, _loose(mechanism, parameters, k)[0]))
-    known = tuple(limbs) if any(limb != NOTHING for limb in limbs) else ()
-    return Criteria(known), capsules_told(mechanism, parameters.capsules)
+    limbs_with_features = tuple(limbs) if any(limb != NOTHING for limb in limbs) else ()
+    return Criteria(limbs_with_features), capsules_told(mechanism, parameters.capsules)
 
 
 def case_values(family: Family, parameters: CriteriaParameters) -> Values:
@@ -246,16 +246,16 @@ def stiffness_problems(family: Family, parameters: CriteriaParameters) -> Iterat
     motion = recursion.still(body, np.zeros(3), np.zeros(3))
     whole = np.zeros(())
     for k, instance in enumerate(structure.mechanism.instances):
-        asked, case = _elastic(structure.mechanism, parameters, k)
-        assert asked is not None
-        if asked.spatial and structure.mechanism.limbs[instance.limb].every_row:
+        elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
+        assert elasticity_of_limb is not None
+        if elasticity_of_limb.spatial and structure.mechanism.limbs[instance.limb].every_row:
             yield f"limb {instance.name} with every row of its tips, as stiffness rests on a choice of rows"
             return
         mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
-        along, lines = directions(family, asked.spatial), arms(family, instance.limb)
+        along, lines = directions(family, elasticity_of_limb.spatial), arms(family, instance.limb)
         with np.errstate(invalid="ignore", divide="ignore"):
             statics = LimbStatics(mounted, solved)
-            share = compliance.limb_stiffness(statics, asked, case[0], lines, along)["stiffness"]
+            share = compliance.limb_stiffness(statics, elasticity_of_limb, case[0], lines, along)["stiffness"]
         if not np.isfinite(share).all():
             yield f"limb {instance.name}, which is rigid under a part of what it carries"
             return
@@ -276,8 +276,8 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
     if not structure.mechanism.is_chain:
         motion = recursion.still(family.assemble(values).platform, np.zeros(3), np.zeros(3))
     for k, instance in enumerate(structure.mechanism.instances):
-        asked, case = _elastic(structure.mechanism, parameters, k)
-        if asked is None or not asked.spatial:
+        elasticity_of_limb, case = _elastic(structure.mechanism, parameters, k)
+        if elasticity_of_limb is None or not elasticity_of_limb.spatial:
             yield "actuators that give way alone"
             return
         if structure.mechanism.limbs[instance.limb].every_row:
@@ -286,7 +286,9 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
         mounted, solved, _, _ = solved_limb(structure, instance.limb, numbers, mounts[k][0], motion)
         with np.errstate(invalid="ignore", divide="ignore"):
             lines = arms(family, instance.limb)
-            metric = elastic_share(LimbStatics(mounted, solved), np.zeros(3), asked, case[0], lines)["metric"]
+            metric = elastic_share(LimbStatics(mounted, solved), np.zeros(3), elasticity_of_limb, case[0], lines)[
+                "metric"
+            ]
         if not np.isfinite(np.asarray(metric, dtype=float)).all():
             yield f"limb {instance.name}, which is rigid under a part of what statics leaves open"
             return

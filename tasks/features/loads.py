@@ -57,6 +57,6 @@ class BodyForces(Part[PlatformSample]):
 
 def acted_on(sample: PlatformSample, wrench: Scalars) -> PlatformSample:
     """Return a sample with one more (moment, force) on the platform, at its reference point in world axes."""
-    left = [x - y for x, y in zip(sample.wrench, wrench, strict=True)]
+    remainder = [x - y for x, y in zip(sample.wrench, wrench, strict=True)]
     acting = [x + y for x, y in zip(sample.acting, wrench, strict=True)] if sample.acting else list(wrench)
-    return replace(sample, wrench=left, acting=acting)
+    return replace(sample, wrench=remainder, acting=acting)

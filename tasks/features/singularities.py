@@ -91,8 +91,8 @@ class Constraints(Feature):
         if not self.looked_for(request):
             return None
         # rows of limbs that drop none do not say what these hold
-        known = structure.held == 0 or not any(limb_.every_row for limb_ in structure.mechanism.limbs)
-        return HeldRegularity(len(structure.mechanism.instances), known)
+        is_regular = structure.held == 0 or not any(limb_.every_row for limb_ in structure.mechanism.limbs)
+        return HeldRegularity(len(structure.mechanism.instances), is_regular)
 
 
 @dataclass(frozen=True)

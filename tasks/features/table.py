@@ -45,9 +45,9 @@ def request(
 
     Raises ValueError for two features of a kind, and for one that is not in FEATURES.
     """
-    told = {type(feature): feature for feature in features}
-    if told.keys() - set(FEATURES) or len(told) < len(features):
+    features_by_type = {type(feature): feature for feature in features}
+    if features_by_type.keys() - set(FEATURES) or len(features_by_type) < len(features):
         kinds = ", ".join(type(feature).__name__ for feature in features)
         raise ValueError(f"features: got {kinds}; expected at most one of each kind of tasks.features.table.FEATURES")
-    every = tuple(told.get(kind) or kind() for kind in FEATURES)
+    every = tuple(features_by_type.get(kind) or kind() for kind in FEATURES)
     return Request(family, wanted, every, moving_base, formulation, at_states, given)

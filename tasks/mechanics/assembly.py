@@ -77,8 +77,8 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
         finite = [w <= sys.float_info.max for w in weights]
         all_act = every(finite)
         numbers = array([where(mask, w, 1.0) for mask, w in zip(finite, weights, strict=True)])
-        chosen = least_maximum_forces(j, wrench, numbers)
-        return [where(all_act, least, alone) for least, alone in zip(chosen, unique, strict=True)]
+        chosen_forces = least_maximum_forces(j, wrench, numbers)
+        return [where(all_act, least, alone) for least, alone in zip(chosen_forces, unique, strict=True)]
     free = np.eye(len(j)) - j @ (inverse(j.T @ j) @ j.T)  # N N^T for a unit N: every column is a multiple of N
     longest, direction = free[0, 0], free[:, 0]
     for k in range(1, len(j)):
@@ -89,9 +89,9 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
     sizes, slopes = u * array(weights), direction * array(weights)
 
     def maximum(s: Scalar) -> Scalar:
-        first, *others = [abs(size + slope * s) for size, slope in zip(sizes, slopes, strict=True)]
-        for other in others:
-            first = where(other > first, other, first)
+        first, *further_sizes = [abs(size + slope * s) for size, slope in zip(sizes, slopes, strict=True)]
+        for further_size in further_sizes:
+            first = where(further_size > first, further_size, first)
         return first
 
     best: Scalar = 0.0
@@ -100,9 +100,9 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
         for sign in (1.0, -1.0):
             slope = slopes[a] - slopes[b] * sign
             meeting = -(sizes[a] - sizes[b] * sign) / where(abs(slope) > 0.0, slope, 1.0)
-            there = maximum(meeting)
-            better = there < least
-            best, least = where(better, meeting, best), where(better, there, least)
+            size_there = maximum(meeting)
+            better = size_there < least
+            best, least = where(better, meeting, best), where(better, size_there, least)
     return list(u + direction * best)
 
 
@@ -111,18 +111,21 @@ def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool
     u, spare, largest = array(actuator_forces(j, wrench, weights)), j.shape[0] - j.shape[1], sys.float_info.max
     active = [w <= largest for w in weights] if switched else [True] * len(j)
     acting = array([where(mask, 1.0, 0.0) for mask in active])
-    known = j * acting[:, None]
-    free = spanning_columns(np.diag(acting) - known @ (inverse(known.T @ known) @ known.T), spare)
+    through_actuators = j * acting[:, None]
+    free = spanning_columns(
+        np.diag(acting) - through_actuators @ (inverse(through_actuators.T @ through_actuators) @ through_actuators.T),
+        spare,
+    )
     sizes = array([where(mask, w, 1.0) for mask, w in zip(active, weights, strict=True)])
     forces = list(u)
     for off in reversed(range(spare if switched else 1)):
-        left = spare - off
-        columns = free[:, :left]
-        chosen = u + columns @ array(least_maximum(u * sizes, columns * sizes[:, None]))
+        residual = spare - off
+        columns = free[:, :residual]
+        solution = u + columns @ array(least_maximum(u * sizes, columns * sizes[:, None]))
         if not switched:
-            return list(chosen)
+            return list(solution)
         so_many = abs(len(j) - off - sum(acting)) < 0.5
-        forces = [where(so_many, x, y) for x, y in zip(chosen, forces, strict=True)]
+        forces = [where(so_many, x, y) for x, y in zip(solution, forces, strict=True)]
     return forces
 
 

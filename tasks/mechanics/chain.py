@@ -147,17 +147,17 @@ def with_states(chain: Chain, states: Sequence[JointState], q: Array, rates: Arr
     embedding = tips.embedding
     tree = embedding.matrix @ chain.of_independent(rates)
     second = embedding.matrix @ chain.of_independent(accelerations) + embedding.drift(tree)
-    given = dict(zip(chain.choice.independent, chain.of_independent(q), strict=True))
-    return Solved(tips, states, tree, second, float(Status.OK), given, _turns(chain, states, given))
+    given_values = dict(zip(chain.choice.independent, chain.of_independent(q), strict=True))
+    return Solved(tips, states, tree, second, float(Status.OK), given_values, _turns(chain, states, given_values))
 
 
-def _turns(chain: Chain, states: Sequence[JointState], given: dict[int, Scalar]) -> Turns | None:
+def _turns(chain: Chain, states: Sequence[JointState], values_of_given: dict[int, Scalar]) -> Turns | None:
     """Turns of the joints that loops move; None of a chain without any."""
     if not counted_joints(chain.limb, chain.choice):
         return None
     start = chain.tips([HOME] * len(chain.limb.links))
     size = loop_size(start)
-    targets = {joint: given[joint] for joint in _looped(chain)}
+    targets = {joint: values_of_given[joint] for joint in _looped(chain)}
     return Turns(start.embedding, states, targets, size, CONVERGED * size)
 
 
@@ -206,9 +206,9 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
     def step(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         current, reached = unpacked(flat)
         embedding = chain.tips(current).embedding
-        left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
+        gaps_left = [targets[joint] - value for joint, value in zip(looped, reached, strict=True)]
         moves = np.array(np.zeros(len(place)), dtype=object)
-        for joint, value in zip(looped, left, strict=True):
+        for joint, value in zip(looped, gaps_left, strict=True):
             moves[place[joint]] = value
         whole = embedding.matrix @ array(moves) + embedding.correction()
         longest: Scalar = 0.0
@@ -218,9 +218,9 @@ def _positions(chain: Chain, start: FreeTips, q: Array) -> tuple[list[JointState
         scale = where(near, 1.0, STEP_LIMIT / where(near, STEP_LIMIT, longest))
         moved = {i: current[i].moved(links[i], whole[i] * scale) for i in dependent}
         following = [x for i in dependent for x in moved[i].packed(links[i])]
-        for joint, value, rest in zip(looped, reached, left, strict=True):
-            following.append(where(near, targets[joint], value + rest * scale))
-        least, open_by = flat[-2], total([*embedding.residuals(), *left])
+        for joint, value, gap_left in zip(looped, reached, gaps_left, strict=True):
+            following.append(where(near, targets[joint], value + gap_left * scale))
+        least, open_by = flat[-2], total([*embedding.residuals(), *gaps_left])
         for value in regularities(start.embedding, embedding):
             least = where(value > least, least, value)
         # NaN counts as done: it will not get better

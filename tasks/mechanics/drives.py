@@ -114,8 +114,8 @@ def _curve(limb: Limb, drive: Drive, position: Positions, rates: Scalars) -> tup
         return {"value": [value], "slopes": slopes, "changes": changes}
 
     program = trace(f"{limb.name}.{drive.name}", one_sample, case={}, sample={"q": (count,), "qd": (count,)})
-    given = {"q": np.array(at, dtype=float), "qd": np.array(list(rates), dtype=float)}
-    found = interpret(program, {name: values.reshape(1, count, 1) for name, values in given.items()}, 1)
+    keywords = {"q": np.array(at, dtype=float), "qd": np.array(list(rates), dtype=float)}
+    found = interpret(program, {name: values.reshape(1, count, 1) for name, values in keywords.items()}, 1)
     return found["value"][0, 0, 0], found["slopes"][0, :, 0], found["changes"][0, :, 0]
 
 
@@ -183,13 +183,13 @@ def tree_dynamics(
     links = limb.links
     moving = recursion.body_motions(links, states, rates, accelerations, field)
     speeds, second = actuator_motion(geared, rates, accelerations)
-    own = recursion.body_wrenches(links, moving, wheels(limb, speeds, second))
+    body_wrenches = recursion.body_wrenches(links, moving, wheels(limb, speeds, second))
     for body, (moment, force) in (applied or {}).items():
-        own[body] = own[body][0] - moment, own[body][1] - force
-    forces = array(recursion.joint_forces(links, states, accelerations, own))
+        body_wrenches[body] = body_wrenches[body][0] - moment, body_wrenches[body][1] - force
+    forces = array(recursion.joint_forces(links, states, accelerations, body_wrenches))
     if limb.drives:
         forces = forces + geared.joint_forces(inertial_forces(limb, second, moving))
-    return own, forces
+    return body_wrenches, forces
 
 
 WEIGHTLESS = Inertia(0.0, ZERO, (ZERO, ZERO, ZERO))

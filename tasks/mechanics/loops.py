@@ -184,8 +184,8 @@ class Bordered:
         """S, the border after all blocks."""
         rows, columns = self.blocks.border
         result = self.matrix[np.ix_(rows, columns)]
-        for answer, (_, own) in zip(self._answers, self.blocks.inner, strict=True):
-            result = result - self.matrix[np.ix_(rows, own)] @ answer
+        for answer, (_, positions) in zip(self._answers, self.blocks.inner, strict=True):
+            result = result - self.matrix[np.ix_(rows, positions)] @ answer
         return array(result)
 
     @property
@@ -208,19 +208,19 @@ class Bordered:
         rows, columns = self.blocks.border
         back = self._schur_inverse
         below = [
-            self.matrix[np.ix_(rows, own)] @ part
-            for part, (_, own) in zip(self._inverses, self.blocks.inner, strict=True)
+            self.matrix[np.ix_(rows, positions)] @ part
+            for part, (_, positions) in zip(self._inverses, self.blocks.inner, strict=True)
         ]
         result = np.array(np.zeros(self.matrix.shape), dtype=object)
         result[np.ix_(columns, rows)] = back
         for push, (own_rows, _) in zip(below, self.blocks.inner, strict=True):
             result[np.ix_(columns, own_rows)] = -(back @ push)
-        for k, (answer, (own_rows, own)) in enumerate(zip(self._answers, self.blocks.inner, strict=True)):
-            result[np.ix_(own, rows)] = -(answer @ back)
-            result[np.ix_(own, own_rows)] = self._inverses[k]
+        for k, (answer, (own_rows, positions)) in enumerate(zip(self._answers, self.blocks.inner, strict=True)):
+            result[np.ix_(positions, rows)] = -(answer @ back)
+            result[np.ix_(positions, own_rows)] = self._inverses[k]
             for push, (other_rows, _) in zip(below, self.blocks.inner, strict=True):
                 moved = answer @ (back @ push)
-                result[np.ix_(own, other_rows)] = result[np.ix_(own, other_rows)] + moved
+                result[np.ix_(positions, other_rows)] = result[np.ix_(positions, other_rows)] + moved
         return array(result)
 
 
@@ -280,7 +280,7 @@ class SolvedCluster:
             return (RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent),)
         inner, (_, border) = self.choice.blocks.inner, self.choice.blocks.border
         columns = [*(columns for _, columns in inner), border]
-        joints = [tuple(self.choice.dependent[k] for k in own) for own in columns]
+        joints = [tuple(self.choice.dependent[k] for k in columns_of_block) for columns_of_block in columns]
         parts = zip(self.bordered.parts, self.bordered.part_inverses, joints, strict=True)
         return tuple(RegularBlock(*part) for part in parts)
 
@@ -354,8 +354,8 @@ class Embedding:
     def _answer(self, moves: np.ndarray, demands: Sequence[Scalars]) -> None:
         """Fill in the dependent joints: cluster by cluster what makes up for its demand and for joints before it."""
         for cluster, demand in zip(self.clusters, demands, strict=True):
-            given = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
-            caused = [cluster.matrix[:, joint] * moves[joint] for joint in given]
+            movers = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
+            caused = [cluster.matrix[:, joint] * moves[joint] for joint in movers]
             if caused or not all(map(is_zero, demand)):
                 for joint, value in cluster.answer(sum(caused, start=array(demand))).items():
                     moves[joint] = value
@@ -379,10 +379,10 @@ class Embedding:
     def multipliers(self, forces: Array) -> list[list[Scalar]]:
         """Multipliers of the kept rows of each loop that put these forces on the dependent joints."""
         found: dict[int, list[Scalar]] = {}
-        rest = array(forces)
+        remaining_forces = array(forces)
         for cluster in reversed(self.clusters):
-            values = cluster.inverse.T @ rest[list(cluster.choice.dependent)]
-            rest = rest - cluster.matrix.T @ values
+            values = cluster.inverse.T @ remaining_forces[list(cluster.choice.dependent)]
+            remaining_forces = remaining_forces - cluster.matrix.T @ values
             each = iter(values)
             for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):
                 found[number] = [next(each) for _ in loop.joined.rows]
@@ -412,8 +412,8 @@ class Tips:
         return cls(limb, choice, Embedding.of(limb, choice, states), poses(limb.links, states), platform, reference)
 
     def _join(self, closure: Closure, rows: Sequence[int]) -> Joined:
-        other = self.platform if closure.b == PLATFORM else self.at[closure.b]
-        return Joined.of(closure, self.at[closure.a], other, tuple(rows))
+        opposite_body = self.platform if closure.b == PLATFORM else self.at[closure.b]
+        return Joined.of(closure, self.at[closure.a], opposite_body, tuple(rows))
 
     @cached_property
     def joined(self) -> tuple[Joined, ...]:
@@ -457,8 +457,8 @@ class Tips:
 
     def solve(self, demand: Scalars, answered: Array) -> np.ndarray:
         """Tree joint values whose rows are `demand`, given h = `answered` of the loops."""
-        wanted = array(demand) - self.matrix @ answered
-        return self.embedding.matrix @ (self.inverse @ wanted) + answered
+        demanded = array(demand) - self.matrix @ answered
+        return self.embedding.matrix @ (self.inverse @ demanded) + answered
 
     def facing(self) -> list[Mask]:
         """Return for each axis that tips or loops share whether it points the same way."""
@@ -523,11 +523,11 @@ class Tips:
 
     def joint_wrenches(self, kept: Scalars, dropped: Scalars) -> list[tuple[Array, Array]]:
         """(moment, force) of each joint at the platform on the limb, at the joint, of all multipliers."""
-        values, rest = iter(kept), iter(dropped)
+        values, remaining_rows = iter(kept), iter(dropped)
         result = []
-        for joined, other in zip(self.joined, self.redundant, strict=True):
+        for joined, redundant_rows in zip(self.joined, self.redundant, strict=True):
             m, f = total_wrench(joined, [next(values) for _ in joined.rows])
-            n, g = total_wrench(other, [next(rest) for _ in other.rows])
+            n, g = total_wrench(redundant_rows, [next(remaining_rows) for _ in redundant_rows.rows])
             result.append((m + n, f + g))
         return result
 

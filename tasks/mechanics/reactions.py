@@ -84,8 +84,8 @@ class LimbStatics:
 
     def motion(self, gravity: Array) -> Causes:
         """The part of the motion and of gravity."""
-        own, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
-        return Causes(own, array(tree), *self._silent(), self._smooth())
+        motion_wrenches, tree = tree_dynamics(self.mounted, self.solved, gravity, self.geared)
+        return Causes(motion_wrenches, array(tree), *self._silent(), self._smooth())
 
     def actuator(self, index: int) -> Causes:
         """The part of a unit force of one actuator."""
@@ -101,13 +101,13 @@ class LimbStatics:
 
     def friction(self, joint: int) -> Causes:
         """The part of unit friction against positive velocity in a joint, by its number in `Limb.joints`."""
-        own, tree = self._still()
+        still_wrenches, tree = self._still()
         cut, count = self._smooth(), len(tree)
         if joint < count:
             tree[joint] = 1.0
         else:
             tree, cut[joint - count] = self._cut_row(joint - count), 1.0
-        return Causes(own, tree, *self._silent(), cut)
+        return Causes(still_wrenches, tree, *self._silent(), cut)
 
     def _cut_row(self, index: int) -> Array:
         """Velocity of a cut joint over the rates of the tree, the platform at rest."""
@@ -154,15 +154,15 @@ class LimbStatics:
         """(moment, force) on the child by the parent, at the joint, in the order of `Limb.joints`."""
         tips, limb = self.solved.tips, self.mounted.limb
         cut = self._cut_wrenches(causes)
-        own = list(causes.own)
+        wrenches = list(causes.own)
         closures = (*limb.tips, *limb.loops)
         for closure, joined, (moment, force) in zip(closures, tips.cut_joints, cut, strict=True):
             for body, sign in ((closure.a, -1.0), (closure.b, 1.0)):
                 if body not in (PLATFORM, BASE):
                     arm, inward = joined.point - tips.at[body].position, tips.at[body].rotation.T
                     m, f = inward @ (moment + cross(arm, force)) * sign, inward @ force * sign
-                    own[body] = (own[body][0] + m, own[body][1] + f)
-        in_tree = recursion.joint_wrenches(limb.links, self.solved.states, own)
+                    wrenches[body] = (wrenches[body][0] + m, wrenches[body][1] + f)
+        in_tree = recursion.joint_wrenches(limb.links, self.solved.states, wrenches)
         turned = [(tips.at[i].rotation @ m, tips.at[i].rotation @ f) for i, (m, f) in enumerate(in_tree)]
         return [*turned, *((-moment, -force) for moment, force in cut)]
 

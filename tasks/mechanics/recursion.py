@@ -47,8 +47,8 @@ class Field:
         """From the `gravity` input of a kernel, or a vector of gravity."""
         if isinstance(values, Field):
             return values
-        given, zero = array(values), np.zeros(3)
-        return cls(given, zero, zero) if len(given) == STILL else cls(given[:3], given[3:6], given[6:])
+        numbers, zero = array(values), np.zeros(3)
+        return cls(numbers, zero, zero) if len(numbers) == STILL else cls(numbers[:3], numbers[3:6], numbers[6:])
 
     def seen_from(self, pose: Pose) -> Field:
         """The same for a frame that stands on the base, in its axes."""
@@ -247,8 +247,8 @@ def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple
             moment = moment + _components(element, state, element.moment)
         moment, force = moment + cross(arm, push), force + push
     finite = total([*moment, *force]) <= sys.float_info.max
-    known = array([where(finite, x, np.nan) for x in (*moment, *force)])
-    return known[:3], known[3:]
+    numbers = array([where(finite, x, np.nan) for x in (*moment, *force)])
+    return numbers[:3], numbers[3:]
 
 
 def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, Scalar, Scalar]) -> Array:
@@ -288,14 +288,14 @@ def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array
     if spring.other == BASE:
         return array(spring.anchor), None
     assert state.others is not None, "only links have springs to others"
-    other = state.others(spring.other)
-    arm = other.rotation @ array(spring.anchor)
+    anchor_body = state.others(spring.other)
+    arm = anchor_body.rotation @ array(spring.anchor)
 
     def velocity() -> Array:
-        omega, of_origin = other.velocity()
+        omega, of_origin = anchor_body.velocity()
         return of_origin + cross(omega, arm)
 
-    return other.position + arm, velocity
+    return anchor_body.position + arm, velocity
 
 
 def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:

@@ -190,8 +190,10 @@ def mount_values(family: Family, values: Mapping[str, float | Array]) -> list[np
     result = [np.empty((cases, count)) for count in counts]
     for start in range(0, cases, PART):
         part = slice(start, min(start + PART, cases))
-        chosen = {name: column[part] if np.size(column) == cases > 1 else column for name, column in columns.items()}
-        for whole, rows in zip(result, _mounts(family, chosen, part.stop - part.start), strict=True):
+        columns_of_part = {
+            name: column[part] if np.size(column) == cases > 1 else column for name, column in columns.items()
+        }
+        for whole, rows in zip(result, _mounts(family, columns_of_part, part.stop - part.start), strict=True):
             whole[part] = rows
     return result
 
@@ -201,8 +203,10 @@ def _mounts(family: Family, values: Mapping[str, np.ndarray], cases: int) -> lis
     mechanism = family.assemble(values)
     for instance in mechanism.instances:
         flat = flat_mount(instance)
-        chosen = [np.broadcast_to(flat[k], (cases,)) for k in structure.differing[instance.limb]]
-        result.append(np.ascontiguousarray(np.stack(chosen, axis=1)) if chosen else np.zeros((cases, 0)))
+        values_of_limb = [np.broadcast_to(flat[k], (cases,)) for k in structure.differing[instance.limb]]
+        result.append(
+            np.ascontiguousarray(np.stack(values_of_limb, axis=1)) if values_of_limb else np.zeros((cases, 0))
+        )
     return result
 
 

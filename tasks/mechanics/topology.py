@@ -81,9 +81,9 @@ def _chain_choice(mechanism: Mechanism) -> LimbChoice:
         ]
     made = _loop_choices(limb, generic if limb.loops else [])
     free = _without_followers(limb, made, "chain").independent
-    found, wanted = {limb.links[i].joint for i in free}, set(mechanism.freedoms)
-    if found != wanted:
-        missing, spare = sorted(found - wanted), sorted(wanted - found)
+    found, freedoms = {limb.links[i].joint for i in free}, set(mechanism.freedoms)
+    if found != freedoms:
+        missing, spare = sorted(found - freedoms), sorted(freedoms - found)
         remedy = f"name also {', '.join(missing)}" if missing else f"leave out {', '.join(spare)}"
         where = "in the joints under redundancy" if limb.coordinates else "in its independent or its actuated joints"
         raise TopologyError(
@@ -159,13 +159,15 @@ def _cluster_choices(
     dependent = [candidates[i] for i in columns]
     pattern = np.any([np.abs(m[np.ix_(rows, dependent)]) > RANK_TOLERANCE for m in matrices], axis=0)
     kept = _by_closure(rows, closures)
-    owners = [k for k, chosen in zip(group, kept, strict=True) for _ in chosen]
+    owners = [k for k, kept_rows in zip(group, kept, strict=True) for _ in kept_rows]
     choices = []
     for loops, solved in in_order(pattern, owners):
-        own = tuple(sorted(dependent[i] for i in solved))
+        solved_joints = tuple(sorted(dependent[i] for i in solved))
         mine = [row for row, k in zip(rows, owners, strict=True) if k in loops]
-        parts = [m[mine][:, list(own)] for m in matrices]
-        choices.append(ClusterChoice(loops, own, _blocks(limb, [whole[k].joints for k in loops], own, parts)))
+        parts = [m[mine][:, list(solved_joints)] for m in matrices]
+        choices.append(
+            ClusterChoice(loops, solved_joints, _blocks(limb, [whole[k].joints for k in loops], solved_joints, parts))
+        )
     return kept, choices
 
 
@@ -180,20 +182,20 @@ def _blocks(
     shared = [k for k, i in enumerate(dependent) if i in carrying and sum(i in joints for joints in loops) > 1]
     if not shared:
         return NO_BLOCKS
-    others = [tuple(i for k, i in enumerate(dependent) if k not in shared and i in joints) for joints in loops]
-    rest, inner = set(range(len(dependent))), list[Block]()
-    for group in clusters_of([joints for joints in others if joints]):
-        filled = [joints for joints in others if joints]
+    inner_joints = [tuple(i for k, i in enumerate(dependent) if k not in shared and i in joints) for joints in loops]
+    free_joints, inner = set(range(len(dependent))), list[Block]()
+    for group in clusters_of([joints for joints in inner_joints if joints]):
+        filled = [joints for joints in inner_joints if joints]
         columns = [k for k, i in enumerate(dependent) if k not in shared and any(i in filled[n] for n in group)]
         candidates = [
-            row for row in sorted(rest) if max(np.abs(m[row, columns]).max() for m in matrices) > RANK_TOLERANCE
+            row for row in sorted(free_joints) if max(np.abs(m[row, columns]).max() for m in matrices) > RANK_TOLERANCE
         ]
-        chosen = [candidates[row] for row in pivots([m[np.ix_(candidates, columns)] for m in matrices])]
-        if len(chosen) < len(columns):
+        chosen_rows = [candidates[row] for row in pivots([m[np.ix_(candidates, columns)] for m in matrices])]
+        if len(chosen_rows) < len(columns):
             return NO_BLOCKS
-        rest -= set(chosen)
-        inner.append((tuple(chosen), tuple(columns)))
-    return ClusterBlocks(tuple(inner), (tuple(sorted(rest)), tuple(shared)))
+        free_joints -= set(chosen_rows)
+        inner.append((tuple(chosen_rows), tuple(columns)))
+    return ClusterBlocks(tuple(inner), (tuple(sorted(free_joints)), tuple(shared)))
 
 
 def _beyond(limb: Limb, joints: Sequence[int]) -> set[int]:
@@ -253,20 +255,20 @@ def _every_row(closure: Closure) -> tuple[int, ...]:
 
 def pivots(matrices: Sequence[np.ndarray]) -> tuple[int, ...]:
     """Rows, ascending, that are independent in every one of some matrices; best conditioned in the worst of them."""
-    rest = [np.array(m, dtype=float) for m in matrices]
-    scale = max(np.abs(m).max(initial=0.0) for m in rest)
-    chosen: list[int] = []
-    while len(chosen) < min(rest[0].shape):
-        lengths = np.min([np.linalg.norm(m, axis=1) for m in rest], axis=0)
+    reduced = [np.array(m, dtype=float) for m in matrices]
+    scale = max(np.abs(m).max(initial=0.0) for m in reduced)
+    rows: list[int] = []
+    while len(rows) < min(reduced[0].shape):
+        lengths = np.min([np.linalg.norm(m, axis=1) for m in reduced], axis=0)
         # near ties go to the first row, so that symmetric choices do not hang on the last bit
         best = int(np.flatnonzero(lengths >= lengths.max() * (1 - 1e-6))[0])
         if lengths[best] <= RANK_TOLERANCE * scale:
             break
-        chosen.append(best)
-        for m in rest:
+        rows.append(best)
+        for m in reduced:
             unit = m[best] / np.linalg.norm(m[best])
             m -= np.outer(m @ unit, unit)
-    return tuple(sorted(chosen))
+    return tuple(sorted(rows))
 
 
 def _generic_configurations(
@@ -310,14 +312,14 @@ def _followed(limb: Limb, freedoms: Sequence[str], values: np.ndarray) -> list[J
     Those of a platform are too many to be thrown about at random: from far away Gauss-Newton steps end anywhere, or
     nowhere, as rounding has it. Slides are in units of the size of the chain.
     """
-    given = [limb.index(name) for name in freedoms]
+    independent = [limb.index(name) for name in freedoms]
     size = max(np.abs(np.array(cut.frame_a.position, dtype=float)).max(initial=0.0) for cut in limb.loops)
     states = [HOME] * len(limb.links)
     for share in np.linspace(0.25, 1.0, 4):
-        for k in given:
+        for k in independent:
             unit = 1.0 if limb.links[k].joint_kind.turns else min(1.0, size)
             states[k] = HOME.moved(limb.links[k], float(share * values[k] * unit))
-        states = _assembled(limb, None, states, held=given)
+        states = _assembled(limb, None, states, held=independent)
     return states
 
 
@@ -365,8 +367,8 @@ def _all_rows(limb: Limb, states: Sequence[JointState], target: Pose | None) -> 
     at = poses(limb.links, states)
     residuals, matrices = [], []
     for closure in (*limb.loops, *limb.tips):
-        other = target if closure.b == PLATFORM and target is not None else at[closure.b]
-        joined = Joined.of(closure, at[closure.a], other, _every_row(closure))
+        opposite_body = target if closure.b == PLATFORM and target is not None else at[closure.b]
+        joined = Joined.of(closure, at[closure.a], opposite_body, _every_row(closure))
         side_a, side_b = _sides(limb.links, closure.a, closure.b)
         residuals += joined.residual()
         matrices.append(loop_matrix(limb, at, joined, side_a, side_b))

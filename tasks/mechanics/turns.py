@@ -80,13 +80,13 @@ class Turns:
 
     def position(self, joint: int) -> Scalar:
         """Position of a counted joint with all its turns [rad]; NaN where they are not known."""
-        turns, known = self._found
-        return where(known, self._within[joint] + turns[joint] * FULL_TURN, np.nan)
+        turns, is_known = self._found
+        return where(is_known, self._within[joint] + turns[joint] * FULL_TURN, np.nan)
 
     def position_or_within(self, joint: int) -> Scalar:
         """The same; within half a turn of the reference where turns are not known."""
-        turns, known = self._found
-        return self._within[joint] + where(known, turns[joint], 0.0) * FULL_TURN
+        turns, is_known = self._found
+        return self._within[joint] + where(is_known, turns[joint], 0.0) * FULL_TURN
 
     def cut_position(self, loop: int) -> Scalar:
         """That of the cut joint of a loop."""
@@ -109,10 +109,10 @@ class Turns:
         nearest = {joint: value - whole.get(joint, 0.0) * FULL_TURN for joint, value in self.targets.items()}
         home: Positions = dict.fromkeys(dependent_joints(self.start.choice), 0.0)
         home |= {self._place_of_cut(k): self.start.loops[k].joined.position() for k in self.cuts}
-        reached, known = self._followed(home, dict.fromkeys(self.targets, 0.0), nearest)
+        reached, is_known = self._followed(home, dict.fromkeys(self.targets, 0.0), nearest)
         result = {}
         for joint in within:
-            result[joint], known = _whole((reached[joint] - within[joint]) * (1.0 / FULL_TURN), known)
+            result[joint], is_known = _whole((reached[joint] - within[joint]) * (1.0 / FULL_TURN), is_known)
         for joint, count in whole.items():
             none = abs(count) < 0.5
             turned = {**nearest, joint: nearest[joint] + where(count < 0.0, -FULL_TURN, FULL_TURN)}
@@ -120,8 +120,8 @@ class Turns:
             for other in within:
                 wound, leads_back = _whole((after[other] - reached[other]) * (1.0 / FULL_TURN), leads_back)
                 result[other] = result[other] + where(none, 0.0, wound * abs(count))
-            known = every([known, either(none, leads_back)])
-        return result, known
+            is_known = every([is_known, either(none, leads_back)])
+        return result, is_known
 
     def _whole_turns(self) -> Positions:
         """Full turns of the joints that are moved; none where a screw counts them: no turn leads back then."""
@@ -145,16 +145,16 @@ class Turns:
             embedding = self._at({**values, **{j: start[j] + move * place for j, move in moves.items()}})
             along, closing = self._directions(embedding, moves), embedding.correction()
             share = STRIDE / _at_least(self._longest({**moves, **{j: along[j] for j in joints}}), STRIDE)
-            back, left = self._longest({j: closing[j] for j in joints}), 1.0 - place
-            share = where(back > NEARLY, 0.0, where(share < left, share, left))
+            back, distance = self._longest({j: closing[j] for j in joints}), 1.0 - place
+            share = where(back > NEARLY, 0.0, where(share < distance, share, distance))
             eased = STRIDE / _at_least(back, STRIDE)
             following = [values[j] + (along[j] * share + closing[j] * eased) for j in joints]
             before = zip(self.cuts, flat[len(joints) : -2], strict=True)
             following += [_nearest(embedding.loops[k].joined.position(), value) for k, value in before]
             regular = self._regular(embedding)  # NaN is not
-            there = every([regular, place >= 1.0, total(embedding.residuals()) <= self.closed])
-            place = where(share < left, place + share, 1.0)
-            return [*following, place, where(there, 1.0, 0.0)], either(there, opposite(regular))
+            arrived = every([regular, place >= 1.0, total(embedding.residuals()) <= self.closed])
+            place = where(share < distance, place + share, 1.0)
+            return [*following, place, where(arrived, 1.0, 0.0)], either(arrived, opposite(regular))
 
         initial: Sequence[Scalar] = [*begin.values(), 0.0, 0.0]
         if skip is False:  # the reference configuration is numbers where a robot has no parameters
@@ -196,10 +196,10 @@ class Turns:
         return every([block.determinant * home.determinant > 0.0 for block, home in blocks])
 
 
-def _whole(turns: Scalar, known: Mask) -> tuple[Scalar, Mask]:
+def _whole(turns: Scalar, is_known: Mask) -> tuple[Scalar, Mask]:
     """The nearest whole number of turns, and whether it is known and all that there is."""
     nearest = np.rint(cast(Any, turns))  # calls the method of a symbol
-    return nearest, every([known, abs(turns - nearest) < WHOLE])
+    return nearest, every([is_known, abs(turns - nearest) < WHOLE])
 
 
 def _nearest(angle: Scalar, before: Scalar) -> Scalar:

@@ -93,11 +93,11 @@ class Controlled:
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
         """The held forces."""
-        wanted = self._tracks.at(number)
+        target = self._tracks.at(number)
         signals = signal_columns(self._model.family, number * self._step, motion.shape[1])
-        here, there = self._model.run(motion, signals=signals), self._model.run(wanted, signals=signals)
-        force = self._loop.force(number, motion, wanted, here, there)
-        return Seen(StepForces(force, force, force), Aim(wanted, here, there))
+        here, there = self._model.run(motion, signals=signals), self._model.run(target, signals=signals)
+        force = self._loop.force(number, motion, target, here, there)
+        return Seen(StepForces(force, force, force), Aim(target, here, there))
 
 
 class Profiled:

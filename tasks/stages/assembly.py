@@ -55,20 +55,20 @@ def assembly_program(
     """
     structure, constant = structure_of(family), _constant_jacobian(family)
     shapes = assembly_shapes(structure, series)
-    wanted = terms.needed((*series, *metrics), [name for part in parts for name in part.equations])
+    terms_of_parts = terms.needed((*series, *metrics), [name for part in parts for name in part.equations])
 
     def one_sample(**inputs: Any) -> dict[str, Any]:
         sample = added(_at("force", parts), _stacked(structure, inputs, constant))
         forces = sample.forces or assembly.actuator_forces(sample.jacobian, sample.wrench)
         sample = added(_at("status", parts), _with_status(replace(sample, forces=forces)))
         sample = added(_at("posture", parts), sample)
-        equation = poses.Equation(sample.jacobian, sample.speed, sample.terms(wanted))
+        equation = poses.Equation(sample.jacobian, sample.speed, sample.terms(terms_of_parts))
         posture = poses.posture(structure.mechanism, equation, sample.status, sample.solved, sample.found)
         result: dict[str, Any] = {"force": sample.forces, "status": [sample.status]}
         result |= {name: np.ravel(poses.SERIES[name](posture)) for name in shapes if name not in result}
         return result | {name: [poses.METRICS[name].of(posture)] for name in metrics}
 
-    case, sample = _inputs(structure, parts, wanted)
+    case, sample = _inputs(structure, parts, terms_of_parts)
     program = trace(
         f"{family.name}.assembly",
         one_sample,
@@ -104,7 +104,7 @@ def _with_status(sample: RobotSample) -> RobotSample:
 
 
 def _inputs(
-    structure: Structure, parts: Sequence[RobotPart], wanted: tuple[str, ...]
+    structure: Structure, parts: Sequence[RobotPart], term_names: tuple[str, ...]
 ) -> tuple[dict[Any, Shape], dict[Any, Shape]]:
     """Return case and sample inputs of an assembly."""
     family, instances = structure.family, structure.mechanism.instances
@@ -112,14 +112,14 @@ def _inputs(
     sample: dict[Any, Shape] = {"motion": (structure.motion_size,)} | per_sample
     case: dict[Any, Shape] = {}
     if not structure.mechanism.is_chain:
-        sample |= platform_shapes(structure, asked=wanted)
+        sample |= platform_shapes(structure, asked=term_names)
     if structure.compared:
         case |= {"parameters": (len(family.parameters),)}
     for k, instance in enumerate(instances):
         case |= indexed(k, {"mount": (len(structure.differing[instance.limb]),)}) if structure.compared else {}
         read = (part.of_limbs[k] for part in parts if part.of_limbs)
-        asked = LimbRequest(terms=wanted, parts=tuple(part for part in read if part is not None))
-        sample |= indexed(k, asked.shapes(structure, instance.limb))
+        limb_request = LimbRequest(terms=term_names, parts=tuple(part for part in read if part is not None))
+        sample |= indexed(k, limb_request.shapes(structure, instance.limb))
     return case | per_case, sample
 
 

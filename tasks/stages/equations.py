@@ -69,8 +69,8 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
         share = equations.limb_share(mounted, solved, (pose, moving), speed, array(gravity))
         share = equations.with_forces(share, mounted, solved)
         energy = equations.potential_energy(mounted, solved, array(gravity))
-        rest = {"status": [solved.status], "potential": [energy]}
-        return _named(share) | rest | holding(mounted, solved, parameters)
+        outputs = {"status": [solved.status], "potential": [energy]}
+        return _named(share) | outputs | holding(mounted, solved, parameters)
 
     name = f"{family.name}.{structure.mechanism.limbs[limb_index].name}.equations"
     inputs = limb_inputs(structure, limb_index)
@@ -227,8 +227,8 @@ def actuator_acceleration_program(family: Family) -> Program:
     def one_sample(
         mass: Array, coriolis: Array, gravity: Array, forward: Array, rate: Array, force: Array, load: Array
     ) -> dict[str, Any]:
-        wanted = force + forward.T @ load - coriolis @ rate - gravity
-        return {"acceleration": inverse(mass) @ wanted}
+        effective_force = force + forward.T @ load - coriolis @ rate - gravity
+        return {"acceleration": inverse(mass) @ effective_force}
 
     square, row = (driven, driven), (driven,)
     sample = {"mass": square, "coriolis": square, "gravity": row, "forward": (free, driven), "rate": row}

@@ -80,8 +80,8 @@ class LimbSample:
     @property
     def link_wrenches(self) -> list[tuple[Array, Array]]:
         """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
-        own, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
-        return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, own, strict=True)]
+        wrenches, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
+        return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, wrenches, strict=True)]
 
     def terms(self, names: tuple[str, ...]) -> Mapping[str, Numbers]:
         """Return the limb's terms of the equations of motion in task space, by name."""

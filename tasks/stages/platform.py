@@ -40,8 +40,8 @@ def platform_program(
         gravity = values["gravity"]
         body = symbolic(made, values["parameters"], values.get("signals", ABSENT)).platform
         pose, moving = recursion.unpack(values["motion"], body)
-        own = recursion.platform_wrench(body, pose, moving, gravity)
-        moved = added(parts, PlatformSample(body, pose, moving, values, own))
+        own_wrench = recursion.platform_wrench(body, pose, moving, gravity)
+        moved = added(parts, PlatformSample(body, pose, moving, values, own_wrench))
         result: dict[Key, Numbers] = {"platform_wrench": [moved.wrench[TWIST.index(name)] for name in body.mobility]}
         if held:
             result["held"] = [moved.wrench[TWIST.index(name)] for name in held_directions(body.mobility)]

@@ -147,13 +147,15 @@ def reaction_program(
         return {name: available[name] for name in outputs}
 
     limb_ = made.mechanism.limbs[limb_index]
-    own: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
-    own |= {"redundant": (made.redundant(limb_index),)} | ({"passive_friction": (len(passive),)} if passive else {})
+    input_shapes: dict[str, tuple[int, ...]] = {"motion": (made.motion_size,), "force": (len(limb_.actuators),)}
+    input_shapes |= {"redundant": (made.redundant(limb_index),)} | (
+        {"passive_friction": (len(passive),)} if passive else {}
+    )
     size = made.joint_state_size(limb_index)
-    own |= signal_inputs(family) | ({"joint_state": (size,)} if size else {})
+    input_shapes |= signal_inputs(family) | ({"joint_state": (size,)} if size else {})
     name = f"{family.name}.{limb_.name}.reactions"
     reduced = {name: reduction(name) for name in outputs if QUANTITIES[name].kind == "metric"}
-    case, sample = field_inputs(limb_inputs(made, limb_index), own, moving_base)
+    case, sample = field_inputs(limb_inputs(made, limb_index), input_shapes, moving_base)
     return trace(name, one_sample, case=case, sample=sample, reductions=reduced)
 
 

@@ -99,8 +99,8 @@ class Request:
 
     def with_features(self, *features: Feature) -> Request:
         """Return the request with other settings of some of its features."""
-        others = {type(feature): feature for feature in features}
-        return replace(self, features=tuple(others.get(type(each), each) for each in self.features))
+        features_by_type = {type(feature): feature for feature in features}
+        return replace(self, features=tuple(features_by_type.get(type(each), each) for each in self.features))
 
     @property
     def unsolved(self) -> bool:
@@ -206,8 +206,8 @@ class Request:
     def known(self) -> dict[Key, Shape]:
         """Values that limbs have found of motions, for the reactions: states of joints, motion of all freedoms."""
         instances, sizes = enumerate(self.structure.mechanism.instances), self.structure.joint_state_size
-        known: dict[Key, Shape] = dict.fromkeys(self.motion.values(), (self.structure.motion_size,))
-        return known | {Indexed("joint_state", k): (sizes(each.limb),) for k, each in instances if sizes(each.limb)}
+        shapes: dict[Key, Shape] = dict.fromkeys(self.motion.values(), (self.structure.motion_size,))
+        return shapes | {Indexed("joint_state", k): (sizes(each.limb),) for k, each in instances if sizes(each.limb)}
 
     @property
     def force(self) -> str:

@@ -141,7 +141,7 @@ def stages(request: Request) -> Iterator[Stage]:
 def limb(request: Request, k: int) -> Stage:
     """Inverse kinematics and dynamics of limb k, with what reactions, features and metrics need of it."""
     instance, structure = request.structure.mechanism.instances[k], request.structure
-    asked = LimbRequest(
+    limb_request = LimbRequest(
         series=tuple(name for name in names("limb") if name in request.wanted),
         reactions=bool(request.reactions),
         statics=request.statics,
@@ -152,19 +152,19 @@ def limb(request: Request, k: int) -> Stage:
     )
     return Stage(
         instance.name,
-        indexed(k, asked.shapes(structure, instance.limb)),
-        functools.partial(limb_program, request.family, instance.limb, asked, request.moving_base),
-        {name: Indexed(name, k) for name in asked.case(structure, instance.limb) if name not in OF_ROBOT},
+        indexed(k, limb_request.shapes(structure, instance.limb)),
+        functools.partial(limb_program, request.family, instance.limb, limb_request, request.moving_base),
+        {name: Indexed(name, k) for name in limb_request.case(structure, instance.limb) if name not in OF_ROBOT},
         k,
     )
 
 
 def platform(request: Request) -> Stage:
     """The wrench that the platform's own motion takes, less the load on it."""
-    asked = request.terms
-    shapes = platform_shapes(request.structure, request.statics, asked)
-    given = (request.family, request.statics, request.moving_base, asked, request.platform_parts)
-    return Stage("platform", shapes, functools.partial(platform_program, *given), {})
+    term_names = request.terms
+    shapes = platform_shapes(request.structure, request.statics, term_names)
+    arguments = (request.family, request.statics, request.moving_base, term_names, request.platform_parts)
+    return Stage("platform", shapes, functools.partial(platform_program, *arguments), {})
 
 
 def assembly(request: Request) -> Stage:

@@ -120,9 +120,9 @@ def of_platform(
     """Return the terms of the platform, as `platform_shapes` has them; `acting`: (moment, force) from outside."""
     pose, motion = moving
     result: dict[str, Array | Scalars] = {}
-    if own := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
+    if own_terms := set(terms) & _SHARES.keys() - {"jacobian_rate"}:
         share = equations.platform_share(body, pose, motion, _pull(gravity, terms))
-        result |= {term: of(share) for term, of in _SHARES.items() if term in own}
+        result |= {term: of(share) for term, of in _SHARES.items() if term in own_terms}
     if "coriolis_slope" in result:
         speed = recursion.free_twist(body, motion)
         result["coriolis_slope"] = equations.slopes(array(result["coriolis_slope"]), speed)

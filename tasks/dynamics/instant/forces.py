@@ -446,7 +446,9 @@ class _Carried(coupled.PassiveFriction):
         shares = [
             {name: self.shares[name][k] for name in names if k in self.shares.get(name, ())} for k in range(self.count)
         ]
-        return self._balance(shares, self.force, self.shares["held"], [tau[own] for own in self.slices])
+        return self._balance(
+            shares, self.force, self.shares["held"], [tau[slice_of_limb] for slice_of_limb in self.slices]
+        )
 
 
 @dataclass(frozen=True)
@@ -582,8 +584,8 @@ class Loads:
         asked = grown * grows * where(at.settled > 0.5, where(self._at_rest > 0.5, 1.0, 0.0), 1.0)
         found = slowly * moved.accepted * where(taken.change <= ENDED * total(following) + TINY, 1.0, 0.0)
         away = slowly * where(total(now.loads) <= AWAY * unit, 0.0, 1.0)
-        other = where(at.settled > 0.5, differs(moved.acceleration, at.acceleration, self._size), 1.0)
-        second = where(found > 0.5, where(other > 0.5, OTHER, ALIKE), where(away > 0.5, LOST, at.second))
+        is_other_motion = where(at.settled > 0.5, differs(moved.acceleration, at.acceleration, self._size), 1.0)
+        second = where(found > 0.5, where(is_other_motion > 0.5, OTHER, ALIKE), where(away > 0.5, LOST, at.second))
 
         enlarged = large([where(first > 0.5, a, b) for a, b in zip(after.loads, following, strict=True)], unit)
         bigger = ended + growing * (1.0 - grown) > 0.5

@@ -91,10 +91,10 @@ def motion_program(
         joints = _joints(family, groups, friction)
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
         sharing = _sharing(family, 0, shared, elasticity)
-        own = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
+        dynamics = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
         plain = is_tree(family) and not implicit and not any(joint.sticks for joint in joints)
         tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
-        state_of = qd, force, joints, now, step, own
+        state_of = qd, force, joints, now, step, dynamics
         pushed = PushedChain(*state_of) if tree is None else PushedTree(*state_of, tree)
         return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
 
@@ -147,13 +147,14 @@ def limb_motion_program(
     ) -> dict[str, Any]:  # fmt: skip
         mounted, solved, pose, moving = solved_limb(structure, limb_index, parameters, mount, motion, signals)
         seeds, sharing = pose_seeds(pose, moving), _sharing(family, limb_index, shared, elasticity)
-        own = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), seeds, sharing)
-        passive = own.passive_rows(wanted.passive)
+        dynamics = LimbDynamics(mounted, solved, structure.speed(motion), array(gravity), seeds, sharing)
+        passive = dynamics.passive_rows(wanted.passive)
         result = {
-            "mass": own.mass, "bias": own.bias, "jacobian": own.jacobian, "through": passive,
-            "driven_drift": own.drift(own.jacobian), "passive_drift": own.drift(passive), "status": [solved.status],
+            "mass": dynamics.mass, "bias": dynamics.bias, "jacobian": dynamics.jacobian, "through": passive,
+            "driven_drift": dynamics.drift(dynamics.jacobian), "passive_drift": dynamics.drift(passive),
+            "status": [solved.status],
         }  # fmt: skip
-        result |= _statics(own, wanted) if wanted.statics else {}
+        result |= _statics(dynamics, wanted) if wanted.statics else {}
         return result | constraints.limb_rows(structure, mounted, solved, parameters)
 
     case = limb_inputs(structure, limb_index) | _elastic_input(shared)
@@ -229,8 +230,8 @@ def platform_motion_program(
     case, sample = inputs_of_motion(parts, groups, implicit)
     case |= {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     sample |= {"motion": (structure.motion_size,), "load": (len(TWIST),), **signal_inputs(family)}
-    for k, (instance, asked) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
-        sample |= indexed(k, limb_shapes(structure, instance.limb, asked))
+    for k, (instance, limb_friction) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
+        sample |= indexed(k, limb_shapes(structure, instance.limb, limb_friction))
     case, sample = field_inputs(case, sample, moving_base)
     return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
 

@@ -186,12 +186,12 @@ class RestProblem:
         matrix = np.array(self._matrix, dtype=object)
         for k in range(len(y)):
             matrix[k, k] = matrix[k, k] + up[k] / now.room_above[k] + down[k] / now.room_below[k]
-        factors, left = Factors.of(array(matrix)), self._wanted - self._matrix @ y
+        factors, residual = Factors.of(array(matrix)), self._wanted - self._matrix @ y
 
         def change(above: Array, below: Array) -> Interior:
             """Towards products of rooms and pressures that are these (joint,)."""
             by_up, by_down = above / now.room_above, below / now.room_below
-            step = factors.solve(left - by_up + by_down)
+            step = factors.solve(residual - by_up + by_down)
             press_up = up * step / now.room_above + by_up - up
             press_down = by_down - down * step / now.room_below - down
             return Interior(step, -step, step, array(press_up), array(press_down))
@@ -259,9 +259,9 @@ class Brake:
 
     def forces(self, change: Array) -> tuple[Array, Array]:
         """Forces in sticking joints that take back a change (joint,) of their velocities: all but a little, and all."""
-        wanted = array([change[k] * hold for k, hold in zip(self.sticking, self.holds, strict=True)])
-        first = self.stiffness.solve(wanted)
-        return first, first + self.stiffness.solve(wanted - self.mobility @ first)
+        demanded = array([change[k] * hold for k, hold in zip(self.sticking, self.holds, strict=True)])
+        first = self.stiffness.solve(demanded)
+        return first, first + self.stiffness.solve(demanded - self.mobility @ first)
 
     def least(self, holding: Array, mass: Array) -> list[Scalar]:
         """The friction (joint that may hold,) that does what `holding` does, of least sum of D_kk tau_k^2.
@@ -272,12 +272,12 @@ class Brake:
         size, rows = len(mass), [self.rows[k] for k in self.sticking]
         diagonal = np.diagonal(self.mobility)
         shares = [where(x > 0.5, 1.0 / where(x > 0.5, d, 1.0), 0.0) for x, d in zip(self.holds, diagonal, strict=True)]
-        gram, wanted = np.zeros((size, size)), np.zeros(size)
+        gram, demanded = np.zeros((size, size)), np.zeros(size)
         for row, share, hold, tau in zip(rows, shares, self.holds, holding, strict=True):
-            gram, wanted = gram + np.outer(row, row) * share, wanted + row * (tau * hold)
+            gram, demanded = gram + np.outer(row, row) * share, demanded + row * (tau * hold)
         factors = Factors.of(array(gram + mass * COMPLIANCE))
-        first = factors.solve(wanted)
-        turn = first + factors.solve(wanted - array(gram) @ first)
+        first = factors.solve(demanded)
+        turn = first + factors.solve(demanded - array(gram) @ first)
         again = (row @ turn * share for row, share in zip(rows, shares, strict=True))
         return [where(self.dependent > 0.5, a, b) for a, b in zip(again, holding, strict=True)]
 
@@ -299,8 +299,8 @@ class Brake:
         """Masks of the freedoms: true where stuck joints hold the freedom."""
         free = self.rows.shape[1]
         loose = [self.factors().quadratic(unit) for unit in np.eye(free)]
-        left = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
-        return [a <= b * HELD for a, b in zip(left, loose, strict=True)]
+        margins = [loose[i] - self.stiffness.quadratic(self.through[i]) for i in range(free)]
+        return [a <= b * HELD for a, b in zip(margins, loose, strict=True)]
 
     def unless_held(self, change: Array) -> Array:
         """A change of the freedoms, exactly zero where they are held: what is at rest stays there to the last bit."""
@@ -364,9 +364,9 @@ class Searches:
     @classmethod
     def of(cls, numbers: Scalars, loads: int, partition: int) -> Searches:
         """From what `numbers` gives."""
-        phase, count, settled, before, last, second, *others = numbers
-        first, rest = others[:loads], others[loads:]
-        return cls(phase, count, settled, (before, last), second, first, rest[:partition], rest[partition:])
+        phase, count, settled, before, last, second, *flat = numbers
+        first, remainder = flat[:loads], flat[loads:]
+        return cls(phase, count, settled, (before, last), second, first, remainder[:partition], remainder[partition:])
 
     @property
     def grows(self) -> Scalar:

@@ -379,8 +379,14 @@ class LoadedPlatform:
     @cached_property
     def wrench(self) -> Array:
         """(moment, force) that its motion takes, less its weight and its load (6,)."""
-        own = array(recursion.platform_wrench(self.body, self.pose, self.motion, self.gravity)) - array(self.load)
-        return own - array(recursion.applied_wrench(self.body, self.pose, self.motion)) if self.body.forces else own
+        own_wrench = array(recursion.platform_wrench(self.body, self.pose, self.motion, self.gravity)) - array(
+            self.load
+        )
+        return (
+            own_wrench - array(recursion.applied_wrench(self.body, self.pose, self.motion))
+            if self.body.forces
+            else own_wrench
+        )
 
     @cached_property
     def unit_wrenches(self) -> Array:
@@ -430,8 +436,8 @@ class PushedPlatform(Pushed):
     @cached_property
     def mass(self) -> Array:
         """M (freedom, freedom)."""
-        own = self.platform.unit_wrenches[self.platform.free]
-        return array(sum((array(x) for x in self.limbs["mass"].values()), start=ZERO)) + own
+        unit_wrenches = self.platform.unit_wrenches[self.platform.free]
+        return array(sum((array(x) for x in self.limbs["mass"].values()), start=ZERO)) + unit_wrenches
 
     def _of_joints(self, driven: str, passive: str) -> list[Any]:
         """Of each joint with friction its row of what limbs give for their actuators and for their passive joints."""

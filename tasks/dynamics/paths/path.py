@@ -315,10 +315,12 @@ def _times(progress: np.ndarray, times: np.ndarray, share: np.ndarray, slope: np
     cell = np.clip(np.searchsorted(share, progress, side="right") - 1, 0, len(times) - 2)
     step = times[cell + 1] - times[cell]
     start, rise = share[cell], share[cell + 1] - share[cell]
-    one, other = slope[cell] * step, slope[cell + 1] * step
+    start_slope, end_slope = slope[cell] * step, slope[cell + 1] * step
     low, high = np.zeros(len(progress)), np.ones(len(progress))
     for _ in range(HALVINGS):
         x = 0.5 * (low + high)
-        value = start + x * (one + x * (3.0 * rise - 2.0 * one - other + x * (one + other - 2.0 * rise)))
+        value = start + x * (
+            start_slope + x * (3.0 * rise - 2.0 * start_slope - end_slope + x * (start_slope + end_slope - 2.0 * rise))
+        )
         low, high = np.where(value < progress, x, low), np.where(value < progress, high, x)
     return np.asarray(times[cell] + step * low)

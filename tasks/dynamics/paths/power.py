@@ -105,12 +105,12 @@ class Plane:
 
     def range(self, point: int, x: float) -> tuple[float, float, float]:
         """Least and largest a at a point, and by how much forces that do not depend on a keep their limits."""
-        push, rest = self.push[point], self.sweep[point] * x + self.hold[point]
+        push, offset = self.push[point], self.sweep[point] * x + self.hold[point]
         flat = np.abs(push) <= FLAT * np.abs(self.push).max()
-        room = float((self.most[flat] - np.abs(rest[flat])).min()) if flat.any() else np.inf
+        room = float((self.most[flat] - np.abs(offset[flat])).min()) if flat.any() else np.inf
         if flat.all():
             return -np.inf, np.inf, room
-        ends = np.stack([-self.most - rest, self.most - rest])[:, ~flat] / push[~flat]
+        ends = np.stack([-self.most - offset, self.most - offset])[:, ~flat] / push[~flat]
         return float(ends.min(axis=0).max()), float(ends.max(axis=0).min()), room
 
 
@@ -164,11 +164,11 @@ def _highest(slack: Callable[[float], float], above: float) -> float:
     """
     below = 0.0
     for _ in range(2 * HALVINGS):
-        left, right = below + (above - below) / 3.0, above - (above - below) / 3.0
-        one, other = slack(left), slack(right)
-        if max(one, other) >= 0.0:
-            return left if one >= other else right
-        below, above = (left, above) if one < other else (below, right)
+        low, high = below + (above - below) / 3.0, above - (above - below) / 3.0
+        slack_low, slack_high = slack(low), slack(high)
+        if max(slack_low, slack_high) >= 0.0:
+            return low if slack_low >= slack_high else high
+        below, above = (low, above) if slack_low < slack_high else (below, high)
     return 0.5 * (below + above)
 
 
@@ -227,8 +227,10 @@ class Curves:
 
     def bounds(self, point: int) -> tuple[np.ndarray, np.ndarray, Polynomials]:
         """Of rows that are limits: A, the sign of a bound, and z (bound - B z^2 - C) as polynomials, all two-fold."""
-        known = np.isfinite(self.falling[point]) & np.isfinite(self.most[point])
-        push, sweep, hold, falling, most, shift = (getattr(self, name)[point, known] for name in self.__annotations__)
+        is_finite = np.isfinite(self.falling[point]) & np.isfinite(self.most[point])
+        push, sweep, hold, falling, most, shift = (
+            getattr(self, name)[point, is_finite] for name in self.__annotations__
+        )
         sign = np.repeat([1.0, -1.0], len(push))
         rows = [np.tile(part, 2) for part in (falling, most, hold, shift, sweep)]
         falling, most, hold, shift, sweep = rows

@@ -99,9 +99,9 @@ class ParameterGrid:
 
 def progress_of(r: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The progress and its first three derivatives by r."""
-    rest = 1.0 - r
+    reverse = 1.0 - r
     s = r**3 * (10.0 + r * (-15.0 + 6.0 * r))
-    return s, 30.0 * (r * rest) ** 2, 60.0 * r * rest * (1.0 - 2.0 * r), 60.0 * (1.0 - 6.0 * r * rest)
+    return s, 30.0 * (r * reverse) ** 2, 60.0 * r * reverse * (1.0 - 2.0 * r), 60.0 * (1.0 - 6.0 * r * reverse)
 
 
 def _parameter_at(progress: float) -> float:
@@ -161,11 +161,11 @@ class LimitRows:
             parts.append((u * drop[:, None], forces.hold * drop, limits.rotation * q1, limits.voltage, False))
         slopes, holds, backs, roots = [], [], [], []
         for slope, hold, back, size, root in parts:
-            known = np.isfinite(size)
-            slopes.append(slope[:, known] / size[known, None])
-            holds.append(hold[:, known] / size[known])
-            backs.append(back[:, known] / size[known])
-            roots.append(np.full(int(known.sum()), root))
+            is_finite = np.isfinite(size)
+            slopes.append(slope[:, is_finite] / size[is_finite, None])
+            holds.append(hold[:, is_finite] / size[is_finite])
+            backs.append(back[:, is_finite] / size[is_finite])
+            roots.append(np.full(int(is_finite.sum()), root))
         with np.errstate(divide="ignore"):
             top = forces.top / w1[:, 0] ** 2
         hold, back = (np.concatenate(rows, axis=1).reshape(shape) for rows in (holds, backs))
@@ -272,9 +272,14 @@ class _Barrier:
         if self.wider is None:
             move = -solveh_banded(bands, slope, lower=True)
             return move, float(-slope @ move)
-        one, other = self.wider / above, self.wider / below
-        beside = self._summed(np.einsum("inr,inry->iny", one, high) + np.einsum("inr,inry->iny", other, low))
-        last, corner = self.cost - float(one.sum() + other.sum()), float((one**2).sum() + (other**2).sum())
+        above_ratio, below_ratio = self.wider / above, self.wider / below
+        beside = self._summed(
+            np.einsum("inr,inry->iny", above_ratio, high) + np.einsum("inr,inry->iny", below_ratio, low)
+        )
+        last, corner = (
+            self.cost - float(above_ratio.sum() + below_ratio.sum()),
+            float((above_ratio**2).sum() + (below_ratio**2).sum()),
+        )
         first, second = -solveh_banded(bands, np.stack([slope, beside], axis=1), lower=True).T
         end = -(last + beside @ first) / (corner + beside @ second)
         move = np.append(first + second * end, end)

@@ -96,8 +96,8 @@ def inputs(family: Family, groups: Sequence[FrictionGroup], *, given: bool = Fal
         shapes |= {"jacobian": (driven, structure.freedoms)} if passive else {}
         shapes |= reactions.share_shapes(structure.held, driven, redundant) if loaded else {}
         result |= indexed(k, shapes)
-    known = places(groups) if given else remembering(groups)
-    result |= {"history": (len(known),)} if known else {}
+    group_places = places(groups) if given else remembering(groups)
+    result |= {"history": (len(group_places),)} if group_places else {}
     return result | ({"held": (structure.held,)} if loaded else {})
 
 
@@ -165,7 +165,7 @@ def solve(
             at[joint.place] = law(joint, tau) + joint.gear_loss(rates[joint.place], net[joint.place.actuator])
             forces[joint.place.actuator] = forces[joint.place.actuator] + at[joint.place]
     friction = [at[joint.place] for joint in joints]
-    passive_tau = [tau[own] for own in robot.slices]
+    passive_tau = [tau[slice_of_limb] for slice_of_limb in robot.slices]
     solution = FrictionSolution(forces, net, force, friction, passive_tau, residual, unsettled, status)
     return with_parts(solution, robot, joints, velocity, tau) if parts else solution
 
@@ -191,7 +191,7 @@ def given_solution(
     robot = PassiveFriction(family, limbs, net, shares)
     tau = array([at[place] for place in robot.places])
     free = net - robot.influence @ tau if len(tau) else net
-    passive = [tau[own] for own in robot.slices]
+    passive = [tau[slice_of_limb] for slice_of_limb in robot.slices]
     friction = [at[joint.place] for joint in joints]
     solution = FrictionSolution(list(force), net, free, friction, passive, none, none, none)
     robot = PassiveFriction(family, limbs, free, shares)
@@ -277,7 +277,7 @@ class PassiveFriction:
         ]
         columns = []
         for p, unit in enumerate(np.eye(len(self.places))):
-            friction = [unit[own] for own in self.slices]
+            friction = [unit[slice_of_limb] for slice_of_limb in self.slices]
             columns.append(self._balance(linear, self.influence[:, p], held * 0.0, friction))
         slopes = [
             array(np.stack([array(column[k]) for column in columns], axis=1)) if columns else np.zeros((0, 0))

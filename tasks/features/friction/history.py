@@ -89,8 +89,8 @@ def along(
 def _parameters(law: str, values: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
     """The inputs of the law's program, defaults included, in its order and checked."""
     if law not in data.LAWS or not data.LAWS[law].state:
-        known = [name for name, row in data.LAWS.items() if row.state]
-        hint = "its force is a curve: see tasks.features.friction.laws" if law in data.LAWS else nearest(law, known)
+        law_names = [name for name, row in data.LAWS.items() if row.state]
+        hint = "its force is a curve: see tasks.features.friction.laws" if law in data.LAWS else nearest(law, law_names)
         raise ValueError(f"friction law: got {law!r}; expected a law with a state; {hint}")
     row = data.LAWS[law]
     for extreme in (np.min, np.max):
@@ -247,9 +247,9 @@ def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numb
     if taken_at.shape != torque.shape:
         raise ValueError(f"reverse_position: got an array of shape {taken_at.shape}; expected {torque.shape}")
     rows = []
-    for wanted, at, values in zip(position, taken_at, torque, strict=True):
+    for position_at, at, values in zip(position, taken_at, torque, strict=True):
         order = np.argsort(at)
-        rows.append(np.interp(wanted, at[order], values[order], left=np.nan, right=np.nan))
+        rows.append(np.interp(position_at, at[order], values[order], left=np.nan, right=np.nan))
     result = np.array(rows)
     if not np.isfinite(result).any(axis=1).all():
         raise ValueError("position, reverse_position: got runs without a common position; expected runs over one range")
@@ -267,9 +267,9 @@ def fit(
     if law not in CURVES:
         raise ValueError(f"friction law: got {law!r}; expected a law without a state; {nearest(law, CURVES)}")
     speeds, torques = np.asarray(speed, dtype=float), np.asarray(torque, dtype=float)
-    data, known = CURVES[law], dict(fixed or {})
-    complete((*data.parameters, *data.options), known, owner=f"friction law {law}")
-    free = [parameter for parameter in data.parameters if parameter.name not in known]
+    data, fixed_values = CURVES[law], dict(fixed or {})
+    complete((*data.parameters, *data.options), fixed_values, owner=f"friction law {law}")
+    free = [parameter for parameter in data.parameters if parameter.name not in fixed_values]
     if speeds.ndim != 1 or speeds.shape != torques.shape or len(speeds) < len(free):
         raise ValueError(
             f"speed, torque: got arrays of shapes {speeds.shape}, {torques.shape}; "
@@ -277,10 +277,10 @@ def fit(
         )
 
     def remainder(values: dict[str, float]) -> Numbers:
-        return np.array([friction.force(law, v, load, known | values) for v in speeds.tolist()]) - torques
+        return np.array([friction.force(law, v, load, fixed_values | values) for v in speeds.tolist()]) - torques
 
     best = _best(remainder, free, np.abs(speeds), float(np.abs(torques).max()), load) if free else {}
-    return FittedLaw({p.name: (known | best)[p.name] for p in data.inputs(known)}, _rms(remainder(best)))
+    return FittedLaw({p.name: (fixed_values | best)[p.name] for p in data.inputs(fixed_values)}, _rms(remainder(best)))
 
 
 def _rms(values: Numbers) -> float:
@@ -357,10 +357,10 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
 
 def without_zero_width(friction: FrictionInput) -> FrictionInput:
     """The same where a `width` of zero is left out, so that what is sharp is known to be."""
-    groups, values, rest = [], [], list(friction.values[0]) if friction.groups else []
+    groups, values, remaining_values = [], [], list(friction.values[0]) if friction.groups else []
     for group in friction.groups:
-        parameters = dict(zip(group.parameters, rest, strict=False))
-        rest = rest[len(parameters) :]
+        parameters = dict(zip(group.parameters, remaining_values, strict=False))
+        remaining_values = remaining_values[len(parameters) :]
         if parameters.get("width") == 0.0:
             del parameters["width"]
         groups.append(replace(group, parameters=tuple(parameters)))

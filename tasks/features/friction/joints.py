@@ -186,8 +186,8 @@ class JointFriction:
         fluid = {p.name: 0.0 for p in LAW_DATA[self.group.law].linear if p.unit == VISCOUS}
         dry = {p.name: 0.0 for p in LAW_DATA[self.group.law].linear if p.unit == FORCE}
         coefficient = force(self.group.law, velocity, 1.0, self.own | fluid)
-        other = force(self.group.law, velocity, sum(loads[1:], start=loads[0]), self.own | dry)
-        return [*(coefficient * load for load in loads), other]
+        total_friction = force(self.group.law, velocity, sum(loads[1:], start=loads[0]), self.own | dry)
+        return [*(coefficient * load for load in loads), total_friction]
 
     def gear_loss(self, velocity: Scalar, net: Scalar) -> Scalar:
         """Return the loss of the gear of an actuator that passes on `net`; zero without a gear."""
@@ -207,6 +207,6 @@ def of_groups(groups: Sequence[FrictionGroup], kinds: Mapping[JointPlace, str], 
     """Return the joints with friction from the case input of a friction program: parameters of the groups in order."""
     values, result = iter(numbers), []
     for group in groups:
-        own = {name: next(values) for name in group.parameters}
-        result += [JointFriction(place, kinds[place], group, own) for place in group.places]
+        parameters = {name: next(values) for name in group.parameters}
+        result += [JointFriction(place, kinds[place], group, parameters) for place in group.places]
     return result

@@ -90,8 +90,8 @@ def curve(parts: Callable[..., Parts], breakaway: Callable[..., Scalar] | None =
     """The law whose force follows from the velocity of the moment: its parts, with all that options do around them."""
 
     def force(_: Scalar, velocity: Scalar, load: Scalar, *, width: Scalar = 0.0, **values: Scalar) -> Scalar:
-        options, own = scaling(values)
-        dry, fluid = parts(velocity, sign(velocity, width), **own)
+        options, parameters = scaling(values)
+        dry, fluid = parts(velocity, sign(velocity, width), **parameters)
         dry_scale, fluid_scale = scales(velocity, load, **options)
         return dry * dry_scale + fluid * fluid_scale
 

@@ -65,9 +65,11 @@ def rate(z: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
 
 def _yield_force(direction: Scalar, sliding: Sliding, values: dict[str, Scalar]) -> Scalar:
     """g, for motion in a direction."""
-    options, own = scaling(values)
+    options, parameters = scaling(values)
     dry_scale, _ = scales(direction, sliding.load, **options)
-    return dry_scale * stribeck_magnitude(sliding.velocity, own["coulomb"], own["static"], own["stribeck_velocity"])
+    return dry_scale * stribeck_magnitude(
+        sliding.velocity, parameters["coulomb"], parameters["static"], parameters["stribeck_velocity"]
+    )
 
 
 def _relaxation(sliding: Sliding, yielding: Scalar, sigma0: Scalar) -> Scalar:

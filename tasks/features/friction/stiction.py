@@ -33,11 +33,11 @@ def advance(stuck: Scalar, before: Sliding, after: Sliding, step: Scalar, **valu
 
 def force(stuck: Scalar, velocity: Scalar, load: Scalar, **values: Scalar) -> Scalar:
     """Force against positive motion; zero at zero velocity."""
-    options, own = scaling(values)
+    options, parameters = scaling(values)
     dry_scale, viscous_scale = scales(velocity, load, **options)
-    start = where(stuck > 0.5, own["static"], own["kinetic"])
-    magnitude = stribeck_magnitude(velocity, own["coulomb"], start, own["stribeck_velocity"])
-    return sign(velocity)(magnitude) * dry_scale + own["viscous"] * viscous_scale * velocity
+    start = where(stuck > 0.5, parameters["static"], parameters["kinetic"])
+    magnitude = stribeck_magnitude(velocity, parameters["coulomb"], start, parameters["stribeck_velocity"])
+    return sign(velocity)(magnitude) * dry_scale + parameters["viscous"] * viscous_scale * velocity
 
 
 def breakaway(side: float, load: Scalar, **values: Scalar) -> Scalar:
@@ -56,7 +56,7 @@ def balance(stuck: Scalar, velocity: Scalar, applied: Scalar, load: Scalar, **va
 
     A time integrator takes velocities up to the stick velocity as rest, as Karnopp does.
     """
-    options, own = scaling(values)
-    most = scales(applied, load, **options)[0] * own["static"]
+    options, parameters = scaling(values)
+    most = scales(applied, load, **options)[0] * parameters["static"]
     held = where(applied > most, most, where(applied < -most, -most, applied))
-    return where(abs(velocity) <= own["stick_velocity"], held, force(stuck, velocity, load, **values))
+    return where(abs(velocity) <= parameters["stick_velocity"], held, force(stuck, velocity, load, **values))

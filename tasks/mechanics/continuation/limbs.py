@@ -169,8 +169,8 @@ class LimbProblem:
             return tips.newton_step()
         answered = tips.embedding.correction()
         matrix = np.vstack([tips.matrix, tips.dropped_matrix])
-        wanted = -array(self.gaps(tips)) - matrix @ answered
-        return tips.embedding.matrix @ (self.inverse(tips) @ wanted) + answered
+        demand = -array(self.gaps(tips)) - matrix @ answered
+        return tips.embedding.matrix @ (self.inverse(tips) @ demand) + answered
 
     def gaps(self, tips: Tips) -> list[Scalar]:
         """Compute the closure residuals of all rows of the tips, in the order of `rows`."""
@@ -193,11 +193,11 @@ class LimbProblem:
         inverse = np.reshape(array(path.inverse), self.shape[::-1])
         return every([self.change(inverse, tips) <= SMALL_CHANGE, *loops_kept(tips, self.start)])
 
-    def ahead(self, path: Path, tips: Tips, states: Sequence[JointState], left: Scalar, towards: Array) -> Path:
-        """On from states that are accepted: to another start as long as some way is `left`, else to the platform."""
-        embedding, moving = tips.embedding, abs(left) > 0.0
+    def ahead(self, path: Path, tips: Tips, states: Sequence[JointState], gap: Scalar, towards: Array) -> Path:
+        """Go on from accepted states: to another start while a `gap` to it remains, else to the platform."""
+        embedding, moving = tips.embedding, abs(gap) > 0.0
         most = SEED_STEP * self.seed_unit
-        way = where(abs(left) > most, where(left > 0.0, most, -most), left)
+        way = where(abs(gap) > most, where(gap > 0.0, most, -most), gap)
         turn = self.longest_turn(towards)
         limit = TURN_LIMIT / where(turn > TURN_LIMIT, turn, TURN_LIMIT)
         share = where(path.fresh > 0.5, 1.0, path.share * GROWTH)
@@ -206,7 +206,7 @@ class LimbProblem:
             chosen(moving, list(embedding.matrix[:, self.seed] * way + embedding.correction()), list(towards)),
             list(self.inverse(tips).ravel()),
             where(moving, 1.0, where(share < limit, share, limit)),
-            left - way,
+            gap - way,
             path.start,
             where(moving, 1.0, 0.0),
             path.rounds + 1.0,
@@ -302,9 +302,9 @@ class LimbProblem:
         sine: Scalar = 0.0
         cosine: Scalar = 0.0
         for joined in tips.joined:
-            arm, wanted = joined.a.origin - pose.position, joined.b.origin - pose.position
-            sine = sine + dot(axis, cross(arm, wanted))
-            cosine = cosine + (dot(arm, wanted) - dot(axis, arm) * dot(axis, wanted))
+            arm, offset = joined.a.origin - pose.position, joined.b.origin - pose.position
+            sine = sine + dot(axis, cross(arm, offset))
+            cosine = cosine + (dot(arm, offset) - dot(axis, arm) * dot(axis, offset))
         return atan2(sine, cosine)
 
 
@@ -347,13 +347,13 @@ def followed(
         newton, residual = problem.newton_step(tips), total([*problem.gaps(tips), *tips.embedding.residuals()])
         levelling = problem.levelling(path.start, starts)
         turns = abs(path.rounds - levelling) < 0.5
-        left = where(turns, problem.way_to_start(tips, path.start, starts), path.left)
-        moving = abs(left) > 0.0
+        start_gap = where(turns, problem.way_to_start(tips, path.start, starts), path.left)
+        moving = abs(start_gap) > 0.0
         accepted = either(fresh, problem.kept(path, tips))
         towards = chosen(path.rounds < levelling, list(problem.level(tips)), list(newton))
         straight = every([path.start > straight_start - 0.5, path.start < straight_start + 0.5])
         towards = chosen(straight, list(problem.straight(tips, states, solution)), towards)
-        ahead = problem.ahead(path, tips, states, left, array(towards))
+        ahead = problem.ahead(path, tips, states, start_gap, array(towards))
         back = replace(path, share=path.share * 0.5, rounds=where(turns, path.rounds, path.rounds + 1.0))
         shortest = path.share <= LEAST_SHARE
         if problem.way is not None:
@@ -369,15 +369,15 @@ def followed(
         following = chosen(accepted, ahead.flat(), back.flat())
         ended = every([opposite(fresh), opposite(accepted), shortest])
         # NaN is no way on either
-        known = either(opposite(straight), converged)
-        there = every([opposite(moving), place >= 1.0, residual <= problem.closed])
+        is_known = either(opposite(straight), converged)
+        arrived = every([opposite(moving), place >= 1.0, residual <= problem.closed])
         facing = every(tips.facing())
         most = where(path.start > direct - 0.5, ROUTE_ROUNDS, ROUNDS) if problem.way is not None else ROUNDS
         goes_on = every(
-            [opposite(ended), path.rounds < most, residual < np.inf, known, either(opposite(there), facing)]
+            [opposite(ended), path.rounds < most, residual < np.inf, is_known, either(opposite(arrived), facing)]
         )
         following = chosen(goes_on, following, beginning(path.start + 1.0).flat())
-        closed = every([accepted, there, facing, regular(tips)])
+        closed = every([accepted, arrived, facing, regular(tips)])
         found = packed(limb, stepped(limb, states, newton))
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= SAME])
         done = replace(beginning(path.start), states=chosen(alike, before, found), fresh=1.0, found=1.0)

@@ -131,15 +131,15 @@ class LoopProblem:
         limb, residual = self.start.limb, total(embedding.residuals())
         # loops that are open by some share pass a singularity at a distance of its root, where two branches cross
         onward = every([residual <= self.closed, place < 1.0])
-        rest = self.ways.rest(path.route, place)
-        here, there = (self.ways.at(path.route, share) for share in (place, place + rest))
+        remainder = self.ways.rest(path.route, place)
+        here, target = (self.ways.at(path.route, share) for share in (place, place + remainder))
         moves = np.array(np.zeros(len(embedding.choice.independent)), dtype=object)
         position = {joint: k for k, joint in enumerate(embedding.choice.independent)}
-        for joint, value in there.items():
+        for joint, value in target.items():
             moves[position[joint]] = value - here[joint]
         whole, closing = embedding.matrix @ array(moves), embedding.correction()
         turn = longest_turn(limb, {joint: whole[joint] for joint in (*here, *self.dependent)})
-        tried = path.most / where(rest > 0.0, rest, 1.0)
+        tried = path.most / where(remainder > 0.0, remainder, 1.0)
         tried = where(tried < 1.0, tried, 1.0)
         tried = where(tried * turn > TURN_LIMIT, TURN_LIMIT / where(turn > 0.0, turn, 1.0), tried)
         tried = where(onward, tried, 0.0)
@@ -152,7 +152,7 @@ class LoopProblem:
             [x for block in blocks(embedding) for x in block.inverse.ravel()],
             path.aside,
             place,
-            where(onward, rest * tried, 0.0),
+            where(onward, remainder * tried, 0.0),
             1.0,
             where(path.stride > 0.0, path.stride * path.share * GROWTH, path.most),
             path.route,
@@ -201,9 +201,9 @@ class LoopProblem:
         if not self.ways.asides:
             return positions, place, step, 1.0
         aside, turns = Aside.of(path.aside, self.aside_sizes), self.ways.of_kind(path.route, self.ways.asides)
-        moves, left = self.ways.turned(path.route, aside)
+        moves, distance = self.ways.turned(path.route, aside)
         moves = [where(aside.moves, x, 0.0) for x in moves]
-        ends = every([turns, aside.moves, aside.straight, left <= aside.length])
+        ends = every([turns, aside.moves, aside.straight, distance <= aside.length])
         place = where(ends, 1.0, place)
         for joint, value, x, goal in zip(
             positions, aside.at, moves, self.ways.at(path.route, 1.0).values(), strict=True
@@ -213,7 +213,7 @@ class LoopProblem:
         for k in range(len(step)):
             follows = array(aside.slopes[k * count : (k + 1) * count]) @ array(moves)
             step[k] = where(turns, step[k] + follows, step[k])
-        return positions, place, step, left
+        return positions, place, step, distance
 
     def blocked(self, path: LoopPath, singular: Mask) -> LoopPath:
         """After a step that was not taken; singular: as it led too near to a singularity, on a route that turns."""
@@ -258,7 +258,7 @@ def followed(
     def advance(flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
         path = LoopPath.of(flat, sizes)
         fresh = path.fresh > 0.5
-        positions, place, step, left = problem.trial(path)
+        positions, place, step, distance = problem.trial(path)
         base = problem.placed(path.states, positions)
         states = problem.moved(base, step)
         embedding = problem.at(states)
@@ -277,7 +277,7 @@ def followed(
             aside, turns = Aside.of(path.aside, problem.aside_sizes), ways.of_kind(path.route, ways.asides)
             volumes = [block.determinant for block in blocks(embedding)]
             at_home = [block.determinant for block in blocks(problem.start)]
-            singular = every([turns, aside.singular(volumes, at_home, left)])
+            singular = every([turns, aside.singular(volumes, at_home, distance)])
             regular = every([regular, opposite(singular), either(opposite(turns), aside.closable(volumes))])
             waits = every([opposite(aside.moves), path.share <= LEAST_SHARE])
             shortest = either(every([opposite(turns), shortest]), every([turns, either(aside.ended, waits)]))
@@ -292,8 +292,8 @@ def followed(
         following = chosen(goes_on, following, beginning(ways.after(path.route, converged)).flat())
         found = problem.packed(problem.moved(states, [embedding.correction()[joint] for joint in problem.dependent]))
         facing = [mask for loop in embedding.loops for mask in loop.joined.facing()]
-        there = [accepted, place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
-        closed = every(there)
+        arrival = [accepted, place >= 1.0, residual <= problem.closed, problem.regular(embedding), *facing]
+        closed = every(arrival)
         alike = every([converged, total([p - q for p, q in zip(found, before, strict=True)]) <= ALIKE])
         # the plain way may have ended before its end
         arrived = chosen(alike, at_end, of_independent(list(ways.targets.values())))

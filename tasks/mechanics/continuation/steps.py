@@ -120,10 +120,10 @@ class Way:
         sine, cosine = sincos(angle * turned)
         rotation = self.home.rotation @ about(axis, cosine, sine)
         position = self.home.position + (self.wanted.position - self.home.position) * moved
-        there = every([turned >= 1.0, moved >= 1.0])
+        arrived = every([turned >= 1.0, moved >= 1.0])
         return Pose(
-            np.reshape(array(chosen(there, list(self.wanted.rotation.ravel()), list(rotation.ravel()))), (3, 3)),
-            array(chosen(there, list(self.wanted.position), list(position))),
+            np.reshape(array(chosen(arrived, list(self.wanted.rotation.ravel()), list(rotation.ravel()))), (3, 3)),
+            array(chosen(arrived, list(self.wanted.position), list(position))),
         )
 
 
@@ -196,8 +196,8 @@ class Aside:
         cos: Scalar = 1.0
         sin: Scalar = 0.0
         for k, angle in enumerate(ANGLES[1:], start=1):
-            chosen = abs(self.angle - float(k)) < 0.5
-            cos, sin = where(chosen, math.cos(angle), cos), where(chosen, math.sin(angle), sin)
+            is_angle = abs(self.angle - float(k)) < 0.5
+            cos, sin = where(is_angle, math.cos(angle), cos), where(is_angle, math.sin(angle), sin)
         return cos, sin
 
     def blocked(self, singular: Mask) -> Aside:
@@ -395,8 +395,8 @@ class Ways:
             flipped = [k for k, route in enumerate(self.routes) if route.other_way[i]]
             goal: Scalar = target
             if flipped:
-                other = target - where(target < 0.0, -2.0 * math.pi, 2.0 * math.pi)
-                goal = where(self.of_kind(number, flipped), other, target)
+                opposite_target = target - where(target < 0.0, -2.0 * math.pi, 2.0 * math.pi)
+                goal = where(self.of_kind(number, flipped), opposite_target, target)
             result[joint] = where(place >= 1.0, goal, goal * share)
         return result
 
@@ -405,8 +405,8 @@ class Ways:
         goals = self.at(number, 1.0)
         weights = [1.0 if self.limb.links[joint].joint_kind.turns else 1.0 / self.size for joint in self.targets]
         ahead = [(goals[j] - x) * w for j, x, w in zip(self.targets, aside.at, weights, strict=True)]
-        left = sqrt(sum(x * x for x in ahead))
-        share = aside.length / where(left > aside.length, left, aside.length)
+        norm = sqrt(sum(x * x for x in ahead))
+        share = aside.length / where(norm > aside.length, norm, aside.length)
         straight = [x * share for x in ahead]
         cos, sin = aside.direction()
         moves = list(straight)
@@ -415,7 +415,7 @@ class Ways:
             a, b = plane
             moves[a] = where(in_plane, cos * straight[a] - sin * straight[b], moves[a])
             moves[b] = where(in_plane, sin * straight[a] + cos * straight[b], moves[b])
-        return [x / w for x, w in zip(moves, weights, strict=True)], left
+        return [x / w for x, w in zip(moves, weights, strict=True)], norm
 
     def rest(self, number: Scalar, place: Scalar) -> Scalar:
         """Return the part of the way that is left to the next corner of a route."""

@@ -96,8 +96,8 @@ class ArticulatedTree:
             position = array(link.placement.position) + (inward @ array(link.axis)) * way(link, state)
             result[i] = Hinge(rotation, position, screw, moved, inertia, reciprocal(inertia))
             if link.parent != BASE:
-                left = _yielding(inertias[i], result[i], is_zero(self.armatures[i]))
-                inertias[link.parent] = inertias[link.parent] + _seen_from_parent(left, result[i])
+                yielding = _yielding(inertias[i], result[i], is_zero(self.armatures[i]))
+                inertias[link.parent] = inertias[link.parent] + _seen_from_parent(yielding, result[i])
         return [result[i] for i in range(len(self.links))]
 
     def solve(self, forces: Scalars, own: Sequence[Array] | None = None) -> np.ndarray:
@@ -105,11 +105,11 @@ class ArticulatedTree:
 
         With `own`, wrenches (6,) that links need for a motion without accelerations of joints, on top of that motion.
         """
-        left, moving = self._left(forces, own), {BASE: STILL}
+        residuals, moving = self._left(forces, own), {BASE: STILL}
         result = np.array(np.zeros(len(self.links)), dtype=object)
         for i, (link, hinge) in enumerate(zip(self.links, self.hinges, strict=True)):
             carried = hinge.outward(moving[link.parent])
-            result[i] = (left[i] - dot(hinge.moved, carried)) * hinge.inverse
+            result[i] = (residuals[i] - dot(hinge.moved, carried)) * hinge.inverse
             moving[i] = carried + hinge.screw * result[i]
         return array(result)
 

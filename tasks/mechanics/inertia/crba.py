@@ -39,8 +39,8 @@ class Composite:
         values |= {(i, i): self.tensor[i, i] + 2.0 * outer[i, i] - less for i in range(3)}
         return Composite(self.mass, self.first - shift * self.mass, symmetric(3, values))
 
-    def __add__(self, other: Composite) -> Composite:
-        return Composite(self.mass + other.mass, self.first + other.first, self.tensor + other.tensor)
+    def __add__(self, second: Composite) -> Composite:
+        return Composite(self.mass + second.mass, self.first + second.first, self.tensor + second.tensor)
 
     def wrench(self, omega: Array, v: Array) -> tuple[Array, Array]:
         """Moment about the origin and force that accelerate it from rest by this twist of the origin."""

@@ -57,9 +57,9 @@ NOTHING = LimbLimits()
 
 def of_limb(limits: Limits, limb: int) -> tuple[LimbLimits, np.ndarray]:
     """Return the limits of limb number `limb` of the robot, and its case input `limits` (1, numbers)."""
-    known = limits.of_limb(limb)
-    ranges = {joint: limit for joint, limit in known.items() if limit.ends}
-    rates = {joint: limit for joint, limit in known.items() if math.isfinite(limit.velocity)}
+    limits_of_joints = limits.of_limb(limb)
+    ranges = {joint: limit for joint, limit in limits_of_joints.items() if limit.ends}
+    rates = {joint: limit for joint, limit in limits_of_joints.items() if math.isfinite(limit.velocity)}
     numbers = [end for limit in ranges.values() for end in (limit.low, limit.high)]
     numbers += [limit.velocity for limit in rates.values()]
     return LimbLimits(tuple(ranges), tuple(rates)), np.array([numbers], dtype=float)

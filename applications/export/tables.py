@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from pipeline.documents.files import size
 from pipeline.documents.outputs import CellWriter
 from pipeline.errors import InputError
 from pipeline.execution.opening import open
-from pipeline.stores.metric_rows import CASE, Table, component_columns, metric_rows
+from pipeline.stores.metric_rows import CASE, Table, add_columns, component_columns, metric_rows
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
 from robots.extras import require_extra
@@ -48,6 +48,9 @@ MAT_BYTES = 1 << 31
 
 MAT_NAME = 63
 """Letters of a name in MATLAB."""
+
+MAT_UNITS = "units"
+"""Variable of a MAT file with the units of all others."""
 
 _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -129,7 +132,8 @@ def rows(index: int, part: str, design: Dataset) -> Iterator[tuple[str, Table]]:
         table["time"] = times
         for name, series in case.data_vars.items():
             if series.dims[:1] == ("time",):
-                table |= component_columns(str(name), series.values, [case[dim].values for dim in series.dims[1:]])
+                labels = [case[dim].values for dim in series.dims[1:]]
+                add_columns(table, component_columns(str(name), series.values, labels))
         yield str(parts[named[: parts.ndim]]), table
 
 
@@ -265,19 +269,37 @@ class _InTurn(Mapping[str, np.ndarray]):
 
 @dataclass(frozen=True)
 class _MatVariables:
-    """Mapping that scipy writes into a MAT file: the items of an archive, then the units.
-
-    Names are cut to the longest name that MATLAB allows.
-    """
+    """Mapping that scipy writes into a MAT file: the items of an archive under names of MATLAB, then the units."""
 
     archive: Mapping[str, np.ndarray]
     units: Mapping[str, str]
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Names and values, one at a time."""
+        names = mat_names([*self.archive, *self.units])
         for name in self.archive:
-            yield name[:MAT_NAME], self.archive[name]
-        yield "units", {name[:MAT_NAME]: unit for name, unit in self.units.items() if unit}
+            yield names[name], self.archive[name]
+        yield MAT_UNITS, {names[name]: unit for name, unit in self.units.items() if unit}
+
+
+def mat_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the name of each variable in a MAT file: cut to the longest that MATLAB allows, with a number of twins.
+
+    >>> mat_names(["a", "x" * 64, "x" * 65])["x" * 65] == "x" * 61 + "_2"
+    True
+    """
+    taken, result = {MAT_UNITS}, {}
+    for name in names:
+        if name in result:
+            continue
+        short, number = name[:MAT_NAME], 1
+        while short in taken:
+            number += 1
+            end = f"_{number}"
+            short = name[: MAT_NAME - len(end)] + end
+        taken.add(short)
+        result[name] = short
+    return result
 
 
 def _save_mat(path: Path, data: Dataset, archive: Mapping[str, np.ndarray]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robots.quantities import GAINS, STATE
+from storage.errors import StoreError
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -40,7 +41,7 @@ def metric_rows(data: Dataset) -> Iterator[Table]:
         places = np.indices(sizes).reshape(len(sizes), -1)
         table: Table = {"design": start + places[0], **dict(zip(dims, places[1:], strict=True))}
         for name in names:
-            table |= _columns(part, name, ["design", *dims], sizes)
+            add_columns(table, _columns(part, name, ["design", *dims], sizes))
         yield table
 
 
@@ -52,6 +53,16 @@ def _columns(part: Dataset, name: str, rows: Sequence[str], sizes: Sequence[int]
     inner = [part.sizes[dim] for dim in others]
     cells = np.broadcast_to(values.values.reshape(*shape, *inner), (*sizes, *inner))
     return component_columns(name, cells.reshape(-1, *inner), [part[dim].values for dim in others])
+
+
+def add_columns(table: Table, columns: Table) -> None:
+    """Add columns to a table. Raises StoreError where a column of another variable has the name of one already."""
+    if twins := sorted({*table} & {*columns}):
+        raise StoreError(
+            f"table: got two columns {twins[0]}, of a variable and of a component of another; expected different "
+            "names; rename the metric of your own, or take netcdf, hdf5, mat or npz, which have arrays"
+        )
+    table |= columns
 
 
 def component_columns(name: str, values: np.ndarray, labels: Sequence[np.ndarray]) -> Table:

@@ -139,13 +139,12 @@ def sweep(
         time: {stop: 1.0, step: 0.1}
         metrics: [peak_force]
     """
-    head: dict[str, Any] = {
-        "title": None if isinstance(title := sections.get("title"), str) and not title else title,
-        "parameters": sections.get("parameters"),
-        "design": design,
-    }
-    head |= {"friction": friction, "trajectories": trajectories, "time": time}
-    content = {key: value for key, value in {**head, **sections, **head}.items() if value is not None}
+    title = sections.get("title")
+    head: dict[str, Any] = {"title": None if isinstance(title, str) and not title else title}
+    head |= {"parameters": sections.get("parameters"), "design": design, "friction": friction}
+    head |= {"trajectories": trajectories, "time": time}
+    content = {**head, **{name: value for name, value in sections.items() if name not in head}}
+    content = {name: value for name, value in content.items() if value is not None}
     return sweep_of_dict({"robot": robot, **content}, folder=folder)
 
 

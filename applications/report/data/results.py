@@ -19,6 +19,7 @@ from applications.report.data.designs import DesignColumn, Designs, designs
 from applications.report.data.display import quantity
 from applications.studies.axes import by_design
 from applications.studies.cases import INCOMPLETE, by_cases, dims_of
+from applications.studies.columns import refuse
 from pipeline.errors import InputError, Problem
 from pipeline.execution.conventions import files_of, joint_units
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
@@ -180,12 +181,17 @@ class Results:
             if self.files is not None:
                 raise
             return None, str(error)
-        parts = [dim for dim, size in self._whole_sizes(sweep).items() if self.dataset.sizes.get(dim, size) != size]
+        parts = [dim for dim, size in self._whole_sizes(sweep).items() if self._is_selection(dim, size)]
         return (None, f"a selection of {' and '.join(parts)}, not of designs alone") if parts else (sweep, "")
+
+    def _is_selection(self, dim: str, size: int) -> bool:
+        """Return whether the dataset has a part of a dim: fewer places, or one of several without its number."""
+        lost = dim in ("friction", "trajectory") and dim not in self.dataset.sizes
+        return size > 1 if lost else self.dataset.sizes.get(dim, size) != size
 
     def _whole_sizes(self, sweep: Sweep) -> dict[str, int]:
         """Lengths of the dims whose places are numbers of the sweep."""
-        sizes = {"friction": sweep.friction.size}
+        sizes = {"friction": sweep.friction.size, "trajectory": len(sweep.trajectories), "time": len(sweep.times)}
         if sweep.simulation is not None:  # gains and states are designs of their own, see `by_design`
             return {**sizes, "design": math.prod([sweep.design.size, *sweep.simulation.sizes.values()])}
         return sizes
@@ -284,12 +290,21 @@ def results_of(
 
     folder = None if files is None else Path(files)
     if isinstance(store, Dataset):
-        dataset, stored = by_design(store), None if files is not None else files_of(store)
+        if "design" not in store.dims:
+            raise refuse("dataset", "no dim design", "a dataset with designs", "Select by a list: isel(design=[3]).")
+        dataset, stored = by_design(_with_dims(store)), None if files is not None else files_of(store)
     else:
         dataset, stored = by_design(open_results(store, unfinished=True)), stored_files(store, folder or ".")
     asked = stored_question(dataset.attrs)
     asked = asked.with_options(question.objectives, question.where, question.cases)
     return Results(dataset, design, friction, folder, stored, asked)
+
+
+def _with_dims(dataset: Dataset) -> Dataset:
+    """Return a dataset of which one trajectory, or one time, was selected, with that as a dim again."""
+    lost = [dim for dim in ("trajectory", "time") if dim not in dataset.dims]
+    lost = [dim for dim in lost if dim == "trajectory" or dim in dataset.coords]
+    return dataset.expand_dims(lost).transpose("design", ...) if lost else dataset
 
 
 def _value_words(values: DataArray, case: int) -> str:

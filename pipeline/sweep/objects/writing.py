@@ -201,7 +201,7 @@ class Writer:
     def _trajectories(self, value: object) -> dict[str, Any]:
         if isinstance(value, list) and not _is_numbers(value):
             named = {f"trajectory_{number}": entry for number, entry in enumerate(value, 1)}
-        elif isinstance(value, Mapping) and not is_table(value) and not {"kind", *TIMES} & {*value}:
+        elif isinstance(value, Mapping) and not is_table(value) and not _is_one_trajectory(value):
             named = {str(name): entry for name, entry in value.items()}
         else:
             named = {"trajectory": value}
@@ -214,7 +214,7 @@ class Writer:
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
         rest: dict[str, Any] = {}
-        if isinstance(value, Mapping) and "turn" in value and not is_table(value):
+        if not joints and isinstance(value, Mapping) and "turn" in value and not is_table(value):
             rest = {"turn": plain(value["turn"], f"{key}.turn")}
             value = {part: entry for part, entry in value.items() if part != "turn"}
         times, rotations, value = (None, None, value) if rest or joints else with_rotations(value)
@@ -267,6 +267,11 @@ def _is_long(section: object) -> bool:
     if not isinstance(section, Mapping):
         return False
     return any(hasattr(values, "__len__") and len(values) > LISTED for values in section.values())
+
+
+def _is_one_trajectory(value: Mapping[Any, object]) -> bool:
+    """Return whether a mapping is one trajectory: a kind or times, which are no mappings, as trajectories by name are."""
+    return any(name in value and not isinstance(value[name], Mapping) for name in ("kind", *TIMES))
 
 
 def _is_numbers(value: list[object]) -> bool:

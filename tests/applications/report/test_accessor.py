@@ -173,3 +173,47 @@ def test_a_selection_shows_its_own_designs(tabled: Sweep) -> None:
         assert lengths == part["proximal_length"].values.tolist()
     with pytest.raises(InputError, match="a selection of friction, not of designs alone"):
         results.isel(friction=[1]).limbsweep.animation()
+
+
+SETS = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.53]}}
+friction: {law: coulomb_viscous, joints: actuated, grid: {coulomb: [0.0, 5.0]}}
+trajectories:
+  circle: {kind: circle, radius: 0.05, normal: [0, 1, 0]}
+  line: {kind: line_sine, amplitude: [0.05, 0, 0]}
+time: {stop: 1, step: 0.25}
+metrics: [peak_force]
+"""
+
+
+@pytest.mark.parametrize(
+    "places",
+    [{"friction": 1}, {"trajectory": [1]}, {"trajectory": 1}, {"time": 2}, {"time": slice(0, 3)}],
+    ids=lambda places: repr(places),
+)
+def test_a_selection_along_other_dims_shows_no_other_place(places: dict[str, object]) -> None:
+    """The sweep has the first friction set or trajectory at the place of the selected one."""
+    part = compute(Sweep.from_text(SETS)).isel(places)  # type: ignore[arg-type]
+    name = next(iter(places))
+    with pytest.raises(InputError, match=f"a selection of {name}, not of designs alone"):
+        part.limbsweep.animation()
+    with pytest.raises(InputError, match="got results without it"):
+        part.limbsweep.plot("series")
+    assert len(part.limbsweep.page().html) > 1000
+
+
+def test_a_dataset_of_one_trajectory_may_be_squeezed() -> None:
+    whole = compute(
+        Sweep.from_text(
+            SETS.replace("  line: {kind: line_sine, amplitude: [0.05, 0, 0]}\n", "").replace("0.0, 5.0", "1.0")
+        )
+    )
+    one, two = (results_of(data).case.results["actuator_force"] for data in (whole, whole.squeeze(drop=True)))
+    np.testing.assert_array_equal(one.values, two.values)
+
+
+def test_a_dataset_without_designs_is_refused() -> None:
+    with pytest.raises(InputError, match=r"got no dim design; expected a dataset with designs.*isel\(design=\[3\]\)"):
+        compute(Sweep.from_text(SETS)).isel(design=1).limbsweep.plot("series")

@@ -13,11 +13,12 @@ import xarray
 from click.testing import CliRunner
 
 from applications.commands.cli import cli
-from applications.export.tables import FORMATS, export
+from applications.export.tables import FORMATS, MAT_NAME, export
 from pipeline.execution.run import run
 from pipeline.stores import metric_rows
 from pipeline.sweep.model import Sweep
 from robots.quantities import GAINS
+from storage.errors import StoreError
 from storage.schema import Coordinate
 from storage.store import create
 from tests.pipeline.runs import SYNCHRONOUS
@@ -138,3 +139,36 @@ def test_tables_have_all_metrics(name: str, form: str, tmp_path: Path, monkeypat
             own = [dim for dim in cases if dim in one.dims]
             expected = one.sel({dim: xarray.DataArray(table[dim], dims="row") for dim in own}).values
             np.testing.assert_array_equal(table["_".join([metric, *labels])].to_numpy(), expected)
+
+
+LONG = "x" * MAT_NAME
+TWINS = """\
+limbsweep: 1
+robot: five_bar
+trajectories: {c: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}
+time: {stop: 1, step: 0.5}
+metrics: [peak_force]
+"""
+
+
+@pytest.mark.parametrize("form", ["mat", "mat_designs"])
+def test_names_that_matlab_cuts_to_the_same_are_told_apart(form: str, tmp_path: Path) -> None:
+    """Two variables under one name would be read as the second."""
+    from scipy.io import loadmat
+
+    own = {f"{LONG}_a": lambda time: 1.0, f"{LONG}_b": lambda time: 2.0, "units": lambda time: 3.0}
+    run(Sweep.from_text(TWINS), tmp_path / "s.zarr", SYNCHRONOUS, metrics=own)
+    export(tmp_path / "s.zarr", tmp_path / "m", form)
+    found = loadmat(next((tmp_path / "m").glob("*.mat")))
+    assert [float(found[name].item()) for name in (LONG, f"{LONG[:-2]}_2", "units_2")] == [1.0, 2.0, 3.0]
+    assert found["units"]["peak_force"].item().item() == "N m"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_two_columns_of_one_name_are_refused(form: str, tmp_path: Path) -> None:
+    arm = TWINS.replace("five_bar", "planar_3r").replace("circle, radius: 0.05, normal: [0, 1, 0]", "harmonic")
+    own = {"peak_force_joint_1": lambda time: 1.0}
+    run(Sweep.from_text(arm), tmp_path / "s.zarr", SYNCHRONOUS, metrics=own)
+    with pytest.raises(StoreError, match="got two columns peak_force_joint_1.*rename the metric of your own"):
+        export(tmp_path / "s.zarr", tmp_path / "t", form)
+    assert not (tmp_path / "t").exists()

@@ -210,6 +210,22 @@ def test_joints_of_a_chain_as_arrays() -> None:
     np.testing.assert_array_equal(one.points, other.points)
 
 
+def test_a_joint_may_be_called_turn() -> None:
+    """Of a platform `turn` is a section of its own beside points."""
+    joints = catalog.build("irb6").mechanism.freedoms
+    assert "turn" in joints
+    places = 0.1 * np.sin(np.outer(T, np.arange(1, 6)))
+    by_name = {"t": T, **dict(zip(joints, places.T, strict=True))}
+    one, two = (made(robot="irb6", trajectories={"move": points}) for points in (by_name, (T, places)))
+    assert one.fingerprint == two.fingerprint
+
+
+def test_trajectories_may_have_names_of_keys() -> None:
+    circle = BASE["trajectories"]["circle"]
+    for name in ("t", "time", "kind"):
+        assert [each.name for each in made(trajectories={name: circle}).trajectories] == [name]
+
+
 def test_robots_as_objects_and_files(tmp_path: Path) -> None:
     built = made(robot=catalog.build("delta_3rr2rrr", upper_arm=0.28, platform_radius=0.08), design=COLUMNS)
     assert built.text.splitlines()[1] == "robot: delta_3rr2rrr"

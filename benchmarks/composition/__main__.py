@@ -1,0 +1,83 @@
+"""Command of the table of composition.
+
+`python -m benchmarks.composition` executes the covering array, then pairs that a refusal of others hid, and prints the
+counts of all pairs, the refusals, and features by features and doors with `--matrix`. `--part N` executes every N-th
+case. The status is 1 where a number is wrong or a traceback was seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.composition.table import FACTORS, SIMPLE, Result, Table, all_pairs, covering
+
+
+def main() -> int:
+    """Execute the table and print it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.composition", description=__doc__)
+    parser.add_argument("--part", type=int, default=1, help="execute every so many cases")
+    parser.add_argument("--first", type=int, default=0, help="the first case")
+    parser.add_argument("--matrix", action="store_true", help="print features by features and doors")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="composition-") as folder:
+        table = Table(Path(folder))
+        table.read()
+        rows = covering()
+        print(f"{len(rows)} cases; {len(table.refused)} pairs of features that no sweep can have", flush=True)
+        for levels in rows[options.first :: options.part]:
+            for result in table.try_case(levels):
+                print(line(result), flush=True)
+        if options.part == 1:
+            fill(table)
+        print(*summary(table), sep="\n")
+        if options.matrix:
+            print(*matrix(table), sep="\n")
+    return 1 if table.faults else 0
+
+
+def fill(table: Table) -> None:
+    """Try pairs that refusals of others have hidden."""
+    for levels in table.left():
+        for result in table.try_case(levels):
+            print(line(result), flush=True)
+
+
+def line(result: Result) -> str:
+    """A case in a line: outcome, seconds, what differs from the plainest case, and the reason."""
+    own = [level for name, level in result.levels.items() if level != SIMPLE[name]]
+    reason = " ".join(result.text.split())
+    return f"{result.outcome:10} {result.seconds:5.1f} s  {', '.join(own)}{': ' if reason else ''}{reason[-600:]}"
+
+
+def summary(table: Table) -> list[str]:
+    """Counts of cases and pairs, then each refusal once."""
+    states = Counter(table.state(pair) for pair in all_pairs())
+    lines = ["", "cases: " + ", ".join(f"{count} {name}" for name, count in sorted(table.counts.items()))]
+    lines.append("pairs: " + ", ".join(f"{count} {name}" for name, count in sorted(states.items())))
+    for key, result in sorted(table.refused.items(), key=lambda item: sorted(item[0])):
+        lines.append(
+            f"{result.outcome}: {' x '.join(level for _, level in sorted(key))}: {' '.join(result.text.split())[:240]}"
+        )
+    lines += [f"{fault.outcome}: {line(fault)}" for fault in table.faults]
+    return lines
+
+
+MARKS = {"works": "+", "refused": "r", "no meaning": "-", "not seen": "?"}
+
+
+def matrix(table: Table) -> list[str]:
+    """Features in rows, features and doors in columns: + works, r refused, - no meaning, ? not seen."""
+    columns = [(axis, level) for axis, levels in FACTORS.items() for level in levels]
+    lines = []
+    for row in columns:
+        marks = (" " if row[0] == other[0] else MARKS[table.state(frozenset((row, other)))] for other in columns)
+        lines.append(f"{row[1]:24} {''.join(marks)}")
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,267 @@
+"""Slow path of the numbers: samples one by one through functions on arrays, metrics by sums over stored series.
+
+Motions are those of formulas written here, and of stored series where a formula has no place; a robot is built from the
+coordinates of its design. Of a simulation the forces at each sample have to balance the motion that they make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+import limbsweep as ls
+from benchmarks.composition.case import Case, require_near
+from benchmarks.composition.features import BASE, rule_of
+from benchmarks.figures import require
+
+Array = np.ndarray
+
+SAMPLES = 6
+"""Samples of a case that are computed again."""
+
+CLOSE = {"double": 1e-9, "single": 2e-3}
+"""Largest difference as a share of the largest value, by precision."""
+
+STATES = ("lugre",)
+"""Friction with a state, which functions at an instant do not have."""
+
+
+def check(case: Case) -> None:
+    """Hold the results of a case to the slow path. Raises CheckError."""
+    data = case.results
+    require("status" in data or "worst_status" in data, "no status")
+    _check_designs(case, data)
+    if "actuator_force" not in data:
+        _check_alone(case, data)
+        return
+    require(bool((data["status"] == 0).any()), "no sample is OK")
+    _check_status(data)
+    if not case.is_simulated:
+        _check_motion(case, data)
+    for place in _places(case, data):
+        _check_sample(case, data.isel(place), f"at {place}")
+    _check_metrics(case, data)
+
+
+def _check_alone(case: Case, data: xr.Dataset) -> None:
+    """Metrics without series are those of the same sweep with series."""
+    other = Case(case.machine, {**case.levels, "outputs": "forces"}, case.folder)
+    for name in data.data_vars:
+        require_near(data[name].values, other.results[name].values, 0.0, f"{name} without series", least=0.0)
+    check(other)
+
+
+def _check_designs(case: Case, data: xr.Dataset) -> None:
+    """Parameters that follow are those of the rule, SI stands where a unit was written."""
+    level, first = case.levels["design"], case.machine.varied[0]
+    if level == "derived parameter":
+        name, rule = rule_of(case.machine)
+        expected = eval(rule, {}, {first: data[first].values})
+        require_near(data[name].values, expected, 1e-15, f"{name} by its rule")
+    if level == "units":
+        require_near(np.unique(data[first].values), np.unique(case.machine.spread(first, 12)), 1e-6, first)
+    if level == "condition":
+        limit = case.machine.near(first, 1.01)[0]
+        require(bool(((data[first] < limit) == (limit > 0)).all()), f"{first} breaks its condition")
+    if case.levels["friction"] == "derived friction":
+        require_near(data["viscous"].values, 0.2 * data["coulomb"].values, 1e-15, "viscous by its rule")
+
+
+def _check_status(data: xr.Dataset) -> None:
+    """Numbers are NaN where the status says so, and there alone."""
+    force, status = xr.broadcast(data["actuator_force"], data["status"])
+    bad = np.isnan(force).any("actuator") if "actuator" in force.dims else np.isnan(force)
+    status = status.isel(actuator=0) if "actuator" in status.dims else status
+    require(bool((bad == (status != 0)).all()), "NaN and status do not agree")
+
+
+def _check_motion(case: Case, data: xr.Dataset) -> None:
+    """The harmonic motion is that of its formula, with the rates that its derivatives have."""
+    if "sine" not in data["trajectory"].values:
+        return
+    data = data.sel(trajectory="sine")
+    rate, times = 2.0 * np.pi / case.machine.period, data["time"].values
+    wave = np.sin(rate * times), rate * np.cos(rate * times), -rate * rate * np.sin(rate * times)
+    found = _coordinates(case, data)
+    for values, factor in zip(found, wave, strict=True):
+        values = values - (values.isel(time=0) if factor is wave[0] else 0.0)
+        for k, amplitude in enumerate(case.machine.amplitude):
+            own = values.isel(coordinate=k)
+            own = own.isel({dim: 0 for dim in own.dims if dim != "time"}).values
+            if not np.isnan(own).any():
+                require_near(own, amplitude * factor, CLOSE[case.levels["precision"]], "motion", least=1e-9)
+
+
+def _coordinates(case: Case, data: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray]:
+    """Return independent coordinates, rates and accelerations, with a dim `coordinate`."""
+    if case.machine.is_chain:
+        return tuple(_independent(case, data[f"joint_{name}"]) for name in ("position", "velocity", "acceleration"))  # type: ignore[return-value]
+    position = data["platform_position"].rename(axis="coordinate")
+    rates = [
+        data[f"platform_{name}"].isel(wrench=slice(3, 6)).rename(wrench="coordinate")
+        for name in ("twist", "acceleration")
+    ]
+    return tuple(x.drop_vars("coordinate", errors="ignore") for x in (position, *rates))  # type: ignore[return-value]
+
+
+def _independent(case: Case, values: xr.DataArray) -> xr.DataArray:
+    """Return the independent joints of a chain, in their order."""
+    names = list(case.machine.robot.mechanism.freedoms)
+    return values.isel(limb=0).sel(joint=names).rename(joint="coordinate").drop_vars("coordinate")
+
+
+def _places(case: Case, data: xr.Dataset) -> Iterator[dict[str, int]]:
+    """Give places of samples that are OK, by the dims of the status; the same for the same case."""
+    status = data["status"].broadcast_like(data["actuator_force"].isel(actuator=0, drop=True))
+    good = np.argwhere(status.values == 0)
+    rng = np.random.default_rng(len(good))
+    for row in good[rng.choice(len(good), min(SAMPLES, len(good)), replace=False)]:
+        yield dict(zip(map(str, status.dims), map(int, row), strict=True))
+
+
+def _robot(case: Case, sample: xr.Dataset) -> ls.Robot:
+    """The robot of a design, with its loads, from the numbers that its coordinates have."""
+    family = case.sweep.family
+    values = {name: float(sample[name]) for name in case.sweep.parameters if name in sample.coords}
+    return ls.Robot.of(family, {**case.sweep.parameters, **values})
+
+
+def _moving(case: Case, sample: xr.Dataset) -> dict[str, Any]:
+    if case.machine.is_chain:
+        parts = zip(("q", "qd", "qdd"), ("position", "velocity", "acceleration"), strict=True)
+        return {key: _independent(case, sample[f"joint_{name}"]).values for key, name in parts}
+    moving = {name: sample[f"platform_{name}"].values for name in ("position", "twist", "acceleration")}
+    if "platform_rotation" in sample:
+        moving["rotation"] = sample["platform_rotation"].values
+    return moving
+
+
+def _environment(case: Case, sample: xr.Dataset) -> ls.Environment:
+    gravity = list(case.sweep.gravity)
+    for k, axis in enumerate("xyz"):
+        if f"gravity_{axis}" in sample.coords:
+            gravity[k] = float(sample[f"gravity_{axis}"])
+    base = base_at(float(sample["time"])) if case.levels["field"] == "moving base" else None
+    return ls.Environment(gravity=gravity, base=base)
+
+
+def base_at(time: float) -> ls.Motion:
+    """Return the motion of the base at a time: a straight line and turns about its axes, as `features.BASE` says."""
+    along, (yaw, pitch, roll) = (_harmonic(part, time) for part in (BASE, BASE["turn"]))
+    rates = zip(yaw, pitch, roll, strict=True)
+    (y, p, r), (yd, pd, rd), (ydd, pdd, rdd) = rates
+    cy, sy, cp, sp, cr, sr = (f(x) for x in (y, p, r) for f in (np.cos, np.sin))
+    turn = (
+        np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+        @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+        @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    )
+    columns = np.array([[0, -sy, cy * cp], [0, cy, sy * cp], [1, 0, -sp]])
+    change = np.array(
+        [[0, -cy * yd, -sy * yd * cp - cy * sp * pd], [0, -sy * yd, cy * yd * cp - sy * sp * pd], [0, 0, -cp * pd]]
+    )
+    spin = columns @ [yd, pd, rd]
+    spinning = columns @ [ydd, pdd, rdd] + change @ [yd, pd, rd]
+    _, velocity, acceleration = np.array(along).T
+    return ls.Motion(
+        rotation=turn,
+        twist=np.concatenate([spin, velocity]),
+        acceleration=np.concatenate([spinning, acceleration]),
+    )
+
+
+def _harmonic(part: Any, time: float) -> list[tuple[float, float, float]]:
+    """Return values, rates and accelerations of the components of a harmonic motion."""
+    rate = 2.0 * np.pi / part["period"]
+    s, c = np.sin(rate * time), np.cos(rate * time)
+    amplitudes = part["amplitude"] if part is BASE else part["amplitude"][::-1]
+    return [(a * s, a * rate * c, -a * rate * rate * s) for a in amplitudes]
+
+
+def _friction(case: Case, sample: xr.Dataset) -> list[Mapping[str, Any]] | None:
+    """The friction of a set, as functions on arrays take it; None without."""
+    part = case.content.get("friction")
+    if part is None:
+        return None
+    groups = part.get("groups") or {"": part}
+    result = []
+    for name, group in groups.items():
+        head = {key: group[key] for key in ("law", "joints", "load") if key in group}
+        prefix = f"{name}_" if name else ""
+        swept = {
+            str(key).removeprefix(prefix): float(x)
+            for key, x in sample.coords.items()
+            if str(key) in case.sweep.friction.axis.names and str(key).startswith(prefix)
+        }
+        result.append({**head, **group.get("parameters", {}), **swept})
+    return result
+
+
+def _check_sample(case: Case, sample: xr.Dataset, where: str) -> None:
+    """Forces, and other series of a sample, are those of functions on arrays for it alone."""
+    robot, moving, environment = _robot(case, sample), _moving(case, sample), _environment(case, sample)
+    close = CLOSE[case.levels["precision"]]
+    if case.levels["loads"] in ("wrench over time", "object"):
+        moving["time"] = float(sample["time"])
+    sharing = case.content.get("sharing", {})
+    if case.levels["friction"] in STATES or sharing.get("rule") == "least_maximum":
+        return
+    if case.is_simulated:
+        close = max(close, 1e-6)
+        if case.levels["friction"] not in ("no friction", "viscous"):
+            return  # at rest the force of friction is any up to a bound
+    forces = ls.Forces(friction=_friction(case, sample))
+    found = ls.inverse_dynamics(robot, **moving, environment=environment, forces=forces)
+    expected = sample["actuator_force"].values
+    redundant = len(robot.mechanism.actuators) > len(robot.mechanism.freedoms)
+    if case.is_simulated and redundant:  # forces are any that make the motion
+        jacobian, off = found.jacobian, found.force - expected
+        require_near(
+            jacobian.T @ found.force, jacobian.T @ expected, close, f"forces {where}", least=1e-6 * np.abs(off).max()
+        )
+        return
+    require_near(expected, found.force, close, f"forces {where}", least=1e-9 * case.machine.force)
+    if "joint_reaction" in sample and case.levels["motors"] not in ("sharing", "shares"):
+        reactions = ls.joint_reactions(robot, **moving, environment=environment, forces=forces).wrench
+        require_near(sample["joint_reaction"].values, reactions, 10.0 * close, f"reactions {where}")
+    if "mass_matrix" in sample:
+        equations = ls.equations_of_motion(
+            robot,
+            **{k: v for k, v in moving.items() if k not in ("qdd", "acceleration")},
+            environment=environment,
+        )
+        require_near(sample["mass_matrix"].values, equations.mass, close, f"mass matrix {where}")
+        require_near(
+            sample["gravity_force"].values,
+            equations.gravity,
+            close,
+            f"gravity {where}",
+            least=1e-9 * case.machine.force,
+        )
+
+
+def _check_metrics(case: Case, data: xr.Dataset) -> None:
+    """Metrics of given motions are those of the series: peaks, means, integrals by the trapezoidal rule."""
+    if case.is_simulated or case.levels["motion"] == "workspace":
+        return
+    force, good = data["actuator_force"], (data["status"] == 0).all("time")
+    close = max(1e-12, CLOSE[case.levels["precision"]] * 1e-2)
+    times = data["time"].values
+    weights = xr.DataArray(np.full(len(times), times[1] - times[0]), dims="time")
+    weights[[0, -1]] = 0.5 * weights[0]
+    series = {"peak_force": np.abs(force).max("time")}
+    series["rms_force"] = np.sqrt((force**2 * weights).sum("time", skipna=False) / times[-1])
+    if "actuator_power" in data:
+        power = data["actuator_power"]
+        series["peak_power"] = np.abs(power).max("time")
+        series["energy"] = (power.clip(min=0.0) * weights).sum("time", skipna=False)
+    if case.own:
+        series["mean_force"] = np.abs(force).mean(("time", "actuator"))
+        series["swing"] = force.max("time") - force.min("time")
+    for name, expected in series.items():
+        if name in data:
+            one, two = xr.broadcast(data[name].where(good), expected.where(good))
+            require_near(one.values, two.transpose(*one.dims).values, close, name)

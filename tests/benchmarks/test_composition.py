@@ -1,0 +1,59 @@
+"""A part of the table of composition: each of some doors with other features, and what the table itself has to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.composition import table
+from benchmarks.composition.case import Case
+from benchmarks.composition.table import FACTORS, SIMPLE, Table, all_pairs, covering, diagonal, execute, pairs_of
+
+DOORS = ("compute", "csv", "run", "optimise", "lazy", "best", "append", "rank", "mat", "grid")
+
+
+@pytest.mark.parametrize("levels", diagonal("five_bar", DOORS), ids=lambda levels: levels["door"])
+def test_features_and_a_door_work_together_or_are_refused(levels: dict[str, str], tmp_path: Path) -> None:
+    made = Table(tmp_path)
+    results = list(made.try_case(levels))
+    assert not made.faults, made.faults[0].text
+    assert results[-1].outcome == "works"
+    for refused in made.refused.values():
+        assert "expected" in refused.text or refused.outcome == "no meaning"
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_wrong_number_and_a_traceback_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Case.results.func  # type: ignore[attr-defined]
+
+    def heavier(case: Case) -> Any:
+        results = right(case)
+        return results.assign(actuator_force=results["actuator_force"] * (1 + 1e-8))
+
+    monkeypatch.setattr(Case, "results", property(heavier))
+    assert execute(SIMPLE, tmp_path).outcome == "wrong"
+    monkeypatch.setattr(Case, "results", property(lambda case: 1 / 0))
+    assert execute(SIMPLE, tmp_path).outcome == "traceback"
+
+
+def test_what_is_refused_is_found_among_all_features(tmp_path: Path) -> None:
+    levels = {**SIMPLE, "friction": "viscous", "motors": "sharing", "design": "grid"}
+    made = Table(tmp_path)
+    refused, works = made.try_case(levels)
+    assert (refused.outcome, works.outcome) == ("refused", "works")
+    assert [*made.refused] == [frozenset({("motors", "sharing")})]
+    assert made.state(frozenset({("motors", "sharing"), ("robot", "five_bar")})) == "refused"
+    assert made.state(frozenset({("friction", "viscous"), ("design", "grid")})) == "works"
+    assert made.state(frozenset({("friction", "viscous"), ("loads", "wrench")})) == "not seen"
+
+
+def test_every_pair_is_in_the_array() -> None:
+    pytest.importorskip("covertable")
+    few = {name: levels[:4] for name, levels in FACTORS.items()}
+    seen = {pair for row in covering(few) for pair in pairs_of(row)}
+    wanted = {pair for pair in all_pairs() if all(level in few[name] for name, level in pair)}
+    assert seen == wanted
+    assert len(FACTORS["robot"]) >= 6
+    assert table.SIMPLE.keys() == FACTORS.keys()

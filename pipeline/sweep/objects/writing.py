@@ -270,7 +270,7 @@ def _is_long(section: object) -> bool:
 
 
 def _is_one_trajectory(value: Mapping[Any, object]) -> bool:
-    """Return whether a mapping is one trajectory: a kind or times, which are no mappings, as trajectories by name are."""
+    """Return whether a mapping is one trajectory: its kind or times are no mappings, as trajectories by name are."""
     return any(name in value and not isinstance(value[name], Mapping) for name in ("kind", *TIMES))
 
 

@@ -169,6 +169,6 @@ def test_two_columns_of_one_name_are_refused(form: str, tmp_path: Path) -> None:
     arm = TWINS.replace("five_bar", "planar_3r").replace("circle, radius: 0.05, normal: [0, 1, 0]", "harmonic")
     own = {"peak_force_joint_1": lambda time: 1.0}
     run(Sweep.from_text(arm), tmp_path / "s.zarr", SYNCHRONOUS, metrics=own)
-    with pytest.raises(StoreError, match="got two columns peak_force_joint_1.*rename the metric of your own"):
+    with pytest.raises(StoreError, match=r"got two columns peak_force_joint_1.*rename the metric of your own"):
         export(tmp_path / "s.zarr", tmp_path / "t", form)
     assert not (tmp_path / "t").exists()

@@ -26,7 +26,7 @@ from tasks.features.friction.feature import FrictionForces
 from tasks.kernels.kernel import kernel
 from tasks.stages.assembly import actuation_program
 from tasks.stages.metrics import actuators
-from tasks.stages.request import VELOCITY
+from tasks.stages.parts import VELOCITY
 
 Array = np.ndarray
 SETS, SAMPLES = 10_000, 1000

@@ -13,18 +13,19 @@ from robots.quantities import FRICTION, QUANTITIES
 from robots.status import Status
 from tasks.blocks import friction_history
 from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.friction_history import normal_loads
 from tasks.blocks.limb_results import Kernels, LimbShare, Motions, OnDemand, Precomputed, parts, volume_of
 from tasks.blocks.linear import Linear
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
-from tasks.features.friction.feature import LOAD_PART, normal_loads
+from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
 from tasks.kernels.kernel import has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
-from tasks.stages.request import OUTCOME
+from tasks.stages.parts import OUTCOME
 
 SHORT = 1 << 13
 """Samples of a strip where nothing but kernels is at work, which leaves no time between them: all is near then."""

@@ -7,8 +7,9 @@ what is left to settle at each time is that of this time alone, as for laws with
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +17,16 @@ from robots.friction.groups import FrictionGroup
 from robots.limits import JointPlace
 from robots.status import Status
 from tasks.blocks.block import Block
+from tasks.features.friction.feature import LOAD_PART, FrictionGroups
 from tasks.features.friction.history import along
+from tasks.features.friction.joints import LOAD_PARTS
 from tasks.features.friction.load_iteration import ACCURATE, SETTLED, TINY
 from tasks.kernels.kernel import padded
-from tasks.kernels.keys import Indexed, Values
-from tasks.stages.request import VELOCITY
+from tasks.kernels.keys import Indexed, Key, Values
+from tasks.stages.assembly import actuation_program
+from tasks.stages.parts import VELOCITY
+from tasks.stages.request import Request
+from tasks.stages.stages import Stage
 
 ROUNDS = 200
 """Times that friction and loads are computed in turn."""
@@ -108,3 +114,13 @@ def _velocity(block: Block, place: JointPlace, given: Values) -> np.ndarray:
         return given[VELOCITY][:, place.actuator]
     joints = block.request.passive[place.limb]
     return given[Indexed("passive_rate", place.limb)][:, joints.index(place.joint)]
+
+
+def normal_loads(request: Request) -> Stage:
+    """Return the stage of parts of the normal loads of all joints with friction, of one set of parameters."""
+    friction = request.feature(FrictionGroups)
+    count = sum(len(group.places) for group in friction.groups)
+    part = replace(friction.of_actuators(request), apart=True, given=False)
+    takes: dict[Key, Key] = {"velocity": VELOCITY}
+    program = functools.partial(actuation_program, request.family, (part,), (LOAD_PART,))
+    return Stage("loads", {LOAD_PART: (LOAD_PARTS * count,)}, program, takes)

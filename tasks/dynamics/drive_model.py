@@ -16,7 +16,7 @@ from tasks.kernels.kernel import has_compiler
 from tasks.kernels.keys import Arrays, Indexed, Key, Values, indexed
 from tasks.kernels.lanes import BoundKernel, ProgramSequence, Slot, empty
 from tasks.mechanics.structure import mount_values, structure_of
-from tasks.stages.request import VELOCITY
+from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import Rows, Stage, assembly, limb, platform
 
 

@@ -48,8 +48,8 @@ from tasks.features.table import request
 from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.kinematics import JointState, sliding, way
-from tasks.stages.limb import FORMULATIONS, RECURSION
-from tasks.stages.request import OUTCOME, VELOCITY
+from tasks.stages.limb import FORMULATIONS
+from tasks.stages.parts import OUTCOME, RECURSION, VELOCITY
 from tasks.stages.stages import Stage, limb, stages
 
 HELD = 1e-9

@@ -58,7 +58,7 @@ from tasks.mechanics.recursion import Field, Massing
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
 from tasks.mechanics.structure import field_inputs, limb_inputs, solved_limb, structure_of, symbolic
 from tasks.stages.assembly import home_rows
-from tasks.stages.request import VELOCITY
+from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import stages
 
 TENSOR = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))

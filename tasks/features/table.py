@@ -12,7 +12,7 @@ from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.singularities import Constraints, ReferenceJacobian
 from tasks.features.underactuation import Underactuation
-from tasks.stages.limb import RECURSION
+from tasks.stages.parts import RECURSION
 from tasks.stages.request import Feature, Request
 
 FEATURES: tuple[type[Feature], ...] = (

@@ -26,9 +26,18 @@ from tasks.stages import terms
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics import poses
 from tasks.stages.metrics.actuators import METRICS, SERIES, UNKNOWN, UNLIMITED, Sample
-from tasks.stages.parts import ActuatorPart, ActuatorSample, Place, RobotPart, RobotSample, added, inputs_of
+from tasks.stages.parts import (
+    OUTCOME,
+    VELOCITY,
+    ActuatorPart,
+    ActuatorSample,
+    Place,
+    RobotPart,
+    RobotSample,
+    added,
+    inputs_of,
+)
 from tasks.stages.platform import platform_shapes
-from tasks.stages.request import OUTCOME, VELOCITY
 
 
 def assembly_shapes(structure: Structure, series: tuple[str, ...] = ()) -> dict[str, Shape]:

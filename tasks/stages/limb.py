@@ -11,58 +11,30 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
-from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar, Scalars
+from tasks.kernels.expression import Array, Numbers, Scalar, Scalars
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
 from tasks.mechanics import limb
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.continuation.steps import packed
-from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.structure import (
     Shape,
     Structure,
     field_inputs,
     limb_inputs,
     signal_inputs,
-    solved_limb,
     structure_of,
 )
 from tasks.stages import terms
-from tasks.stages.parts import LimbPart, LimbSample
+from tasks.stages.parts import ALL_FREEDOMS, RECURSION, LimbPart, LimbSample, LimbSolver
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
-
-SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion, Array]
-"""A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
-
-
-@dataclass(frozen=True)
-class LimbSolver:
-    """The way from an input `motion` to the joints of a limb: here `motion` is that of all freedoms."""
-
-    motion: ClassVar[str] = ""
-    """Name of the output that has the motion vector of all freedoms; none where that is the input."""
-
-    def size(self, structure: Structure) -> int:
-        """Return the length of the input `motion`."""
-        return structure.motion_size
-
-    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
-        """Return the solved limb, from the inputs of its program."""
-        motion, signals = inputs["motion"], inputs.get("signals", ABSENT)
-        parameters, mount = inputs["parameters"], inputs["mount"]
-        return (*solved_limb(structure, limb_index, parameters, mount, motion, signals), motion)
-
-
-ALL_FREEDOMS = LimbSolver()
-
 
 SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_velocity": lambda s: s.rates[0],
@@ -77,7 +49,6 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
 }
 """Time series of one limb: of all its joints in the order of `Limb.joints`, of its links, or of its own actuators."""
 
-RECURSION = "recursion"
 FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Scalars]] = {
     RECURSION: lambda s, gravity: limb.wrench(s.mounted, s.solved, gravity, s.transmission),
 }

@@ -17,7 +17,7 @@ import numpy as np
 from robots.drives import Motor
 from robots.limits import Capacity
 from robots.model import Platform
-from tasks.kernels.expression import Array, Mask, Numbers, Scalar, Scalars
+from tasks.kernels.expression import ABSENT, Array, Mask, Numbers, Scalar, Scalars
 from tasks.kernels.keys import Shape, Shapes
 from tasks.mathematics.algebra import where
 from tasks.mechanics import limb
@@ -25,13 +25,46 @@ from tasks.mechanics.assembly import Reference
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.structure import Structure
+from tasks.mechanics.structure import Structure, solved_limb
 from tasks.stages import terms
 
 S = TypeVar("S")
 
 NONE: Shapes = {}
 """No inputs or outputs."""
+
+VELOCITY = "actuator_velocity"
+"""The series that is always there, because actuation needs it."""
+
+OUTCOME = "outcome"
+"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
+
+RECURSION = "recursion"
+"""The formulation of `tasks.stages.limb.FORMULATIONS` by which limbs compute their wrenches by default."""
+
+SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion, Array]
+"""A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
+
+
+@dataclass(frozen=True)
+class LimbSolver:
+    """The way from an input `motion` to the joints of a limb: here `motion` is that of all freedoms."""
+
+    motion: ClassVar[str] = ""
+    """Name of the output that has the motion vector of all freedoms; none where that is the input."""
+
+    def size(self, structure: Structure) -> int:
+        """Return the length of the input `motion`."""
+        return structure.motion_size
+
+    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
+        """Return the solved limb, from the inputs of its program."""
+        motion, signals = inputs["motion"], inputs.get("signals", ABSENT)
+        parameters, mount = inputs["parameters"], inputs["mount"]
+        return (*solved_limb(structure, limb_index, parameters, mount, motion, signals), motion)
+
+
+ALL_FREEDOMS = LimbSolver()
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,16 @@ from robots.quantities import Stage as StageName
 from tasks.kernels.keys import Indexed, Key, Shape
 from tasks.mechanics.structure import Structure, structure_of
 from tasks.stages import terms
-from tasks.stages.limb import ALL_FREEDOMS, RECURSION, LimbSolver
-from tasks.stages.parts import ActuatorPart, LimbPart, PlatformPart, RobotPart
-
-VELOCITY = "actuator_velocity"
-"""The series that is always there, because actuation needs it."""
-
-OUTCOME = "outcome"
-"""The status of a sample for one friction set: an output beside the input `status`, which knows nothing of friction."""
+from tasks.stages.parts import (
+    ALL_FREEDOMS,
+    OUTCOME,
+    RECURSION,
+    ActuatorPart,
+    LimbPart,
+    LimbSolver,
+    PlatformPart,
+    RobotPart,
+)
 
 F = TypeVar("F", bound="Feature")
 

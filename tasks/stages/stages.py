@@ -25,9 +25,10 @@ from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values
 from tasks.kernels.program import Program
 from tasks.stages.assembly import actuation_program, assembly_program, assembly_shapes
 from tasks.stages.limb import LimbRequest, limb_program
+from tasks.stages.parts import OUTCOME, VELOCITY
 from tasks.stages.platform import platform_program, platform_shapes
 from tasks.stages.reactions import balance_program, balance_shapes, reaction_program
-from tasks.stages.request import OUTCOME, VELOCITY, Request
+from tasks.stages.request import Request
 
 OF_ROBOT = ("parameters", "gravity")
 """Case inputs of a limb that all limbs share; others are its own."""

@@ -32,7 +32,7 @@ from tasks.kernels.keys import Indexed, Key, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mechanics.structure import structure_of
 from tasks.stages import equations, stages
-from tasks.stages.request import OUTCOME, VELOCITY
+from tasks.stages.parts import OUTCOME, VELOCITY
 from tasks.stages.stages import Rows, Stage
 from tasks.stages.terms import PLATFORM
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +11,14 @@ import numpy as np
 from robots.friction.groups import FrictionGroup, settles
 from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.joints import LOAD_PARTS, NO_FRICTION, LimbFriction
+from tasks.features.friction.joints import NO_FRICTION, LimbFriction
 from tasks.features.sharing import Sharing, even_weights
 from tasks.kernels.expression import Numbers
-from tasks.kernels.keys import Indexed, Key, Shape, Shapes
+from tasks.kernels.keys import Indexed, Shape, Shapes
 from tasks.mathematics.algebra import where
 from tasks.mechanics.structure import Structure
-from tasks.stages.assembly import actuation_program
 from tasks.stages.parts import ActuatorSample, LimbPart, LimbSample, Part
-from tasks.stages.request import VELOCITY, Feature, Request
-from tasks.stages.stages import Stage
+from tasks.stages.request import Feature, Request
 
 LOAD_PART = "normal_load_part"
 
@@ -135,13 +132,3 @@ class FrictionForces(Part[ActuatorSample]):
             outputs["joint_friction_part"] = [x + bad for friction in solution.friction_parts for x in friction]
         outputs |= {Indexed("passive_friction", k): list(tau) for k, tau in enumerate(solution.passive)}
         return replace(sample, outputs={**sample.outputs, **outputs})
-
-
-def normal_loads(request: Request) -> Stage:
-    """Return the stage of parts of the normal loads of all joints with friction, of one set of parameters."""
-    friction = request.feature(FrictionGroups)
-    count = sum(len(group.places) for group in friction.groups)
-    part = replace(friction.of_actuators(request), apart=True, given=False)
-    takes: dict[Key, Key] = {"velocity": VELOCITY}
-    program = functools.partial(actuation_program, request.family, (part,), (LOAD_PART,))
-    return Stage("loads", {LOAD_PART: (LOAD_PARTS * count,)}, program, takes)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from tasks.features.redundancy import resolved
 from tasks.kernels.expression import ABSENT, Array
 from tasks.mechanics.structure import Structure
-from tasks.stages.limb import LimbSolver, SolvedLimb
+from tasks.stages.parts import LimbSolver, SolvedLimb
 from tasks.stages.request import Feature, Request
 
 

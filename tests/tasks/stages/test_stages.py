@@ -14,8 +14,9 @@ from tasks.checks.newton_euler_system import joint_reactions_reference
 from tasks.features.table import request
 from tasks.mathematics.algebra import array
 from tasks.stages import limb, stages
-from tasks.stages.limb import FORMULATIONS, RECURSION
+from tasks.stages.limb import FORMULATIONS
 from tasks.stages.metrics import actuators, poses
+from tasks.stages.parts import RECURSION
 from tests.tasks.machines import states, twist
 
 ROBOT = catalog.build("delta_3rr2rrr")

@@ -50,7 +50,7 @@ from tasks.kernels.expression import Array, Expression
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Rate, Values
 from tasks.mathematics.algebra import array
-from tasks.stages.request import OUTCOME
+from tasks.stages.parts import OUTCOME
 from tasks.stages.stages import stages
 
 SIZE = len(BODY)

@@ -170,6 +170,8 @@ def check_ledger(store: LocationLike) -> Iterator[StoreDamage]:
             yield StoreDamage("no receipt", journal.name, f"block {block} has no receipt", block)
         if not lacking and manifest.ledger and seal(digests) != manifest.ledger:
             yield StoreDamage("ledger", journal.name, OTHER_LEDGER)
+        if not manifest.ledger and manifest.hashing == "blake3":  # older formats have none
+            yield StoreDamage("ledger", location.at(MANIFEST), "without the checksum of all receipts")
 
 
 def _place(block: int) -> slice:

@@ -8,6 +8,7 @@ the manifest and whose function are then forgotten.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -84,6 +85,9 @@ time: {stop: 0.4, step: 0.05}
 outputs: [actuator_force]
 metrics: [peak_force]
 """
+OLDER = ".older"
+"""Suffix of a copy of a store as it was before it was made longer."""
+
 LATER = "metric_of_a_later_version"
 """Name of the variable that this version does not know."""
 
@@ -109,12 +113,14 @@ def cut_finely() -> Iterator[None]:
 class StoreKind:
     """A kind of store: the text of its sweep, and the function that makes it at a path.
 
-    `longer`: what is replaced in the stored sweep for one more value at the end of an axis.
+    `longer`: what is replaced in the stored sweep for one more value at the end of an axis; `other`: what is replaced
+    in the text for other results in the same layout.
     """
 
     text: str
     build: Callable[[str, Path], object]
     longer: tuple[str, str]
+    other: tuple[str, str] = ("period: 0.7", "period: 0.8")
 
     def longer_text(self, path: Path) -> str:
         """Return the text of the store at a path with one more value."""
@@ -137,7 +143,9 @@ def _half(text: str, path: Path) -> None:
 
 
 def _grown(text: str, path: Path) -> None:
+    """Append a design, and keep the store of before beside it."""
     _run(text.replace(", 0.52]", "]"), path)
+    shutil.copytree(path, path.with_suffix(OLDER))
     append(path, sweep_of_text(text), HERE)
 
 
@@ -199,6 +207,8 @@ def sealed(manifest: dict[str, Any]) -> bytes:
 
 _DESIGNS = ("0.5, 0.52]", "0.5, 0.52, 0.54]")
 _METRICS = "metrics: [peak_force, energy, condition, failed_samples]\n"
+_END = ("end: 0.1", "end: 0.11")
+_LONGER_PERIOD = ("period: 1.0", "period: 1.1")
 _LENGTHS = ("0.4, 0.5]", "0.4, 0.5, 0.55]")
 _ADAPTIVE = _SIMULATION.replace("  step: 0.002", "  step: 0.002\n  tolerance: 1.0e-5")
 
@@ -208,25 +218,26 @@ STORES: dict[str, StoreKind] = {
     "reactions": StoreKind(
         f"{_FIVE_BAR}outputs: [joint_reaction, actuator_force]\nmetrics: [peak_reaction]\n", _run, _DESIGNS
     ),
-    "simulation": StoreKind(_SIMULATION, _run, _LENGTHS),
-    "adaptive": StoreKind(_ADAPTIVE, _run, _LENGTHS),
+    "simulation": StoreKind(_SIMULATION, _run, _LENGTHS, _END),
+    "adaptive": StoreKind(_ADAPTIVE, _run, _LENGTHS, _END),
     "dataset": StoreKind(_FIVE_BAR.replace("time: {stop: 0.4, step: 0.05}\n", "") + _DATASET, _run, _DESIGNS),
-    "search": StoreKind(_SEARCH, _search, ("", "")),
+    "search": StoreKind(_SEARCH, _search, ("", ""), _LONGER_PERIOD),
     "grown": StoreKind(_FIVE_BAR + _METRICS + "outputs: [actuator_force]\n", _grown, _DESIGNS),
     "linked": StoreKind(
         _FIVE_BAR.replace("grid: {proximal_length: [0.5, 0.52]}", "file: designs.csv") + _METRICS, _linked, ("", "")
     ),
-    "several": StoreKind(_SEVERAL, _several, _DESIGNS),
+    "several": StoreKind(_SEVERAL, _several, _DESIGNS, _LONGER_PERIOD),
     "unfinished": StoreKind(_FIVE_BAR + _METRICS + "outputs: [actuator_force]\n", _half, _DESIGNS),
-    "unfinished simulation": StoreKind(_SIMULATION, _half, _LENGTHS),
+    "unfinished simulation": StoreKind(_SIMULATION, _half, _LENGTHS, _END),
     "own metrics": StoreKind(_FIVE_BAR + _METRICS, _own, _DESIGNS),
     "later version": StoreKind(_FIVE_BAR + _METRICS, _later, _DESIGNS),
 }
 
 
-def make(kind: str, folder: Path) -> Path:
-    """Make the store of a kind in a folder; its path."""
-    path = folder / f"{kind.replace(' ', '-')}.zarr"
+def make(kind: str, folder: Path, *, other: bool = False) -> Path:
+    """Make the store of a kind in a folder, or one with other results in the same layout; its path."""
+    path, row = folder / f"{kind.replace(' ', '-')}.zarr", STORES[kind]
+    assert row.other[0] in row.text
     with cut_finely():
-        STORES[kind].build(STORES[kind].text, path)
+        row.build(row.text.replace(*row.other) if other else row.text, path)
     return path

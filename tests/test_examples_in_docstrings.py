@@ -41,7 +41,8 @@ def test_they_are_all() -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the sweep of the README, and the store of its run in this process."""
     folder = tmp_path_factory.mktemp("examples")
-    (text,) = (block.text for block in blocks((ROOT / "README.md").read_text("utf-8")) if block.language == "yaml")
+    readme = blocks((ROOT / "README.md").read_text("utf-8"))
+    (text,) = (block.text for block in readme if block.note == ("file", "sweep.yaml"))
     (folder / "sweep.yaml").write_text(text, "utf-8")
     shutil.copy(ROOT / "examples" / "robots" / "arm_platform.yaml", folder)
     ls.run(ls.Sweep.from_yaml(folder / "sweep.yaml"), folder / "out.zarr", progress=False)

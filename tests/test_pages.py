@@ -35,14 +35,11 @@ class Setting:
     before: Sequence[Sequence[str]] = ()
     smaller: Changes = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
-    processes: bool = False
-    """Whether it runs on the cluster of processes that a user would have; others save the seconds of its start."""
 
 
 OUT = ("run", "examples/delta_rl5_1450.yaml", "--store", "out.zarr")
 CASES = "examples/pick_and_place.yaml"
 SETTINGS: Mapping[str, Setting] = {
-    "README.md": Setting(processes=True),
     "docs/report.md": Setting(
         before=(OUT, (*OUT[:-1], "delta.zarr"), (*OUT[:-1], "hexa.zarr"), ("run", CASES, "--store", "pick.zarr")),
         smaller={CASES: ("count: 64", "count: 4")},
@@ -69,14 +66,14 @@ def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert old in text, f"{file} has no {old!r} any more"
         (tmp_path / file).write_text(text.replace(old, new), "utf-8")
     monkeypatch.chdir(tmp_path)
-    if not setting.processes:
-        monkeypatch.setattr(run, "as_cluster", _in_this_process)
+    monkeypatch.setattr(run, "as_cluster", _in_this_process)
     for command in setting.before:
         run_command(command, "before the page")
     run_page(name, TEXTS[name])
 
 
 def _in_this_process(cluster: ClusterLike) -> ClusterConfig:
+    """Return the named cluster; without one this process, which saves the start of the default cluster."""
     return ClusterConfig.of("synchronous") if cluster is None else as_cluster(cluster)
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from pipeline.sweep.model import Sweep
+from tests.pages import blocks
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_sweep_is_what_the_text_says() -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    (text,) = (block.text for block in blocks(README) if block.note == ("file", "sweep.yaml"))
     sweep = Sweep.from_text(text, name="README.md")
     assert (sweep.design.size, sweep.friction.axis.size, len(sweep.times)) == (33, 2, 501)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
+
+from docs.site.reference import documented, title  # noqa: E402
 
 project = "limbsweep"
 author = "limbsweep developers"
@@ -17,6 +20,7 @@ release = metadata.version("limbsweep")
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx_click",
     "docs.site.mathml",
     "docs.site.mermaid",
@@ -31,6 +35,12 @@ myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
+
+templates_path = ["site/templates"]
+autosummary_generate = True  # a page for each name of the reference, in docs/reference/generated
+autosummary_context = {"documented": documented, "title": title}
+suppress_warnings = ["config.cache"]  # functions are no values that Sphinx could compare with those of the last build
+shutil.rmtree(HERE / "reference" / "generated", ignore_errors=True)  # names that are gone have no page
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -57,9 +57,12 @@ def assert_formulas_and_graphs_are_drawn_without_scripts(site: Path) -> None:
 
 
 def assert_the_reference_has_every_public_name_and_command(site: Path) -> None:
-    api = (site / "reference" / "api.html").read_text("utf-8")
+    """Each name has a page of its own, and no page of the reference is long."""
+    pages = [*(site / "reference" / "generated").glob("*.html"), site / "reference" / "api.html"]
+    api = "\n".join(page.read_text("utf-8") for page in pages)
     for package in (limbsweep, limbsweep.robots, limbsweep.study, tasks, pipeline, storage):
         for name in set(package.__all__) - FACES:
             assert re.search(rf'id="[\w.]*\b{name}"', api), f"{package.__name__}.{name}"
+    assert max(page.stat().st_size for page in pages) < 300_000
     commands = (site / "reference" / "commands.html").read_text("utf-8")
     assert [name for name in cli.commands if f"limbsweep-{name}" not in commands] == []

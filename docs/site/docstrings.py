@@ -20,6 +20,7 @@ import limbsweep
 _ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 _ARRAY = re.compile(r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[([~\w.]+)\]\]")
 _ARRAY_LIKE = stringify_annotation(ArrayLike, "smart")
+_MODULE = re.compile(r"~(?:\w+\.)+(?=\w)")
 _MARKUP = re.compile(r"([\\*|]|(?<=\w)_(?!\w))")
 
 
@@ -99,4 +100,5 @@ def _signature(
 def _spelled(text: str) -> str:
     """Names of types as the code has them: those of arrays in place of what they stand for."""
     text = _ALIAS.sub(r"\1", text).replace(_ARRAY_LIKE, "ArrayLike")
-    return _ARRAY.sub(r"NDArray[\1]", text).replace("<factory>", "...")  # a text that Python does not read stays raw
+    text = _MODULE.sub("", _ARRAY.sub(r"NDArray[\1]", text))
+    return text.replace("<factory>", "...")  # a text that Python does not read stays raw

@@ -38,7 +38,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """An input that cannot be used, with all its problems in order of place; the command line exits with status 2.
+    """An invalid input, with all its problems in order of place; the command line exits with status 2.
 
     >>> try:
     ...     ls.Sweep.from_yaml("swep.yaml")
@@ -91,7 +91,7 @@ class ClusterLostError(Exception):
 
 
 class RunStoppedError(Exception):
-    """A run that ended before its sweep did and can be gone on with; the command line exits with status 1.
+    """A run that ended before its sweep and can be resumed; the command line exits with status 1.
 
     >>> try:
     ...     results = ls.run(ls.Sweep.from_yaml("sweep.yaml"), "out.zarr", progress=False)

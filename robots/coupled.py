@@ -158,7 +158,7 @@ class AssembledChain:
 
 
 def as_chain(robot: Robot) -> Robot:
-    """A robot with a platform as a closed chain: its freedoms are `platform_x` and so on, from the reference pose.
+    """Return a robot with a platform as a closed chain; freedoms `platform_x` and so on count from the reference pose.
 
     The mechanism and its motion are the same. A chain may have further freedoms, such as rotors behind elastic drives.
     Raises ValueError for a robot that is a chain, has loads, or whose platform turns about two axes alone, for which

@@ -24,7 +24,7 @@ def unit_of(unit: str, turns: Iterable[bool]) -> str:
 
 
 class ParameterError(ValueError):
-    """A parameter that does not exist, or a value outside its bounds. The text names it and says what was expected.
+    """A parameter that does not exist, or a value outside its bounds. The text has its name and the expected values.
 
     >>> try:
     ...     ls.robots.build("delta_3rr2rrr", uper_arm=0.28)

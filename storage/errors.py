@@ -2,7 +2,7 @@
 
 
 class StoreError(Exception):
-    """A store that is missing, damaged, foreign, locked or misused. The text says which file it is and what to do.
+    """A store that is missing, damaged, foreign, locked or misused. The text has the file and the remedy.
 
     >>> try:
     ...     ls.open("missing.zarr")

@@ -43,10 +43,10 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("names", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
-@click.option("--quick", is_flag=True, help="Check the results on little work; the times mean nothing.")
-@click.option("--record", is_flag=True, help="Keep the figures; tell which stand out from earlier runs.")
-@click.option("--against", metavar="REV", help="By turns with another commit; ratios, and what is worse.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line instead of a table.")
+@click.option("--quick", is_flag=True, help="Check results on small work; times mean nothing.")
+@click.option("--record", is_flag=True, help="Keep the figures and report deviations from earlier runs.")
+@click.option("--against", metavar="REV", help="Take turns with another commit; print ratios and what is worse.")
 @click.option("--turns", type=click.IntRange(3), default=5, show_default=True, help="Runs of each commit.")
 def bench(names: tuple[str, ...], as_json: bool, quick: bool, record: bool, against: str | None, turns: int) -> None:
     """Run the benchmark cases NAMES, or all of them."""

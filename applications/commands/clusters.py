@@ -12,7 +12,7 @@ from applications.commands.terminal import cluster_in
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def cluster(file: Path) -> None:
-    """Validate the cluster file FILE and show what it would start: a job script, a pod, the arguments."""
+    """Validate the cluster file FILE and show the cluster that it would start: job script, pod or arguments."""
     from pipeline.cluster.connection import preview
 
     config = cluster_in(file)
@@ -22,7 +22,7 @@ def cluster(file: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--days", type=int, default=90, show_default=True, help="How long they are valid.")
+@click.option("--days", type=int, default=90, show_default=True, help="Days of validity.")
 def certificates(folder: Path, days: int) -> None:
     """Make TLS files in FOLDER and print the section of a cluster file that names them."""
     from pipeline.cluster.certificates import make_certificates

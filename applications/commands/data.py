@@ -72,13 +72,11 @@ def dataset(
 @click.option(
     "--motion",
     type=click.Choice(["measured", "commanded"]),
-    help="Of a store: where motions come from; default: measured by the encoders, commanded with --clean.",
+    help="Of a store: source of motions; default: measured by encoders, commanded with --clean.",
 )
 @click.option("--clean", is_flag=True, help="Of a store: use signals without errors of sensors.")
 @click.option("--design", "designs", type=int, multiple=True, help="Of a store: number of a design; default: all.")
-@click.option(
-    "--columns", type=click.Path(path_type=Path), help="Recording description: what the columns of FILES are."
-)
+@click.option("--columns", type=click.Path(path_type=Path), help="Recording description with the columns of FILES.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where the files of a recording description are.")
 @click.option("--validation", multiple=True, metavar="FILE", help="A recording for validation; may be given again.")
 @click.option("--test", multiple=True, metavar="FILE", help="A recording for a test; may be given again.")
@@ -87,7 +85,7 @@ def dataset(
     "--robot",
     "robot_file",
     type=click.Path(path_type=Path),
-    help="A new .yaml, .urdf or .xml (MJCF) of the robot found.",
+    help="New .yaml, .urdf or .xml (MJCF) file of the identified robot.",
 )
 @click.option("--report", "page", type=click.Path(path_type=Path), help="A new HTML file with curves and parameters.")
 @click.option("--dataset", "netcdf", type=click.Path(path_type=Path), help="A new .nc file for the xarray dataset.")
@@ -115,7 +113,7 @@ def identify(
     """Estimate base parameters: of the robots in a store, or of a machine from its recordings.
 
     SOURCE is a store, of results or of recordings; or a recording description (.yaml), which names robot and files; or
-    a robot, with FILES as recordings for training and --columns to say what is in them. Exit status 1 where some robots
+    a robot, with FILES as recordings for training and --columns for their columns. Exit status 1 where some robots
     cannot be estimated.
     """
     from pipeline.documents import outputs
@@ -244,14 +242,14 @@ def _identify_recordings(
 
 @click.command()
 @click.argument("description", type=click.Path(path_type=Path))
-@click.option("--folder", type=click.Path(path_type=Path), help="Where the files of the description are.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Folder of the files of the description.")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="A new .csv or .json for all values, or .yaml for the robot."
 )
 def calibrate(description: Path, folder: Path | None, output: Path | None) -> None:
-    """Estimate the geometry of a robot from measured poses, or from more sensors than it needs.
+    """Estimate the geometry of a robot from measured poses or redundant sensors.
 
-    DESCRIPTION (.yaml) names the robot, files of poses and what their columns are.
+    DESCRIPTION (.yaml) names the robot, the files of poses and the meaning of their columns.
     """
     from applications.identification import calibration
     from pipeline.documents import outputs
@@ -296,11 +294,11 @@ def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[...
 @click.option("--samples", type=click.IntRange(16), default=100, show_default=True, help="Samples of a period.")
 @click.option("--design", type=int, default=0, show_default=True, help="Number of the design.")
 @click.option(
-    "--spheres", type=click.Path(path_type=Path), help="YAML file of spheres around bodies that are to stay apart."
+    "--spheres", type=click.Path(path_type=Path), help="YAML file of spheres around bodies that must stay apart."
 )
 @CLUSTER
 def excite(sweep: Path, output: Path, cluster: Path | None, spheres: Path | None, **choices: Any) -> None:
-    """Make the random Fourier motions of SWEEP better for identification, and write a sweep with the best.
+    """Optimise the random Fourier motions of SWEEP for identification, and write a sweep with the best.
 
     Each motion of an entry random_fourier is the start of a search, a task of its own; its limits are kept, and those
     of the section limits of SWEEP.

@@ -19,7 +19,7 @@ def _looked_into(command: Callable[..., None]) -> Callable[..., None]:
     command = click.option("--friction", type=int, metavar="N", help="Friction set; default: the most demanding.")(
         command
     )
-    return click.option("--design", type=int, metavar="N", help="Design to look into; default: the best.")(command)
+    return click.option("--design", type=int, metavar="N", help="Design shown in detail; default: the best.")(command)
 
 
 @click.command()
@@ -39,7 +39,7 @@ def report(
     conditions: tuple[str, ...],
     cases: tuple[str, ...],
 ) -> None:
-    """Write a page that leads with the answer to the question of STORE: one HTML file that needs no network.
+    """Write a page with the answer to the question of STORE first: one HTML file that needs no network.
 
     Several stores are compared: robots on the same task, or runs against each other.
     """

@@ -24,9 +24,9 @@ METHODS = ("nsga2", "nsga3", "tpe", "random")
 
 @click.command()
 @SWEEP
-@click.option("--store", required=True, type=click.Path(), help="The store of the search; one of the same goes on.")
-@click.option("--method", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="What asks.")
-@click.option("--generations", type=click.IntRange(1), default=20, show_default=True, help="Populations, all in all.")
+@click.option("--store", required=True, type=click.Path(), help="Store; one of the same search is resumed.")
+@click.option("--method", type=click.Choice(METHODS), default=METHODS[0], show_default=True, help="Search method.")
+@click.option("--generations", type=click.IntRange(1), default=20, show_default=True, help="Generations in all.")
 @click.option("--population", type=click.IntRange(2), default=64, show_default=True, help="Designs of a generation.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the method.")
 @OBJECTIVES
@@ -49,7 +49,7 @@ def search(
     top: int,
     file: Path | None,
 ) -> None:
-    """Search the designs that the sweep file SWEEP allows for the best, generation by generation, into a store.
+    """Search the designs of the sweep file SWEEP for the best, generation by generation, into a store.
 
     Of a file with several robots the robot is a category, and --store a folder with a store for each.
     """

@@ -161,14 +161,14 @@ def new(name: str, output: Path) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--loops", type=click.Path(path_type=Path), help="Joints that close loops, and which are driven.")
+@click.option("--loops", type=click.Path(path_type=Path), help="File with joints that close loops and driven joints.")
 @click.option("--base", type=click.Choice(["fixed", "floating"]), default="fixed", help="Whether the root moves.")
-@click.option("--repair-inertia", is_flag=True, help="Make equal, by their mean, moments that no body has.")
-@click.option("--numbers", is_flag=True, help="Write no parameters, but numbers alone.")
+@click.option("--repair-inertia", is_flag=True, help="Replace moments of inertia that no body can have by their mean.")
+@click.option("--numbers", is_flag=True, help="Write numbers instead of parameters.")
 @click.option("--expand-macros", is_flag=True, help="Expand macros of xacro, by an evaluator that runs nothing.")
 @click.option("--arg", "arguments", multiple=True, metavar="NAME:=VALUE", help="An argument of the macros; expands.")
-@click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Where files that it names may be.")
-@click.option("--leave-out", multiple=True, metavar="KIND", help="Springs, gravity, ...: what a robot file cannot say.")
+@click.option("--package", "packages", multiple=True, metavar="NAME=FOLDER", help="Folder of a ROS package.")
+@click.option("--leave-out", multiple=True, metavar="KIND", help="Elements to leave out: springs, gravity, ...")
 @output_option(default="robot.yaml", help="Default: robot.yaml.")
 def import_(
     file: Path,

@@ -37,9 +37,9 @@ from applications.commands.terminal import (
 @SUBSET
 @click.option("--quick", is_flag=True, help="Compute nothing, not even a few designs.")
 def check(sweep: Path, subset: str | None, quick: bool) -> None:
-    """Validate the sweep file SWEEP, print the plan, and warn where a few designs that are tried fail.
+    """Validate the sweep file SWEEP, print the plan, and try a few designs: failures are warnings.
 
-    The exit status is 1 where all of them fail.
+    The exit status is 1 if all tried designs fail.
     """
     from pipeline.plan.plan import plan
 
@@ -71,9 +71,9 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
 def run(
     sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity | None
 ) -> None:
-    """Run the sweep file SWEEP into a store; go on with a store that is not finished.
+    """Run the sweep file SWEEP into a store; resume an unfinished store.
 
-    A file with several robots makes a folder with a store for each. SWEEP may be a store: its own sweep then goes on in
+    A file with several robots makes a folder with a store for each. SWEEP may be a store: its sweep is then resumed in
     it, or is repeated in the one that --store names.
     """
     from pipeline.monitor.status import failed_cases
@@ -102,7 +102,7 @@ def run(
 def submit(
     sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity | None
 ) -> None:
-    """Start a run of SWEEP that goes on without this terminal, and on a lasting cluster without this machine."""
+    """Start a run of SWEEP that outlives this terminal, and on a lasting cluster this machine."""
     from pipeline.execution.submit import submit as begin
 
     config = cluster_in(cluster)
@@ -118,7 +118,7 @@ def submit(
 @STORE
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def status(store: str, as_json: bool) -> None:
-    """Say how far the run of STORE is, who runs it, and what has failed."""
+    """Show the progress of the run of STORE, its process, and its failures."""
     import json
 
     from pipeline.monitor.status import status as look
@@ -153,7 +153,7 @@ def attach(store: str) -> None:
 @click.command()
 @STORE
 def cancel(store: str) -> None:
-    """Ask the run of STORE to end, and wait until it has; it can be gone on with."""
+    """Ask the run of STORE to end, and wait until it has ended; `limbsweep run` resumes it."""
     from pipeline.monitor.follow import cancel as ask
 
     ask(store)

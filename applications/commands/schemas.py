@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 
 
 def schema(kind: str) -> Schema:
-    """The JSON Schema of a kind of file: `sweep`, `robot`, `loops` or `cluster`. Raises InputError for another.
+    """Return the JSON Schema of a kind of file: `sweep`, `robot`, `loops` or `cluster`. Raises InputError for another.
 
     >>> ls.schema("sweep")["title"]
     'sweep file of limbsweep'
@@ -117,7 +117,7 @@ KINDS: Mapping[str, tuple[str, Callable[[], Schema]]] = {
 
 @click.command("schema")
 @click.argument("kind", type=click.Choice(list(KINDS)), default="sweep")
-@click.option("--output", type=click.Path(path_type=Path), help="A new file for it; default: it is printed.")
+@click.option("--output", type=click.Path(path_type=Path), help="New file for the schema; default: print it.")
 def print_schema(kind: str, output: Path | None) -> None:
     """Print the JSON Schema of a KIND of file: sweep (the default), robot, loops or cluster; editors check by it."""
     if output is None:

@@ -36,7 +36,7 @@ CASE = click.option(
 
 @click.command(name="one-at-a-time")
 @STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force.")
 @click.option("--base", type=click.IntRange(0), help="Number of the base design; default: the best.")
 @click.option(
     "--parts", type=click.IntRange(2, 10_000), default=11, show_default=True, help="Values of each parameter."
@@ -47,7 +47,7 @@ CASE = click.option(
 def one_at_a_time(
     store: str, text: str, base: int | None, parts: int, stored: bool, cases: tuple[str, ...], file: Path | None
 ) -> None:
-    """One parameter of STORE after another over its swept range, from a base design."""
+    """Vary one parameter of STORE after another over its swept range, from a base design."""
     from applications.studies import screening as once
     from applications.studies.cases import stored_number
     from applications.studies.columns import depends_on_friction
@@ -72,7 +72,7 @@ def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]
     """A command on samples of the parameters of a store: what varies, how many `samples`, their seed, cases, a file."""
     options = (
         STORE,
-        click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force."),
+        click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force."),
         click.option("--count", type=click.IntRange(2), default=count, show_default=True, help=samples),
         click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help=f"Seed of the {of}."),
         CASES,
@@ -92,7 +92,7 @@ def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]
 def sobol(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
-    """Shares of the variance of a metric by each parameter of STORE, alone and with all its interactions."""
+    """Compute the share of each parameter of STORE in the variance of a metric, alone and with all its interactions."""
     from applications.studies import sensitivity
 
     problem, target = _sampled_problem(store, text, cases, values)
@@ -109,7 +109,7 @@ def sobol(
 def morris(
     store: str, text: str, count: int, seed: int, cases: tuple[str, ...], values: tuple[str, ...], file: Path | None
 ) -> None:
-    """Elementary effects of each parameter of STORE on a metric: which of them matter at all."""
+    """Compute elementary effects of each parameter of STORE on a metric, to find those without effect."""
     from applications.studies import screening
 
     problem, target = _sampled_problem(store, text, cases, values)
@@ -157,7 +157,7 @@ def optimise(
     threads: int,
     file: Path | None,
 ) -> None:
-    """Better designs than the best of STORE within its swept ranges, by exact derivatives.
+    """Improve the best designs of STORE within its swept ranges, by exact derivatives.
 
     Conditions of the sweep on its designs hold, what it derives follows, and the row of a table, such as a motor, stays
     as at each start.

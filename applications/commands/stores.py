@@ -21,7 +21,7 @@ from applications.commands.terminal import CLUSTER, GRANULARITY, STORE, SUBSET, 
 @SUBSET
 @CLUSTER
 @GRANULARITY
-@click.option("--drop", is_flag=True, help="Give up an append that was interrupted; STORE is what it was.")
+@click.option("--drop", is_flag=True, help="Drop an interrupted append; STORE is as before it.")
 def append(
     store: str,
     sweep: Path | None,
@@ -30,7 +30,7 @@ def append(
     granularity: Granularity | None,
     drop: bool,
 ) -> None:
-    """Add to STORE the designs or friction sets that SWEEP has more, without computing again what is there."""
+    """Add the further designs or friction sets of SWEEP to STORE, without computing existing blocks again."""
     from pipeline.monitor.status import failed_cases
 
     if drop == (sweep is not None):
@@ -62,14 +62,14 @@ def _of_robot(sweeps: tuple[Sweep, ...], store: str) -> Sweep:
 @click.command()
 @STORE
 @click.option("--recompute", type=click.FloatRange(0, 1), default=0.0, help="Share of the blocks to compute again.")
-@click.option("--seed", type=click.IntRange(0), help="Which blocks these are; default: others every time.")
-@click.option("--repair", is_flag=True, help="Compute damaged blocks, and nothing else.")
-@click.option("--signed-by", type=click.Path(path_type=Path), help="Public key: who has signed STORE.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of their choice; default: another every time.")
+@click.option("--repair", is_flag=True, help="Compute damaged blocks alone.")
+@click.option("--signed-by", type=click.Path(path_type=Path), help="Public key of the signature of STORE.")
 @CLUSTER
 def verify(
     store: str, recompute: float, seed: int | None, repair: bool, signed_by: Path | None, cluster: Path | None
 ) -> None:
-    """Read all of STORE and hold it against its checksums and receipts; exit status 1 where something is wrong."""
+    """Check all of STORE against its checksums and receipts; exit status 1 for any fault."""
     from pipeline.stores.verify import verify
 
     verification = verify(store, recompute, seed, repair=repair, cluster=cluster, signed_by=signed_by)
@@ -82,7 +82,7 @@ def verify(
 @STORE
 @click.option("--key", required=True, type=click.Path(path_type=Path), help="Private key (ed25519).")
 def sign(store: str, key: Path) -> None:
-    """Sign STORE with a key of yours: `verify --signed-by` then finds whoever changes it on purpose."""
+    """Sign STORE with a key of yours: `verify --signed-by` then finds deliberate changes."""
     from storage.signature import sign
 
     click.echo(f"wrote {sign(store, key)}")
@@ -91,7 +91,7 @@ def sign(store: str, key: Path) -> None:
 @click.command()
 @STORE
 def info(store: str) -> None:
-    """Say what is in STORE."""
+    """Describe the content of STORE."""
     from pipeline.stores import recompute as info
     from storage import open_results
     from storage.integrity import require_sound_metadata

@@ -37,7 +37,7 @@ COMPUTING = {
 
 @click.group(commands=CommandTable(COMPUTING))
 def study() -> None:
-    """Rank the designs of a store, and tell which parameters matter."""
+    """Rank the designs of a store, and find the parameters that matter."""
 
 
 @study.command()
@@ -57,7 +57,7 @@ def pareto(
     top: int,
     file: Path | None,
 ) -> None:
-    """The designs of STORE that no other beats in all objectives."""
+    """List the designs of STORE that no other beats in all objectives."""
     import numpy as np
 
     from applications.studies.columns import costs, feasible
@@ -83,7 +83,7 @@ def pareto(
 @FRICTION
 @TOP
 @CSV
-@output_option("--refine", "following", help="Write the next sweep around the rows.")
+@output_option("--refine", "following", help="Write the next sweep, around these designs.")
 def rank(
     store: str,
     texts: tuple[str, ...],
@@ -95,7 +95,7 @@ def rank(
     file: Path | None,
     following: Path | None,
 ) -> None:
-    """The designs of STORE in the order of their weighted objectives."""
+    """Rank the designs of STORE by their weighted objectives."""
     from applications.studies import ranking
     from applications.studies.columns import refuse
     from applications.studies.refinement import refine
@@ -118,7 +118,7 @@ def rank(
 
 @study.command()
 @STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="What varies: such as peak_force.")
+@click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force.")
 @CASES
 @CSV
 def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
@@ -145,7 +145,7 @@ def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None
 
 @study.command()
 @STORE
-@click.option("--of", "text", required=True, metavar="TEXT", help="What is looked at: such as peak_force.")
+@click.option("--of", "text", required=True, metavar="TEXT", help="Metric, such as peak_force.")
 @click.option("--between", "pair", required=True, nargs=2, metavar="ONE OTHER", help="The two parameters.")
 @click.option("--parts", type=click.IntRange(2), default=6, show_default=True, help="Parts of each range, at most.")
 @CSV

@@ -36,7 +36,7 @@ CASES = click.option(
     metavar="NAME",
     help="A swept parameter that is an operating condition, such as payload_mass; default: those of the sweep.",
 )
-FRICTION = click.option("--friction", is_flag=True, help="Each friction set apart; default: the worst of them counts.")
+FRICTION = click.option("--friction", is_flag=True, help="Treat each friction set apart; default: the worst counts.")
 CSV = output_option("--csv", "file", help="Write all rows to a file, too.")
 TOP = click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows on the screen.")
 

@@ -30,7 +30,7 @@ BAD_INPUT = (InputError, MissingExtraError, ParameterError, StoreError)
 SWEEP = click.argument("sweep", type=click.Path(path_type=Path))
 
 
-SUBSET = click.option("--subset", metavar="NAME", help="Only a part that the file names under subsets.")
+SUBSET = click.option("--subset", metavar="NAME", help="A named subset of the file (section subsets).")
 
 
 def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -61,7 +61,7 @@ CLUSTER = click.option("--cluster", type=click.Path(path_type=Path), help="Clust
 GRANULARITY = click.option(
     "--granularity",
     type=click.Choice(["limb", "block"]),
-    help="One task for each limb, or one for each block; the same results. Default: what keeps the cluster busy.",
+    help="One task for each limb, or one for each block; the same results. Default: by the load of the cluster.",
 )
 
 
@@ -148,7 +148,7 @@ class CommandGroup(click.Group):
 
 
 TARGET = click.option(
-    "--store", callback=_named, help="Where to, a folder or a URL; default: SWEEP with .zarr, or the STORE given."
+    "--store", callback=_named, help="Folder or URL of the store; default: SWEEP with .zarr, or the STORE given."
 )
 
 

@@ -57,7 +57,7 @@ _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
 def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
-    """Write a finished store into a new folder; the files. Raises StoreError.
+    """Export a finished store into a new folder and return the files. Raises StoreError.
 
     >>> [path.name for path in ls.export("out.zarr", "tables", "csv")][:2]
     ['all.csv', 'designs.csv']

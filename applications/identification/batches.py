@@ -27,7 +27,7 @@ MIXED = 64
 
 @dataclass(frozen=True)
 class Loader:
-    """Iterates over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
+    """Iterator over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
 
     The part of a case is that of `pipeline.sweep.dataset_split.case_part`: every case has one, and a case for tests has
     a robot or a motion that was never trained with. `window` absent: whole trajectories. `labels`: batches have the

@@ -83,7 +83,7 @@ def save_figure(
     friction: int | None = None,
     files: str | Path | None = None,
 ) -> Path:
-    """Write a figure of a store or dataset as PNG, SVG or PDF, by the end of the name `output`; where it is.
+    """Write a figure of a store or dataset as PNG, SVG or PDF, by the ending of `output`, and return its path.
 
     `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
     what cannot be used, OSError where `output` cannot be written.

@@ -53,7 +53,7 @@ class RollingBearing:
 
 
 def bearing_life(ds: xr.Dataset, bearing: RollingBearing) -> xr.Dataset:
-    """Life of the bearings of all joints of a dataset with `bearing_load` and `joint_velocity`, by trajectory.
+    """Compute the bearing life of all joints of a dataset with `bearing_load` and `joint_velocity`, by trajectory.
 
     `equivalent_load` [N], `revolutions` of one pass of the trajectory, `life` in revolutions, and `life_hours` of
     passes one after another; infinite for joints that carry nothing or rest, NaN where a sample failed. Of joints that

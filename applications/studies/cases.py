@@ -23,7 +23,7 @@ INCOMPLETE = "designs_without_all_cases"
 
 
 def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
-    """The dataset with dims (design, case, ...): cases are all combinations of the parameters `names` that occur.
+    """Return the dataset with dims (design, case, ...); cases are the combinations of the parameters `names` in it.
 
     Series over time are left out. A design has the number that its first case has in the store, in `stored_design`.
     Raises InputError for names that are no swept parameters, and where no design has every case.

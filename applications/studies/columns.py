@@ -112,7 +112,7 @@ def _weights(text: str, cases: Mapping[str, Array]) -> Array:
 
 
 def objective(text: str) -> Objective:
-    """The objective in a text such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
+    """Parse an objective such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
     Without `min` or `max`, a single metric that is good when large is to be large, all else small. What counts over
     cases stands at the end, such as `, mean over cases`, `, quantile 0.9 over cases` or `, sum weighted by
@@ -139,7 +139,7 @@ def depends_on_friction(ds: xr.Dataset, expression: ParsedExpression) -> bool:
 
 
 def column(ds: xr.Dataset, name: str) -> Array:
-    """One number for each design (design,): a swept parameter, or a metric, the worst over cases. Raises InputError.
+    """Return a number for each design (design,): a swept parameter, or the worst of a metric. Raises InputError.
 
     >>> ls.study.column(ls.open("out.zarr"), "peak_force").shape  # (design,)
     (33,)
@@ -197,7 +197,7 @@ def names(ds: xr.Dataset) -> list[str]:
 
 
 def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, str]:
-    """A metric and its reduction from the name of a column; `quantities` are the existing names."""
+    """Split the name of a column into metric and reduction; `quantities` are the existing names."""
     if name not in quantities:
         base, _, how = name.rpartition("_")
         if how in REDUCTIONS and base in quantities:
@@ -212,7 +212,7 @@ def unit(ds: xr.Dataset, name: str) -> str:
 
 
 def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
-    """The value of an objective, or of the text of one, for each design (design,), over cases as it says.
+    """Compute the value of an objective, or of its text, for each design (design,), reduced over cases by its rule.
 
     >>> ls.study.value_of(ls.open("out.zarr"), "peak_force / upper_arm").shape  # (design,)
     (33,)

@@ -37,7 +37,7 @@ def front(points: Array) -> Mask:
 
 
 def layers(points: Array, count: int) -> NDArray[np.intp]:
-    """Number of the front that each point is on, (n,): 0 the first, 1 that of the rest, ...; -1 beyond `count`.
+    """Return the number of each point's front (n,): 0 the first, 1 the front of the others, ...; -1 beyond `count`.
 
     >>> ls.study.layers([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]], 2)
     array([0, 0, 1])

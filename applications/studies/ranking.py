@@ -14,7 +14,7 @@ from applications.studies.columns import Array, Objective, costs, feasible, refu
 def rank(
     ds: xr.Dataset, objectives: Sequence[Objective | str], weights: Sequence[float] = (), where: Sequence[str] = ()
 ) -> tuple[NDArray[np.intp], Array]:
-    """Feasible designs, the best first, and their scores: indices (n,), scores (n,) in [0, sum of weights].
+    """Rank the feasible designs, the best first: indices (n,), scores (n,) in [0, sum of weights].
 
     The score is the weighted sum of objectives, as `objective` makes them or as texts, each scaled so that it is 0 for
     the best and 1 for the worst of the feasible designs. Weights count alike unless given. Raises InputError.

@@ -92,7 +92,7 @@ def morris_designs(bounds: Mapping[str, tuple[float, float]], trajectories: int,
 def morris(
     function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], trajectories: int, seed: int
 ) -> ElementaryEffects:
-    """Elementary effects of a function of designs (designs, parameters) -> (designs,) over the box of `bounds`.
+    """Compute elementary effects of a function of designs (designs, parameters) -> (designs,) over the box of `bounds`.
 
     Raises InputError where the function is NaN somewhere.
 
@@ -118,7 +118,7 @@ def morris(
 
 
 def derivative_measures(problem: DesignProblem, column: str, n: int, seed: int) -> DerivativeMeasures:
-    """Means of squared derivatives of an objective over the box of a problem, from n designs, a power of two.
+    """Compute means of squared derivatives of an objective over the box of a problem, from n designs, a power of two.
 
     Of cases the worst counts. Designs with failed samples are left out; InputError where all of them fail.
 
@@ -191,9 +191,9 @@ class OneAtATime:
 def effects(
     problem: DesignProblem, target: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
 ) -> OneAtATime:
-    """Curves of an objective over the parameters of a problem, each over its bounds.
+    """Compute the curves of an objective over the parameters of a problem, each over its bounds.
 
-    What `base` leaves out is as in the sweep's first design. Raises InputError.
+    Parameters that `base` leaves out are those of the sweep's first design. Raises InputError.
 
         >>> problem = ls.study.DesignProblem.of(ls.Sweep.from_yaml("sweep.yaml"))
         >>> curves = ls.study.effects(problem, ls.study.objective("peak_force"), parts=3).curves
@@ -299,11 +299,11 @@ class ToleranceEffect:
 
 
 def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | None = None) -> ToleranceEffect:
-    """The effect of the section `tolerances` of a sweep on an objective of studies, such as `peak_force`.
+    """Compute the effect of the section `tolerances` of a sweep on an objective such as `peak_force`.
 
-    design: parameters that are not those of the sweep's first design. Over operating cases, trajectories and actuators
-    the worst counts, as that of the design without deviations. Raises InputError for a sweep without tolerances, and
-    ValueError for metrics that have no derivatives.
+    design: parameters that differ from the sweep's first design. Over operating cases, trajectories and actuators the
+    worst of the design without deviations counts. Raises InputError for a sweep without tolerances, and ValueError for
+    metrics without derivatives.
 
         >>> text = '''
         ... limbsweep: 1

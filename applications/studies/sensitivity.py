@@ -55,7 +55,7 @@ class Explained:
 def sobol(
     function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int
 ) -> SobolIndices:
-    """Indices of a function of designs (designs, parameters) -> (designs,), by n (parameters + 2) calls of it.
+    """Compute indices of a function of designs (designs, parameters) -> (designs,) by n (parameters + 2) calls.
 
     n is a power of two. Raises InputError where the function is NaN somewhere in the box.
 
@@ -86,7 +86,7 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
 
 
 def of_saltelli_store(ds: xr.Dataset, target: Objective, seed: int = 0) -> SobolIndices:
-    """Indices from a store of a sweep that lists the designs of `saltelli`. Raises InputError for other designs.
+    """Compute indices from a store whose sweep lists the designs of `saltelli`. Raises InputError for other designs.
 
     >>> bounds = {"distal_length": (0.5, 0.56), "proximal_length": (0.5, 0.56)}
     >>> designs = ls.study.saltelli(bounds, n=64, seed=1)
@@ -131,7 +131,7 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolI
 
 
 def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
-    """Shares that single parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
+    """Compute the shares that parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
 
     A parameter is cut into parts of equal counts, a swept list of numbers into its numbers; the share is one less the
     variance within parts over that of all, both without bias. Raises InputError for fewer than 2 PER_BIN samples.

@@ -32,7 +32,7 @@ def from_currents(robot: Robot, current: DataArray) -> DataArray: ...
 @overload
 def from_currents(robot: Robot, current: Acting) -> Acting: ...
 def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArray:
-    """Forces of the actuators of a robot whose motors carry these currents: torque constant times current.
+    """Convert motor currents to forces of the actuators of a robot: torque constant times current.
 
     current (*batch, actuator) [A]: an array, a DataArray, or a function of time or of the state as `simulate` takes it.
     The result has the same shape, dims and coordinates [N m or N], or is such a function. Chunked arrays stay lazy.
@@ -67,7 +67,7 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
 def profile(
     times: ArrayLike | DataArray, values: ArrayLike | DataArray, between: Between = "linear"
 ) -> Callable[[float], np.ndarray]:
-    """Forces or currents that are given at instants, as a function of time [s] for simulations.
+    """Make a function of time [s] for simulations from forces or currents at instants.
 
     times (time,) [s], ascending; values (time, *batch, actuator), or a DataArray with the dims `time` and `actuator` in
     any order. The function gives arrays (*batch, actuator): `between` instants linear, or with "steps" constant up to
@@ -114,7 +114,7 @@ def friction_along(
     load: ArrayLike | DataArray = 1.0,
     initial: ArrayLike | DataArray = 0.0,
 ) -> History | Dataset:
-    """Friction force of a law with a state, along velocities that are given.
+    """Compute the friction force of a law with a state along given velocities.
 
     velocity (*batch, time) [rad/s or m/s] at increasing `times` (time,) [s]; values: parameters and options of the law
     by name, each a number or an array (*batch,); load: normal load, a number or (*batch, time); initial: the state at

@@ -35,7 +35,7 @@ class ClusterFile(Section):
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """A checked cluster file: our section, the Dask settings of the others, and what the file is called in messages.
+    """A checked cluster file: the section of limbsweep, the settings of Dask, and the name of the file in messages.
 
     >>> here = ls.ClusterConfig.of("local", n_workers=2, threads_per_worker=1)
     >>> remote = ls.ClusterConfig.of("address", address="tcp://127.0.0.1:8786")

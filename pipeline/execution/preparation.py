@@ -133,7 +133,7 @@ def require_space(store: LocationLike, stored: int, files: int) -> None:
 
 
 def lazy(sweep: Sweep) -> Dataset:
-    """The results of a sweep as a dataset of Dask arrays: nothing is computed before it is asked for.
+    """Return the results of a sweep as a dataset of Dask arrays, computed on demand.
 
     A chunk is a block of the plan. Its limb tasks become part of the graph in which they are asked for, on the cluster
     or scheduler that computes that, so that `xarray.map_blocks`, reductions and `to_zarr` compose with them. The bits

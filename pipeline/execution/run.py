@@ -78,7 +78,7 @@ def run(
     client: ClusterLike = None,
     progress: bool | None = None,
 ) -> Dataset:
-    """Run a sweep into a store, or go on with one that is not finished; the results as a lazy dataset.
+    """Run a sweep into a store, or resume an unfinished one; return the results as a lazy dataset.
 
     `metrics` are functions of a user's own by name, see `pipeline.sweep.user_metrics`: part of what the store is of.
     Without a store the results are in memory. `client`, or `cluster`, is a client of Dask, a cluster object, the
@@ -135,9 +135,9 @@ def compute(
     *,
     progress: bool | None = None,
 ) -> Dataset:
-    """Run a sweep in this process, by a thread for each core, without cluster and store; the results in memory.
+    """Run a sweep in this process, a thread for each core, without cluster and store; return the results in memory.
 
-    What `run` does by itself with small work; the arguments are those of `run`. Raises InputError.
+    `run` does the same with small work; the arguments are those of `run`. Raises InputError.
 
         >>> results = ls.compute(ls.Sweep.from_yaml("sweep.yaml"))
         >>> results["peak_force"].dims
@@ -157,7 +157,7 @@ def submit(
     *,
     client: ClusterLike = None,
 ) -> RunHandle:
-    """Begin what `run` does in a thread of this process and return at once: a handle with status, result and cancel.
+    """Start `run` in a thread of this process and return at once a handle with status, result and cancel.
 
     For a run that outlives this process see `limbsweep submit`. Raises InputError for what names no cluster, and in a
     task of Dask, which may end before its run does.

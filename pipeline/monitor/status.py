@@ -98,7 +98,7 @@ class RunStatus:
 
 
 def status(store: LocationLike, now: float | None = None) -> RunStatus:
-    """The status of a store. Raises StoreError where there is none.
+    """Read the status of a store. Raises StoreError where there is none.
 
     >>> status = ls.status("out.zarr")
     >>> status.done == status.blocks

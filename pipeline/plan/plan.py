@@ -337,7 +337,7 @@ MOST_BLOCKS = 50_000
 
 
 def plan(sweep: Sweep) -> Plan:
-    """The plan of a sweep. Raises InputError where one trajectory of one design is too much for a block.
+    """Plan a sweep. Raises InputError where one trajectory of one design is too large for a block.
 
     >>> ls.plan(ls.Sweep.from_yaml("sweep.yaml")).samples
     16533

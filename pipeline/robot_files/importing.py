@@ -318,7 +318,7 @@ def load(
 
 
 def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
-    """Write a robot as it stands into a new robot file; where that is.
+    """Write a robot into a new robot file and return its path.
 
     A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue is written in
     numbers. Raises InputError for a robot that a file cannot hold, FileExistsError, OSError.
@@ -332,10 +332,10 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
 
 
 def with_redundancy(robot: Robot, redundancy: Mapping[str, object]) -> Robot:
-    """The robot with another section `redundancy` of its platform: a dict as in a robot file.
+    """Return the robot with another section `redundancy` of its platform: a dict as in a robot file.
 
-    So one arm is compared under several postures and tasks. Raises InputError with all problems of the section, and for
-    a robot whose platform has no `coordinates`.
+    So one arm can be compared under several postures and tasks. Raises InputError with all problems of the section, and
+    for a robot whose platform has no `coordinates`.
 
         >>> arm = ls.robots.read("arm_platform.yaml")
         >>> angle = {"arm_angle": {"shoulder": "arm.2", "elbow": "arm.4", "wrist": "arm.6"}, "value": 0.2}

@@ -50,10 +50,10 @@ def append(
     listeners: Sequence[Listener] = (),
     granularity: Granularity | None = None,
 ) -> Dataset:
-    """Make a finished store larger: `sweep` is that of the store with designs or friction sets added at the end.
+    """Extend a finished store: `sweep` is the sweep of the store with designs or friction sets added at the end.
 
-    Computes new blocks, and those at the edge that become longer. The old content can be read all the time; what is
-    interrupted goes on with the same call. Raises StoreError with the difference where anything else has changed, where
+    Computes new blocks, and blocks at the edge that become longer. The old content stays readable; the same call
+    resumes an interrupted one. Raises StoreError with the difference where anything else has changed, where
     the store is not finished, or where this machine does not compute the same bits as the store holds.
 
         >>> first = ls.sweep("five_bar", time=(1, 0.1), trajectories={"c": {"kind": "circle", "normal": [0, 1, 0]}},

@@ -97,7 +97,7 @@ def verify(
     folder: str | Path = ".",
     signed_by: str | Path | None = None,
 ) -> Verification:
-    """Hold everything in a store against its checksums and receipts.
+    """Check everything in a store against its checksums and receipts.
 
     `recompute` is the share of blocks, 0 to 1, that are chosen with `seed` (absent: a new one) and computed
     again; their bits have to be the same. `repair` makes damaged metadata again from the plan, and computes damaged

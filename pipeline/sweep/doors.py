@@ -107,7 +107,7 @@ def sweep(
     folder: str | os.PathLike[str] = ".",
     **sections: Unpack[Sections],
 ) -> Sweep:
-    """Make a sweep from objects; the keys are those of a sweep file, and what a file may say may be a dict here.
+    """Make a sweep from objects; keys are those of a sweep file, and each section of a file may be a dict here.
 
     robot: the name of a robot, a robot, the path of a robot file, or its content.
     design: columns of parameters with a row for each design, as a dict of arrays, a pandas DataFrame, an xarray Dataset
@@ -121,11 +121,11 @@ def sweep(
     through positions, and through roll, pitch and yaw (kind `waypoints`). Only a simulation without a controller does
     without.
     time: times (time,) from zero on, evenly spaced [s]; (stop, step); or a dict as in a file.
-    folder: where files that are named are.
+    folder: of the files that are named.
     sections: the other keys of a sweep file, such as `outputs`, `metrics`, `limits` or `seed`; see
     `Sections`.
 
-    Raises InputError with what is wrong, in which argument. `Sweep.to_yaml` writes the file.
+    Raises InputError with every problem and its argument. `Sweep.to_yaml` writes the file.
 
         >>> circle = {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}
         >>> lengths = {"proximal_length": np.linspace(0.5, 0.56, 7)}
@@ -151,7 +151,7 @@ def sweep(
 def read_sweeps(path: str | os.PathLike[str], subset: str | None = None) -> tuple[Sweep, ...]:
     """Read the sweeps of a file, in the order of its robots; `subset` is the name of a part to take.
 
-    Each has a text of its own, from which it can be read again. Raises InputError with the problems of all of them.
+    Each sweep keeps its own text, from which it can be read again. Raises InputError with the problems of all of them.
 
         >>> [sweep.robot for sweep in ls.read_sweeps("sweep.yaml")]
         ['delta_3rr2rrr']

@@ -1,4 +1,4 @@
-"""The catalogue of robots, one module per family: `build(name, **parameters)`. All of them can carry a payload."""
+"""Catalogue of robots, one module per family: `build(name, **parameters)`. All of them can carry a payload."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LITERATURE = tuple(family.name for module in _LITERATURE for family in module.FA
 
 
 def family(name: str) -> Family:
-    """The family called `name`. Raises ParameterError with the nearest name.
+    """Return the family called `name`. Raises ParameterError with the nearest name.
 
     >>> ls.robots.family("five_bar").name
     'five_bar'
@@ -63,7 +63,7 @@ def family(name: str) -> Family:
 
 
 def build(name: str, **parameters: float) -> Robot:
-    """The robot `name` with these parameters (SI units), defaults for the others. Raises ParameterError.
+    """Build the robot `name` with these parameters (SI units), defaults for the others. Raises ParameterError.
 
     >>> ls.robots.build("delta_3rr2rrr", upper_arm=0.28).values["upper_arm"]
     0.28

@@ -167,7 +167,7 @@ def _symmetric(name: str, matrix: ArrayLike) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Elasticity:
-    """Compliances of actuators [rad/(N m) or m/N], of joints (6,), and what links are made of.
+    """Compliances of actuators [rad/(N m) or m/N] and of joints (6,), and beams or compliances of links.
 
     Joints: about, then along the axes of the frame that moves with their child, of a cut joint of its frame a; a joint
     turns or slides freely in its own freedom whatever is said here. Actuators by number, joints and links by number of

@@ -90,7 +90,7 @@ def on_branch(
     working: Mapping[str, Mode] | None = None,
     assembly: Mode = "usual",
 ) -> Robot:
-    """The robot assembled in another way: in modes by name, or near rough positions of joints and a pose.
+    """Return the robot in another assembly: in modes by name, or near rough positions of joints and a pose.
 
     joints: positions [rad or m] by limb and joint, counted as those of `robot`; joints and limbs that are not there are
     found, or where nothing is said of a limb, it stays as it is assembled. position (3,), rotation (3, 3): the new

@@ -88,8 +88,8 @@ class SpringLoad:
 class ObjectLoad:
     """An object that a body carries: mass [kg], centre `at` in the body's frame [m], inertia about it [kg m^2].
 
-    The inertia has three principal moments along the axes of the body. It is there from the time `start` on, and no
-    more from `stop` on [s]; absent: always. Picked or released it has the velocity of the body: there is no impact.
+    The inertia has three principal moments along the axes of the body. The object is carried from `start` to `stop`
+    [s]; absent: always. It is picked and released at the velocity of the body, without impact.
 
         >>> ls.robots.ObjectLoad("platform", mass=1.5, start=0.2, stop=0.8).mass
         1.5
@@ -123,7 +123,7 @@ class JointSpringLoad:
 
 @dataclass(frozen=True, eq=False)
 class ElasticDrive:
-    """Transmissions that give way: between rotor and joints of actuators are a spring, a damper and a backlash.
+    """Elastic transmissions: a spring, a damper and a backlash between rotor and joints of actuators.
 
     Each rotor gets a joint of its own, `NAME_rotor`, in coordinates of the actuator, which becomes that rotor; what the
     actuator's drive spins, or the armature of its joint, turns with it, and an `inertia` [kg m^2 or kg] beside it.

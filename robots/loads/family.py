@@ -393,7 +393,7 @@ def _new_parameters(name: str, load: DeclaredLoad, taken_names: Sequence[Paramet
 
 
 def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
-    """The robot with loads on its links and its platform, each under a name; see `robots.loads.declared`.
+    """Return the robot with loads on its links and its platform, each under a name; see `robots.loads.declared`.
 
     Their numbers are parameters of the result, such as `spring_stiffness` of the load `spring`. Raises LoadError.
 
@@ -427,7 +427,7 @@ def _frozen_family(description: FrozenDescription) -> Family:
 
 
 def at_time(robot: Robot, time: float) -> Robot:
-    """The robot with the loads of one time [s], which stay as they are there.
+    """Return the robot with the loads of one time [s], held constant.
 
     It is a robot like any other, with constant loads, for functions that take no time: `linearisation`,
     `equations_of_motion`, `c_code`. All instants are of one family, so kernels are compiled once. A robot whose loads

@@ -105,7 +105,7 @@ def with_motor_conditions(
     voltage: float | None = None,
     current: float | None = None,
 ) -> Robot:
-    """The robot with motors that are warmer than those of their data, by `temperature` [K], and on a limited supply.
+    """Return the robot with motors warmer than their data by `temperature` [K], and on a limited supply.
 
     Rates are changes per kelvin [1/K] of the windings' resistance, by default that of copper, and of torque constants;
     voltage [V] and current [A] are the largest of each amplifier. All are parameters of the result. Raises

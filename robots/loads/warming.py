@@ -166,7 +166,7 @@ def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[P
 
 
 def with_warm_links(robot: Robot, *, expansion: Mapping[str, float], temperature: float = 0.0) -> Robot:
-    """The robot with links that grow with temperature, by `temperature` [K] above that at which they were measured.
+    """Return the robot with links that grow with `temperature` [K] above the temperature of their measurement.
 
     expansion: coefficients [1/K] under `all`, names and patterns of links, `base` and `platform`; what is not named
     keeps its size. `link_temperature` is a parameter of the result. Joint variables are zero where they were before, so

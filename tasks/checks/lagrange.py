@@ -332,7 +332,7 @@ def lagrange_coefficients(
     grasped: Inertia | None = None,
     **short: Unpack[MotionKeywords],
 ) -> LagrangeCoefficients:
-    """The coefficients of a chain at the positions q of a motion; see `LagrangeCoefficients`.
+    """Compute the coefficients of a chain at the positions q of a motion; see `LagrangeCoefficients`.
 
     Effects of spinning rotors are those that the drives of the robot couple; `simplified`, those of Eqs. (8) to (12)
     alone. With `bodies`, the share of these links alone, without drives: Eqs. (15) for cranks and rods. `grasped`, in

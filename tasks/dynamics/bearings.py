@@ -47,7 +47,7 @@ def constraint_forces(
     arms: Mapping[str, float] | None = None,
     **short: Unpack[MotionKeywords],
 ) -> ConstraintForces:
-    """Constraint forces and torques of all joints with one variable; arguments as of `tasks.joint_reactions`.
+    """Compute constraint forces and torques of all joints with one variable; arguments as of `joint_reactions`.
 
     `arms` are the dimensions of the joints in Eq. (47), R_n, R_p, R_b and a preload by the names of
     `robots.friction.groups.LOADS["reaction"]`, defaults for the others. NaN for joints with several variables, and

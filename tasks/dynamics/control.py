@@ -119,7 +119,7 @@ class Settings:
 
     @classmethod
     def of(cls, family: Family, controller: Controller, values: np.ndarray) -> Settings:
-        """From `values` (parameter, samples) of `Controller.parameters`; what is absent has its default."""
+        """From `values` (parameter, samples) of `Controller.parameters`; missing values have their defaults."""
         mechanism, names = family.reference, controller.parameters
         parameters = controller_parameters(mechanism, controller.kind, controller.space)
         named, width = dict(zip(names, values, strict=True)), values.shape[1]

@@ -64,10 +64,10 @@ def cartesian_stiffness(
     motion: State | None = None,
     **short: Unpack[MotionKeywords],
 ) -> Stiffness:
-    """Stiffness of a parallel robot at its platform, its actuators held in their positions.
+    """Compute the stiffness of a parallel robot at its platform, its actuators held in their positions.
 
-    elasticity: what actuators, joints and links give way by; where actuators alone do, compliance counts along the
-    freedoms, otherwise along all that limbs hold, overconstrained directions included. Pose as of a `limbsweep.Motion`.
+    elasticity: of actuators, joints and links; where actuators alone are elastic, compliance counts along the freedoms,
+    otherwise along all directions that limbs hold, overconstrained ones included. Pose as of a `limbsweep.Motion`.
     Deflections are small, loads do not stiffen, bodies have no weight. NaN where the robot cannot be solved, and where
     it has no stiffness: a limb that is rigid under a part of what it carries, or a platform that nothing holds; these
     samples have the status CONSTRAINT_SINGULAR. Raises ValueError for a chain. Source: `tasks.features.compliance`.
@@ -160,7 +160,7 @@ def pose_error(
     motion: State | None = None,
     **short: Unpack[MotionKeywords],
 ) -> PoseError:
-    """Error of a platform's pose by errors of actuators, joints and links, to first order exactly.
+    """Compute the first-order error of a platform's pose by errors of actuators, joints and links.
 
     By virtual work an error of a part moves the platform by the wrench in that part for a unit load there. Errors of an
     overconstrained robot share themselves by elasticity, which has to be given for links or joints; that of others does
@@ -264,7 +264,7 @@ def natural_frequencies(
     motion: State | None = None,
     **short: Unpack[MotionKeywords],
 ) -> NaturalFrequencies:
-    """Natural frequencies and modes of a parallel robot at a pose, its actuators held in their positions.
+    """Compute natural frequencies and modes of a parallel robot at a pose, its actuators held in their positions.
 
     M d'' + K d = 0 of the freedoms: M is the mass matrix of `equations_of_motion`, drives included; K is the inverse of
     the compliance along the freedoms under forces along them, so that links give way as they do at rest, and their
@@ -308,7 +308,7 @@ def clearance(
     motion: State | None = None,
     **short: Unpack[MotionKeywords],
 ) -> Clearance:
-    """Distances between links of different limbs, and of links to platform and base, as capsules around their arms.
+    """Compute distances between links of different limbs, platform and base, as capsules around their arms.
 
     A link's arms are the straight lines between its joints, see `tasks.mechanics.structure`. Not compared are links of
     one limb, arms of two limbs that end in one point at the reference pose, and arms that end in the limb's joint at
@@ -405,7 +405,7 @@ def clearance_error(
     seed: int = 0,
     **short: Unpack[MotionKeywords],
 ) -> ClearanceError:
-    """Largest errors of a platform's pose by clearances of joints and backlash, and some drawn at random.
+    """Compute the largest errors of a platform's pose by clearances of joints and backlash, and random samples of them.
 
     Exact to first order along each axis, and along `direction`; the farthest of all directions is looked for from
     DIRECTIONS of them. Whether loads keep bearings at one side is not asked. Offsets in an overconstrained robot share

@@ -65,7 +65,7 @@ class BiasVector(NamedTuple):
 def inertia_element(
     robot: Robot, row: int | str, column: int | str, motion: State | None = None, **short: Unpack[MotionKeywords]
 ) -> InertiaElement:
-    """Element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
+    """Compute the element (row, column) of the joint-space inertia matrix of a chain, (*batch) [kg m^2, kg m or kg].
 
     Drives are included. q (*batch, freedom) [rad or m] of the independent joints, in whose order rows and columns count
     too, from 0, or by whose names they go. Where loops do not close it is NaN. Raises ValueError for a robot with a
@@ -123,7 +123,7 @@ def bias_vector(
     environment: Environment = STANDING,
     **short: Unpack[MotionKeywords],
 ) -> BiasVector:
-    """Joint forces (*batch, joint) [N m or N] that leave a tree without acceleration, drives included.
+    """Compute joint forces (*batch, joint) [N m or N] that leave a tree without acceleration, drives included.
 
     q, qd (*batch, joint) [rad or m, and per second] in the order of the links; gravity (3,) [m/s^2] in world axes.
     Raises ValueError for a robot with loops or a platform, and for other shapes. Eqs. (21), (22) of the paper on joint
@@ -292,7 +292,7 @@ def equations_of_motion(
     environment: Environment = STANDING,
     **short: Unpack[MotionKeywords],
 ) -> Equations:
-    """Matrices of the equations of motion in task space and actuator coordinates, and energies.
+    """Compute the matrices of the equations of motion in task space and actuator coordinates, and energies.
 
     The motion and gravity as in `inverse_dynamics`, accelerations do not matter; so are errors. The freedoms of a chain
     are its independent joints. The potential energy is zero with all mass at the origin. Samples that cannot be solved
@@ -365,7 +365,7 @@ def inertia_matrix(
     method: str = "crba",
     **short: Unpack[MotionKeywords],
 ) -> InertiaMatrix:
-    """Mass matrix M_t in task space, of a chain over its independent joints, (*batch, freedom, freedom). Eq. (108).
+    """Compute the mass matrix M_t in task space, or over the joints of a chain, (*batch, freedom, freedom). Eq. (108).
 
     Drives are included. For a chain, `method` is one of `tasks.mechanics.inertia.METHODS`, which agree to rounding.
     Errors as in `equations_of_motion`, and ValueError for a method that there is not, or not for this robot.

@@ -241,7 +241,7 @@ def forward_dynamics(
     environment: Environment = STANDING,
     **short: Unpack[MotionKeywords],
 ) -> ForwardDynamics:
-    """Accelerations of any robot under actuator forces (*batch, actuator), loads and joint friction of any law.
+    """Compute accelerations of a robot under actuator forces (*batch, actuator), loads and joint friction of any law.
 
     state, or its fields as keywords: see `limbsweep.State`; accelerations of a motion do not matter. forces: actuator,
     which has to be there, load, friction and elasticity of `limbsweep.Forces`. environment, or gravity as a keyword:

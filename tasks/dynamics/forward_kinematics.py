@@ -41,7 +41,7 @@ class ForwardKinematics(NamedTuple):
 def forward_kinematics(
     robot: Robot, guess: State | None = None, *, actuator_position: ArrayLike, **short: Unpack[MotionKeywords]
 ) -> ForwardKinematics:
-    """Pose of the platform for actuator positions (*batch, actuator) [rad or m], from the pose of a guess.
+    """Compute the pose of the platform for actuator positions (*batch, actuator) [rad or m], from a guess.
 
     guess, or position and rotation as keywords: absent, the reference pose.
 

@@ -93,7 +93,7 @@ class ActuatorPositions(NamedTuple):
 
 
 def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> InverseKinematics:
-    """Motion of all joints for a motion of the platform, or of the independent joints of a chain; see `Motion`.
+    """Compute the motion of all joints for a motion of the platform, or of the independent joints of a chain.
 
     Samples that cannot be solved hold NaN. Raises ValueError for shapes that do not fit and for motions the platform
     cannot make. Source: hybrid-limb paper, Eqs. (87), (88), (96); joint-friction paper, Eq. (24).
@@ -128,7 +128,7 @@ def inverse_dynamics(
     constraints: bool = False,
     **short: Unpack[MotionKeywords],
 ) -> InverseDynamics:
-    """Actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot.
+    """Compute actuator forces or torques (*batch, actuator) [N or N m] for a motion of the robot.
 
     motion, or its fields as keywords: see `limbsweep.Motion`, with the time of loads that change with it. environment,
     or gravity as a keyword: see `limbsweep.Environment`. forces: load, friction, weights and elasticity of
@@ -186,7 +186,7 @@ def joint_reactions(
     forces: Forces = NO_FORCES,
     **short: Unpack[MotionKeywords],
 ) -> JointReactions:
-    """Reaction wrenches of all joints (*batch, limb, joint, 6) for a motion of the robot; see `inverse_dynamics`.
+    """Compute reaction wrenches of all joints (*batch, limb, joint, 6) for a motion; see `inverse_dynamics`.
 
     (moment [N m], force [N]) on the child by the parent at the joint's origin, world axes; joints in the order of
     `Limb.joints`; the drive's force is inside its joint, and so is friction; of a drive on another link, what its train
@@ -229,7 +229,7 @@ def joint_reactions(
 
 
 def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ActuatorPositions:
-    """Positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
+    """Compute the positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
 
     Joints of parallel robots count within half a turn of the reference pose. Samples that cannot be solved hold NaN.
 
@@ -518,7 +518,7 @@ class ResolvedMotion(NamedTuple):
 
 
 def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ResolvedMotion:
-    """The motion of all freedoms of a redundant robot with a posture or tasks, from what is given.
+    """Compute the motion of all freedoms of a redundant robot with a posture or tasks from its given freedoms.
 
     q, and rates qd and accelerations qdd (absent: zero), (*batch, given) in the order of `Mechanism.given` [rad or m]:
     freedoms, then tasks without a value. The others are where tasks hold, and the weighted sum of squared distances

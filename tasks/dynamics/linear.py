@@ -41,7 +41,7 @@ def linearisation(
     environment: Environment = STANDING,
     **short: Unpack[MotionKeywords],
 ) -> Linearisation:
-    """Linear equations of a robot without friction near states under actuator forces (*batch, actuator).
+    """Compute the linear equations of a robot without friction near states under actuator forces (*batch, actuator).
 
     The state and the motion of the base as in `tasks.forward_dynamics`, whose derivatives these are; a state is then
     relative to the base, in its axes, and the base moves as it does. Samples that cannot be solved hold NaN. Raises

@@ -1,7 +1,7 @@
 """Records of a call: the state or motion of a robot, its environment, and what acts on it beside gravity.
 
 Fields are arrays with any leading batch dims, (*batch, core...), SI units; those of the public functions of `limbsweep`
-may be DataArrays. What is absent is zero, or that of the reference pose.
+may be DataArrays. Missing values default to zero; a missing pose defaults to the reference pose.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Motion(State):
 class Environment(Record):
     """Surroundings of a robot: gravity (3,) [m/s^2] in axes of the world, and the motion of the base (absent: none).
 
-    Everything else, given or found, is relative to the base and in its axes.
+    All other inputs and results are relative to the base and in its axes.
 
         >>> robot = ls.robots.build("planar_3r")
         >>> falling = ls.Environment(base=ls.Motion(acceleration=[0.0, 0.0, 0.0, 0.0, 0.0, -9.81]))
@@ -124,7 +124,7 @@ class Environment(Record):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Forces(Record):
-    """Forces on a robot beside gravity, and how they are shared where statics leaves that open.
+    """Forces on a robot beside gravity, and the rule that shares them where statics leaves a choice.
 
     actuator (*batch, actuator) [N m or N], of functions to which these are an input, for `simulate` also a servo; load
     (*batch, 6) = (moment, force) that acts on the platform at its reference point, in `load_axes`, those of the

@@ -388,7 +388,7 @@ def regressor(
     shared: bool = False,
     **short: Unpack[MotionKeywords],
 ) -> Regressor:
-    """Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments as in `tasks.inverse_dynamics`.
+    """Compute Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments of `inverse_dynamics`.
 
     With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
     for every joint of each group those of `FrictionLaw.linear`; the others, such as a Stribeck velocity, are as given.
@@ -439,7 +439,7 @@ def regressor(
 
 
 def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
-    """The robot's own values of the columns of `regressor`, by name. Raises ParameterError as it does.
+    """Return the values of the robot for the columns of `regressor`, by name. Raises ParameterError as it does.
 
     >>> ls.standard_parameters(ls.robots.build("planar_3r"))["link_1.mass"]
     3.0

@@ -106,12 +106,12 @@ def servo(
     robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike], step: float, space: str = "actuator",
     **parameters: float,
 ) -> Servo:  # fmt: skip
-    """A controller that makes a robot follow a reference: a force for `simulate`.
+    """Make a controller by which a robot follows a reference: a force for `simulate`.
 
     kind: one of `robots.controllers.CONTROLLERS`; space: `actuator`, `joint` or `task`; parameters: its gains, limits
     and times by name, such as `kp`, `force_limit_NAME` or `sample_time`, defaults for the others. reference: q, qd and
     qdd (instant, freedom) of a chain, or position (instant, 3), rotation (instant, 3, 3), twist and acceleration
-    (instant, 6) of a platform, at instants of `step` [s] from the start on; what is absent is zero, or the reference
+    (instant, 6) of a platform, at instants of `step` [s] from the start on; missing values are zero, or the reference
     pose; the last one is held. Steps of the simulation are multiples of it. Raises ParameterError and ValueError.
 
         >>> robot = ls.robots.build("planar_3r")
@@ -144,7 +144,7 @@ def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:
 
 
 def torque_constants(robot: Robot) -> np.ndarray:
-    """Torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor.
+    """Return torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor.
 
     >>> ls.torque_constants(ls.robots.build("irb6")).shape
     (5,)
@@ -266,7 +266,7 @@ class MotorDemand(NamedTuple):
 
 
 def motor_demand(robot: Robot, *, force: ArrayLike, velocity: ArrayLike) -> MotorDemand:
-    """Currents, voltages and powers that forces of actuators take at their rates, (*batch, actuator) both.
+    """Compute the currents, voltages and powers for forces of actuators at their rates, (*batch, actuator) both.
 
     The power is that of the terminals: what the motor gives, and the heat of its winding; below zero it flows back.
     Raises ValueError where an actuator has no motor.

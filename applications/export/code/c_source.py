@@ -38,7 +38,7 @@ def c_code(
     friction: Friction = None,
     name: str | None = None,
 ) -> CCode:
-    """The equations of a robot as C without dependencies, for controllers and other programs.
+    """Write the equations of a robot as C without dependencies, for controllers and other programs.
 
     functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each is of one
     sample, does what that of this name in `tasks` does, and returns the status; it has the same bits where the compiler

@@ -47,7 +47,7 @@ def fmu(
     robot: Robot, path: str | Path, *, gravity: ArrayLike = GRAVITY, compiler: str | None = "cc",
     name: str | None = None,
 ) -> Path:  # fmt: skip
-    """Write the motion of a chain under actuator forces as an FMU, for Simulink, Modelica and others; its path.
+    """Write the motion of a chain under actuator forces as an FMU for Simulink, Modelica and others; return its path.
 
     Inputs are forces of the actuators, states and outputs positions and rates of the freedoms from the reference pose.
     Parameters of the robot and gravity (3,) are constants; friction is none of it. compiler: of C, for the library of

@@ -131,7 +131,7 @@ def base_parameters(
     seed: int = 0,
     tolerance: float = TOLERANCE,
 ) -> BaseParameters:
-    """Base parameters of a robot at random states; arguments as of `tasks.regressor`. Raises ValueError as it does.
+    """Compute the base parameters of a robot at random states; arguments and errors as for `regressor`.
 
     environment.base: samples of the motion of a base that moves, (sample, ...) each, of which each state has one at
     random; more parameters show there than on a base that stands.

@@ -284,7 +284,7 @@ def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
 
 
 def hypervolume(costs: Array, reference: Array) -> float:
-    """The volume that the costs (n, objective) of some designs dominate, up to a reference point (objective,).
+    """Compute the volume that the costs (n, objective) of some designs dominate, up to a reference point (objective,).
 
     Designs beyond the reference, and those with NaN, add nothing. By the package moocore.
 

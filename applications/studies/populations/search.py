@@ -244,7 +244,7 @@ def search(
     listeners: Sequence[Listener] = (),
     on_generation: Callable[[Generation], None] = lambda generation: None,
 ) -> SearchOutcome:
-    """Search the designs of a sweep for the best by its objectives; a store of the same search is gone on with.
+    """Search the designs of a sweep for the best by its objectives; a store of the same search is resumed.
 
     The section `design` says what a design may be (`DesignSpace`), the section `study` objectives, conditions and
     operating cases, unless they are given. Methods are `nsga2`, `nsga3`, `tpe` and `random`. Each generation is
@@ -342,7 +342,7 @@ def search_families(
     listeners: Sequence[Listener] = (),
     on_generation: Callable[[Generation], None] = lambda generation: None,
 ) -> FamilyOutcome:
-    """Search the designs of several robots for the best of all; stores of the same search are gone on with.
+    """Search the designs of several robots for the best of all; stores of the same search are resumed.
 
     The robot is a category of the search, the parameters of each are those of its own section `design`; see
     `FamilySpace`. `sweeps` are those of a file with `robots`, which `read_sweeps` reads. The folder gets a store for

@@ -92,7 +92,7 @@ def workspace(
     limits: Mapping[str, Any] | None = None,
     criteria: Mapping[str, Any] | None = None,
 ) -> Workspace:
-    """The workspace of a robot with a platform at rest, and the largest ball, box or cylinder inside.
+    """Compute the workspace of a robot with a platform at rest, and the largest ball, box or cylinder inside.
 
     A position belongs to it if the status is OK and all conditions `where` hold there, such as `condition <= 5`,
     `least_regularity >= 0.2`, `clearance > 0.01`, `peak_force <= 30` (of actuators that hold it, without friction) or

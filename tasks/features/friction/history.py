@@ -63,7 +63,7 @@ def along(
     load: ArrayLike = 1.0,
     initial: ArrayLike = 0.0,
 ) -> History:
-    """Friction along velocities (*batch, time) [rad/s or m/s] at increasing `times` (time,) [s].
+    """Compute friction along velocities (*batch, time) [rad/s or m/s] at increasing `times` (time,) [s].
 
     values: parameters and options of the law by name, each a number or an array (*batch,); load: normal load, a number
     or (*batch, time); initial: the state at the first time (*batch,), where a law does not give it: relaxed bristles, a

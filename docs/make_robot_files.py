@@ -22,7 +22,7 @@ SECTIONS = (
     (sections.ParameterSection, "A parameter, under its name in `parameters`"),
     (sections.LimbSection, "A limb, under its name in `limbs`"),
     (sections.DriveSection, "An actuator that is no joint, in `drives`"),
-    (sections.SpinSection, "What spins with it, in `spins`"),
+    (sections.SpinSection, "Spinning bodies of a drive, in `spins`"),
     (sections.MotorSection, "`motor`"),
     (sections.CouplingSection, "A joint that follows another, in `couplings`"),
     (sections.LinkSection, "A link, in `links` of a limb or of the platform"),
@@ -35,7 +35,7 @@ SECTIONS = (
     (sections.RedundancySection, "`redundancy` of a platform"),
     (sections.TaskSection, "A task, under its name in `tasks` of `redundancy`"),
     (sections.ArmAngleSection, "`arm_angle`"),
-    (sections.RatingSection, "What is known of a joint, under its name in `ratings`"),
+    (sections.RatingSection, "Ratings of a joint, under its name in `ratings`"),
     (sections.LoopsFile, "The file of loops beside a URDF file"),
 )
 
@@ -265,14 +265,14 @@ joints become three, free ones are held or with `--base floating` become six; `c
 are driven where there are loops, else all. Contacts are left out. MuJoCo compiles in a process of its own, with bounds
 of time and memory; what the file includes or names is a regular file below its folder, or below one of `--package`.
 
-**What changes dynamics and a robot file cannot say is refused**; `--leave-out KIND` imports the robot without it, which
-is told. What is not in the table is read, or changes nothing.
+**Elements that change dynamics and that a robot file cannot express are refused**; `--leave-out KIND` imports the
+robot without them and says so. Elements that are not in the table are read, or change nothing.
 
 | format | element | where it says something, kind |
 |---|---|---|
 {effects}
 
-What is imported has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body
+An imported robot has parameters, named after bodies and joints: `forearm_mass`, `forearm_scale` (the size of the body
 and of what is joined to it, its mass unchanged), `elbow_offset_z`, `elbow_rotor` and `elbow_gear` where the file has
 them, `finger_ratio` of a coupling. So any import can be swept over; `--numbers` writes numbers alone.
 
@@ -294,7 +294,7 @@ inverse dynamics of these differ by 2.0e-13 of the largest force at most. Of the
 | 1 | two models in a file |
 | 1 | a joint of type `gearbox`, which is a coupling |
 
-What closes loops, and which joints are driven, stands in a file beside it:
+Closures of loops and the driven joints stand in a file beside it:
 
 <!-- file: loops.yaml -->
 ```yaml

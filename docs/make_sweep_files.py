@@ -134,8 +134,8 @@ limits:
 ```
 
 A sample with a joint beyond its position is not OK: its status is JOINT_LIMIT, its results are NaN, and `usable_share`
-counts it out. What depends on how fast and how heavily a robot works is told by margins alone: 1 leaves all of it, 0 is
-at the limit, below 0 it is exceeded. `limit_margin` is the least distance of a joint to an end of its range in halves
+counts it out. Limits that depend on speed and load are reported by margins alone: 1 leaves all of the limit,
+0 is at it, below 0 it is exceeded. `limit_margin` is the least distance of a joint to an end of its range in halves
 of the range, so 1 in its middle; `velocity_margin` and `actuator_margin` are the least shares that are left of a
 largest velocity, and of a largest force, velocity or power.
 
@@ -160,7 +160,7 @@ trajectories:
   pick: {kind: quintic, start: [0, 0, 0], end: [{values: [0.1, 0.2]}, 0, 0], duration: {values: [0.3, 0.4]}}
 ```
 
-are the trajectories `turn_0` to `turn_17` and `pick_0` to `pick_3`. What was swept is a coordinate along the dim
+are the trajectories `turn_0` to `turn_17` and `pick_0` to `pick_3`. A swept number is a coordinate along the dim
 `trajectory`: `trajectory_radius` [m], `trajectory_end_x`; NaN for trajectories of other sections. A list of numbers
 as a whole (`end: {values: [[0.1, 0, 0], [0, 0.1, 0]]}`) and files (`file: {values: [a.csv, b.csv]}`) have the number
 of the value there. Turns and loads of a platform are swept alike: `load: {force: [0, 0, {values: [-10, -20]}]}`. What

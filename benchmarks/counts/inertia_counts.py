@@ -57,7 +57,7 @@ inertia tensors in the axes of the base to one triangle of the matrix. Signs are
 multiplication and one addition. *Equivalent additions* are the paper's measure: additions + {WEIGHT} multiplications.
 
 The published formulas are those of table 1 of Wang and Ju; what they count otherwise than these programs is said in
-[the theory](theory/inertia_matrix.md#what-the-published-counts-contain).
+[the theory](theory/inertia_matrix.md#content-of-the-published-counts).
 
 ![Equivalent additions of all methods, traced and published](pictures/inertia_counts.svg)
 """

@@ -1,7 +1,7 @@
 """Make the interactive figures of a page with plotly: their layout, and the data that do not change.
 
 Time series and positions are in the page once; `web/series.js` and `web/workspace.js` put them into the figures and
-follow the controls. What concerns designs and the mechanism is drawn by the page itself.
+follow the controls. The page itself draws designs and the mechanism.
 """
 
 from __future__ import annotations

@@ -32,14 +32,14 @@ def decides(results: Results) -> PagePart | None:
     body += markup_table(rows, heads, "bars")
     body += paragraph(
         f"Share of the variance of a number over {over} that a parameter explains by itself: 1 decides alone, 0 "
-        "has no mean effect. What is missing to a sum of 1 comes from parameters acting together. Shares belong to the "
+        "has no mean effect. The remainder to a sum of 1 comes from interactions of parameters. Shares belong to the "
         "ranges that were swept.",
         "note",
     )
     if pairs := _pairs(all_designs):
         body += "<h3>Pairs that explain more together than each of them does alone</h3>"
         body += table(pairs, ("number", "parameters", "share more"))
-    return PagePart("decides", "What decides", body, {}, {}, "What decides")
+    return PagePart("decides", "Shares of variance", body, {}, {}, "Shares of variance")
 
 
 def _finding(all_designs: Designs) -> str:

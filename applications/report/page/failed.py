@@ -12,7 +12,7 @@ from applications.report.data.results import Results
 from applications.report.page.markup import bar, markup_table, paragraph, table
 from applications.report.page.part import PagePart
 
-TITLE = "What fails, and where"
+TITLE = "Failures"
 
 
 def failed(results: Results) -> PagePart | None:
@@ -22,7 +22,7 @@ def failed(results: Results) -> PagePart | None:
     body += _flags(results) + _conditions(results)
     if (shares := failure_map(results)) is not None:
         body += _map(shares)
-    return PagePart("failed", TITLE, body, {}, {}, "What fails") if body else None
+    return PagePart("failed", TITLE, body, {}, {}, "Failures") if body else None
 
 
 def _statuses(troubles: trouble.Troubles) -> str:

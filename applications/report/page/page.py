@@ -87,7 +87,7 @@ def series(results: Results, bundle: ArrayBundle) -> PagePart | None:
     friction = any(quantity.name == "friction_part" for quantity in rows)
     body += paragraph(
         "One line for each actuator, positive along its axis; the dotted line is the time of the mechanism above."
-        + (" What friction asks of an actuator is its effort with friction less that without." if friction else "")
+        + (" The part of friction is the effort with friction less the effort without." if friction else "")
     )
     if case.stride > 1:
         body += paragraph(f"One of {case.stride} times is shown.", "note")
@@ -228,7 +228,7 @@ def _swept(results: Results) -> PagePart:
         + table(overview.swept(results.dataset, results.units))
         + (folded if unchanged else "")
     )
-    return PagePart("swept", "What was swept", body, {}, {}, "Swept")
+    return PagePart("swept", "Swept parameters", body, {}, {}, "Swept")
 
 
 def _lead(results: Results) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from robots import geometry
+from robots.arguments import check_arguments
 from robots.drives import Drive, Spin
 from robots.geometry import product
 from robots.joint_kinds import JointError
@@ -157,6 +158,7 @@ class AssembledChain:
         return closed(self.family.name, whole.limbs, whole.instances, platform)
 
 
+@check_arguments
 def as_chain(robot: Robot) -> Robot:
     """Return a robot with a platform as a closed chain; freedoms `platform_x` and so on count from the reference pose.
 

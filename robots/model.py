@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Self
 
 from robots import joint_kinds
+from robots.arguments import check_arguments
 from robots.drives import Drive, Motor, check
 from robots.joint_kinds import JOINT_KINDS, TREE_KINDS, Kind
 from robots.parameters import Parameter, complete
@@ -366,6 +367,7 @@ class Family:
         return self.assemble({p.name: p.default for p in self.parameters})
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Robot:
     """A family with values for all its parameters, in the family's order.

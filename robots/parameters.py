@@ -13,6 +13,9 @@ LARGEST = 1e12
 range of doubles. It bounds every parameter that has no bounds of its own."""
 
 
+LONGEST = 200
+"""Characters of a name that are compared with others."""
+
 EITHER = " or "
 """Between the unit of a joint that turns and that of one that slides."""
 
@@ -90,7 +93,7 @@ class Parameter:
 def nearest(name: str, names: Iterable[str]) -> str:
     """A hint for a misspelt name: the nearest of `names`, or all of them."""
     names = list(names)
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(str(name)[:LONGEST], names, n=1)
     return f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(names)
 
 
@@ -107,7 +110,7 @@ def complete(parameters: Iterable[Parameter], values: Mapping[str, float], *, ow
     for name, parameter in table.items():
         try:
             result[name] = float(values.get(name, parameter.scalar))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             got = f"{owner}: {name}: got {values[name]!r}"
             raise ParameterError(f"{got}; expected {table[name].bounds}") from None
     for name, value in result.items():

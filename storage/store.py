@@ -35,8 +35,9 @@ from storage.growth import manifest_in_force, settled
 from storage.later import warn_of_later
 from storage.layout import Layout
 from storage.ledger import Ledger
-from storage.manifest import MANIFEST, Manifest
+from storage.manifest import MANIFEST, Manifest, require_outside
 from storage.places.access import locate
+from storage.places.local import LocalFolder
 from storage.places.location import Location, LocationLike, refusals
 from storage.reading import CheckedArray
 from storage.schema import LABELS, SPLIT, Coordinate, check_attributes, check_coordinates, check_units
@@ -83,6 +84,8 @@ def create(
     written, and for attributes, units or coordinates that cannot be stored.
     """
     location = locate(store)
+    if isinstance(location, LocalFolder):
+        require_outside(location.path)
     files = metadata(layout, coordinates, attributes, units, flags, sources)
     manifest = describe(layout, attributes, files)
     with refusals(location):

@@ -17,6 +17,7 @@ import click
 from pipeline.documents.outputs import write_text
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
+from robots.arguments import shown
 from robots.parameters import nearest
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -29,9 +30,9 @@ def schema(kind: str) -> Schema:
     >>> ls.schema("sweep")["title"]
     'sweep file of limbsweep'
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         hint = sentence(nearest(str(kind), KINDS))
-        raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of file", hint)])
+        raise InputError([Problem("KIND", 0, 0, "", shown(kind), "a kind of file", hint)])
     title, make = KINDS[kind]
     return {"$schema": DIALECT, **make(), "title": title}
 

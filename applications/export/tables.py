@@ -28,9 +28,11 @@ from pipeline.execution.opening import open
 from pipeline.stores.metric_rows import CASE, Table, add_columns, component_columns, metric_rows
 from pipeline.stores.recompute import stored_sweep
 from pipeline.sweep.dataset_split import PARTED, PARTS, case_part, part_name
+from robots.arguments import check_arguments
 from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
+from storage.manifest import require_outside
 from storage.places.location import LocationLike, refusals
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ _NAMED = ("designs", "friction", "trajectories", "gains", "states")
 _PART = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
+@check_arguments
 def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     """Export a finished store into a new folder and return the files. Raises StoreError.
 
@@ -68,6 +71,7 @@ def export(store: LocationLike, folder: str | Path, form: str) -> list[Path]:
     _check_parts(data, store)
     if folder.exists():
         raise StoreError(f"{folder}: exists already; expected a new folder; name another one")
+    require_outside(folder)
     draft = folder.parent / f".{folder.name}.{uuid.uuid4().hex[:8]}.draft"
     try:
         with refusals(folder):

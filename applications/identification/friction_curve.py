@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from xarray import Dataset
 
+from robots.arguments import check_arguments
 from robots.parameters import nearest
 from tasks.features.friction.history import Curve, curve
 
 OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 
 
+@check_arguments
 def friction_curve(results: Dataset, name: str, joint: str) -> Curve:
     """Compute the friction of an actuator over speed from the test called `name` in the results of a sweep.
 

@@ -27,6 +27,7 @@ from pipeline.execution.executors import make_executor
 from pipeline.execution.graph import job_graph
 from pipeline.plan.plan import plan
 from pipeline.stores.recompute import stored_sweep
+from robots.arguments import check_arguments
 from robots.parameters import nearest
 from storage.errors import StoreError
 from storage.places.access import locate
@@ -116,6 +117,7 @@ def _described(fit: Fit) -> dict[str, Any]:
     return {**{name: x if np.isfinite(x) else None for name, x in numbers.items()}, "parameters": parameters}
 
 
+@check_arguments
 def identify(
     store: LocationLike,
     method: str = "weighted",

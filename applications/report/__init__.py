@@ -15,12 +15,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from robots.arguments import check_arguments
+
 if TYPE_CHECKING:
     from xarray import Dataset
 
 __all__ = ["save_figure", "write_report"]
 
 
+@check_arguments
 def write_report(
     store: str | Path | Dataset | Sequence[str | Path | Dataset],
     output: str | Path = "report.html",
@@ -74,6 +77,7 @@ def _names(stores: Sequence[str | PathLike[str] | Dataset]) -> list[str]:
     return [f"{name} {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]
 
 
+@check_arguments
 def save_figure(
     store: str | Path | Dataset,
     kind: str,

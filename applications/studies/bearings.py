@@ -15,12 +15,14 @@ import numpy as np
 import xarray as xr
 
 from applications.studies.columns import refuse
+from robots.arguments import check_arguments
 
 EXPONENTS = {"ball": 3.0, "roller": 10.0 / 3.0}
 
 NEEDED = ("bearing_load", "joint_velocity")
 
 
+@check_arguments
 @dataclass(frozen=True)
 class RollingBearing:
     """A bearing of a catalogue: basic dynamic load rating C [N], its kind, factors X, Y and e of the equivalent load.
@@ -42,8 +44,6 @@ class RollingBearing:
     reliability: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.kind not in EXPONENTS:
-            raise refuse("kind", repr(self.kind), f"one of {', '.join(EXPONENTS)}")
         for name in ("rating", "reliability"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise refuse(name, f"{getattr(self, name)!r}", "a number above 0")
@@ -52,6 +52,7 @@ class RollingBearing:
                 raise refuse(name, f"{getattr(self, name)!r}", "a number not below 0")
 
 
+@check_arguments
 def bearing_life(ds: xr.Dataset, bearing: RollingBearing) -> xr.Dataset:
     """Compute the bearing life of all joints of a dataset with `bearing_load` and `joint_velocity`, by trajectory.
 

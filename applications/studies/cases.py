@@ -16,12 +16,14 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE, LABEL, STORED
 from pipeline.sweep.question.question import DIMS
+from robots.arguments import check_arguments
 from robots.parameters import nearest
 
 INCOMPLETE = "designs_without_all_cases"
 """The attribute that counts designs which lack a case, and are left out."""
 
 
+@check_arguments
 def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
     """Return the dataset with dims (design, case, ...); cases are the combinations of the parameters `names` in it.
 

@@ -19,6 +19,7 @@ from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from pipeline.sweep.axes.columns import CASE
 from pipeline.sweep.question.question import WEIGHTED, split_objective, split_tolerances
+from robots.arguments import check_arguments
 from robots.expressions.expression import ExpressionError, Kind, ParsedExpression, parse
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
@@ -111,6 +112,7 @@ def _weights(text: str, cases: Mapping[str, Array]) -> Array:
     return values
 
 
+@check_arguments
 def objective(text: str) -> Objective:
     """Parse an objective such as `peak_force`, `max dexterity` or `min friction_loss_sum / energy_sum`.
 
@@ -138,6 +140,7 @@ def depends_on_friction(ds: xr.Dataset, expression: ParsedExpression) -> bool:
     return any(name in ds.variables and FRICTION in ds[name].dims for name in names)
 
 
+@check_arguments
 def column(ds: xr.Dataset, name: str) -> Array:
     """Return a number for each design (design,): a swept parameter, or the worst of a metric. Raises InputError.
 
@@ -211,6 +214,7 @@ def unit(ds: xr.Dataset, name: str) -> str:
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
 
+@check_arguments
 def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
     """Compute the value of an objective, or of its text, for each design (design,), reduced over cases by its rule.
 
@@ -241,6 +245,7 @@ def costs(ds: xr.Dataset, objectives: Sequence[Objective | str]) -> Array:
     return np.stack(values, axis=1) * signs
 
 
+@check_arguments
 def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
     """Return whether each design meets all conditions in every case without failed samples, (design,) of booleans.
 
@@ -249,6 +254,8 @@ def feasible(ds: xr.Dataset, conditions: Sequence[str] = ()) -> Mask:
         >>> int(ls.study.feasible(ls.open("out.zarr"), ["upper_arm < 0.25"]).sum())
         15
     """
+    if "design" not in ds.dims:
+        raise refuse("ds", f"a dataset with the dims {', '.join(map(str, ds.dims))}", "results with the dim design")
     result = np.ones(ds.sizes["design"], dtype=bool)
     if "failed_samples" in ds and not any(map(judges_failures, conditions)):
         result &= column(ds, "failed_samples") == 0

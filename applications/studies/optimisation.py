@@ -26,6 +26,7 @@ from scipy.optimize import minimize
 
 from applications.studies.columns import Array, Objective, base_of, cases_of_deviations, condition, objective, refuse
 from applications.studies.problem import DesignProblem
+from robots.arguments import check_arguments
 from robots.expressions.expression import ParsedExpression
 from robots.expressions.rates import NumberWithRates, with_rates
 from robots.parameters import LARGEST
@@ -59,6 +60,7 @@ class LocalOptimum:
     message: str
 
 
+@check_arguments
 def optimise(
     problem: DesignProblem,
     wanted: Objective | str,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.arguments import check_arguments
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -16,6 +18,7 @@ CHUNK = 512
 """Points that are compared with the front at a time."""
 
 
+@check_arguments
 def front(points: Array) -> Mask:
     """Return a mask (n,) of the Pareto front: the points (n, objective) that no other point dominates.
 
@@ -25,9 +28,7 @@ def front(points: Array) -> Mask:
         >>> ls.study.front([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]])
         array([ True,  True, False])
     """
-    array = np.asarray(points, dtype=float)
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"points: got an array of shape {array.shape}; expected (n, objectives)")
+    array = _two_dimensional(points)
     result = np.zeros(len(array), dtype=bool)
     usable = np.flatnonzero(~np.isnan(array).any(axis=1))
     if len(usable):
@@ -36,15 +37,24 @@ def front(points: Array) -> Mask:
     return result
 
 
+def _two_dimensional(points: Array) -> Array:
+    array = np.asarray(points, dtype=float)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"points: got an array of shape {array.shape}; expected (n, objectives)")
+    return array
+
+
+@check_arguments
 def layers(points: Array, count: int) -> NDArray[np.intp]:
     """Return the number of each point's front (n,): 0 the first, 1 the front of the others, ...; -1 beyond `count`.
 
     >>> ls.study.layers([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]], 2)
     array([0, 0, 1])
     """
-    remaining, result = np.arange(len(points)), np.full(len(points), -1)
-    for layer in range(count):
-        best = front(np.asarray(points)[remaining])
+    array = _two_dimensional(points)
+    remaining, result = np.arange(len(array)), np.full(len(array), -1)
+    for layer in range(min(count, len(array))):
+        best = front(array[remaining])
         result[remaining[best]] = layer
         remaining = remaining[~best]
         if not len(remaining) or not best.any():

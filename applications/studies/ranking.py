@@ -9,8 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from applications.studies.columns import Array, Objective, costs, feasible, refuse
+from robots.arguments import check_arguments
 
 
+@check_arguments
 def rank(
     ds: xr.Dataset, objectives: Sequence[Objective | str], weights: Sequence[float] = (), where: Sequence[str] = ()
 ) -> tuple[NDArray[np.intp], Array]:

@@ -19,6 +19,7 @@ from pipeline.sweep.axes.columns import LABEL
 from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import rewritten
+from robots.arguments import check_arguments, shown
 from robots.catalog import FAMILIES
 from robots.quantities import GAINS
 
@@ -56,6 +57,7 @@ def box(
     return result
 
 
+@check_arguments
 def refine(
     ds: xr.Dataset,
     best: Sequence[int] | NDArray[np.intp],
@@ -78,8 +80,11 @@ def refine(
         >>> ls.study.refine(ls.open("out.zarr"), designs[:5], "next.yaml", count=64).sizes["design"]
         64
     """
-    if not len(best):
+    if not np.size(best):
         raise refuse("best", "no designs", "at least one", "Loosen the conditions.")
+    places, count_of = np.asarray(best), ds.sizes.get("design", 0)
+    if places.ndim != 1 or places.dtype.kind not in "iu" or not ((places >= 0) & (places < count_of)).all():
+        raise refuse("best", f"{shown(best)}", f"whole numbers of designs, from 0 to {count_of - 1}")
     bounds, sections = box(ds, best, margin), {f.name: f.section for f in DesignSpace.of_dataset(ds).varied()}
     groups: dict[str, dict[str, tuple[float, float]]] = {}
     for name, pair in bounds.items():

@@ -25,12 +25,14 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
+from applications.studies.boxes import check_box, values_at
 from applications.studies.columns import Array, Objective, objective, refuse, value_of
 from applications.studies.optimisation import value_with_rates
 from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace
 from pipeline.documents.report import sentence
 from pipeline.sweep.model import Sweep
+from robots.arguments import check_arguments
 from robots.loads.wrapped import SUFFIX
 from robots.parameters import nearest
 
@@ -64,6 +66,7 @@ class DerivativeMeasures:
     samples: int
 
 
+@check_arguments
 def morris_designs(bounds: Mapping[str, tuple[float, float]], trajectories: int, seed: int) -> Array:
     """Designs (trajectories (parameters + 1), parameter): from a random place one step along each parameter in turn.
 
@@ -72,6 +75,7 @@ def morris_designs(bounds: Mapping[str, tuple[float, float]], trajectories: int,
     """
     if trajectories < 2:
         raise refuse("trajectories", str(trajectories), "at least 2", "10 to 50 are common.")
+    check_box(bounds, trajectories * (len(bounds) + 1))
     generator, count = np.random.default_rng(seed), len(bounds)
     step = LEVELS / (2.0 * (LEVELS - 1))
     low, high = (np.array([pair[side] for pair in bounds.values()]) for side in (0, 1))
@@ -89,6 +93,7 @@ def morris_designs(bounds: Mapping[str, tuple[float, float]], trajectories: int,
     return np.asarray(low + (high - low) * np.concatenate(parts))
 
 
+@check_arguments
 def morris(
     function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], trajectories: int, seed: int
 ) -> ElementaryEffects:
@@ -101,7 +106,7 @@ def morris(
         array([1., 2.])
     """
     designs = morris_designs(bounds, trajectories, seed)
-    values = np.asarray(function(designs), dtype=float)
+    values = values_at(function, designs)
     if bad := int(np.count_nonzero(~np.isfinite(values))):
         raise refuse("values", f"{bad} of {len(values)} designs without a value", "a value for every design",
                      "Make the box smaller.")  # fmt: skip
@@ -117,6 +122,7 @@ def morris(
     )
 
 
+@check_arguments
 def derivative_measures(problem: DesignProblem, column: str, n: int, seed: int) -> DerivativeMeasures:
     """Compute means of squared derivatives of an objective over the box of a problem, from n designs, a power of two.
 
@@ -188,6 +194,7 @@ class OneAtATime:
                 yield curve.name, repr(float(value)), repr(float(result))
 
 
+@check_arguments
 def effects(
     problem: DesignProblem, target: Objective, base: Mapping[str, float] | None = None, parts: int = PARTS
 ) -> OneAtATime:
@@ -298,6 +305,7 @@ class ToleranceEffect:
         return self.value + NormalDist().inv_cdf(share) * self.deviation
 
 
+@check_arguments
 def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | None = None) -> ToleranceEffect:
     """Compute the effect of the section `tolerances` of a sweep on an objective such as `peak_force`.
 
@@ -317,6 +325,7 @@ def tolerance_effect(sweep: Sweep, column: str, design: Mapping[str, float] | No
         >>> round(effect.deviation, 3), effect.quantile(0.99) > effect.value
         (0.182, True)
     """
+    sweep = Sweep.checked(sweep)
     if not sweep.tolerances:
         raise refuse("tolerances", "a sweep without tolerances", "a section tolerances", "Add it to the sweep.")
     names, spread = [name + SUFFIX for name in sweep.tolerances], np.array(list(sweep.tolerances.values()))

@@ -19,7 +19,9 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy import stats
 
+from applications.studies.boxes import check_box, values_at
 from applications.studies.columns import Array, Objective, refuse, value_of
+from robots.arguments import check_arguments
 
 BINS = 24
 """Parts of a parameter's range for its first share, at most."""
@@ -52,6 +54,7 @@ class Explained:
     samples: int
 
 
+@check_arguments
 def sobol(
     function: Callable[[Array], Array], bounds: Mapping[str, tuple[float, float]], n: int, seed: int
 ) -> SobolIndices:
@@ -64,9 +67,10 @@ def sobol(
         array([0.2, 0.8])
     """
     designs = saltelli(bounds, n, seed)
-    return _indices(tuple(bounds), np.asarray(function(designs), dtype=float), n, seed)
+    return _indices(tuple(bounds), values_at(function, designs), n, seed)
 
 
+@check_arguments
 def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Array:
     """Designs (n (parameters + 2), parameters): two samples A and B, then A with one column of B after another.
 
@@ -76,6 +80,7 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
     if n < 2 or n & (n - 1):
         raise refuse("n", str(n), "a power of two", "256 gives indices to about 0.05, 4096 to about 0.01.")
     k = len(bounds)
+    check_box(bounds, n * (k + 2))
     low, high = (np.array([pair[side] for pair in bounds.values()]) for side in (0, 1))
     unit = stats.qmc.Sobol(2 * k, rng=np.random.default_rng(seed)).random(n)
     a, b = low + (high - low) * unit[:, :k], low + (high - low) * unit[:, k:]
@@ -85,6 +90,7 @@ def saltelli(bounds: Mapping[str, tuple[float, float]], n: int, seed: int) -> Ar
     return np.concatenate([a, b, *mixed])
 
 
+@check_arguments
 def of_saltelli_store(ds: xr.Dataset, target: Objective, seed: int = 0) -> SobolIndices:
     """Compute indices from a store whose sweep lists the designs of `saltelli`. Raises InputError for other designs.
 
@@ -97,6 +103,8 @@ def of_saltelli_store(ds: xr.Dataset, target: Objective, seed: int = 0) -> Sobol
     ('distal_length', 'proximal_length')
     """
     names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
+    if not names:
+        raise refuse("designs", "a dataset without swept parameters", "the designs of a Saltelli sample")
     designs = np.stack([ds[name].values for name in names], axis=1)
     n = len(designs) // (len(names) + 2)
     parts = designs[: n * (len(names) + 2)].reshape(len(names) + 2, n, len(names))
@@ -130,6 +138,7 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolI
     return SobolIndices(names, np.ravel(indices.first_order), np.ravel(indices.total_order), *intervals)
 
 
+@check_arguments
 def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
     """Compute the shares that parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
 
@@ -141,6 +150,11 @@ def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
         array([ 1., -0.])
     """
     names = tuple(designs)
+    for name, column in {**designs, "values": values}.items():
+        if np.shape(column) != (np.size(values),):
+            raise refuse(
+                name, f"an array of shape {np.shape(column)}", f"{np.size(values)} numbers, as the values have"
+            )
     good = np.isfinite(values)
     y = np.asarray(values, dtype=float)[good]
     if len(y) < 2 * PER_BIN:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from limbsweep.labelled.table import Dims, FunctionResult
 from limbsweep.labelled.units import in_si
+from robots.arguments import real_numbers, shown
 from robots.model import Robot
 from tasks.dynamics.records import STANDING, Environment, MotionKeywords, Record, State, long_form
 
@@ -124,7 +125,14 @@ def designs_of(name: str, parameters: object) -> Mapping[str, Any]:
 
 def is_labelled(value: object) -> TypeGuard[xr.DataArray]:
     """Return whether a value is a DataArray."""
-    return hasattr(value, "dims") and hasattr(value, "coords")
+    return hasattr(value, "dims") and hasattr(value, "coords") and hasattr(value, "dtype")
+
+
+def _real_numbers(name: str, value: object) -> Array:
+    try:
+        return real_numbers(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: got {shown(value)}; expected numbers") from None
 
 
 class PlainFunction:
@@ -152,10 +160,7 @@ class PlainFunction:
         return results if self.result_type is tuple else results[0]
 
     def _numbers(self, key: str, value: object) -> Array:
-        try:
-            return np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ValueError(f"{self.name}: {key}: got {value!r}; expected numbers") from None
+        return _real_numbers(f"{self.name}: {key}", value)
 
     def cases(
         self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
@@ -322,7 +327,7 @@ def _selected(results: Sequence[Array], kept: Sequence[int]) -> Array | tuple[Ar
 
 def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
     """Values of one case that a function takes without complaint, whatever comes of them."""
-    if name.endswith("rotation"):
+    if name.endswith("rotation") and shape == (3, 3):
         return np.broadcast_to(np.eye(3), shape)
     if row.single:
         return np.linspace(0.0, 1e-3, shape[0])[:, None] * np.ones(shape) if len(shape) > 1 else np.ones(shape)
@@ -352,7 +357,7 @@ def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tupl
                 f"{name}: got an array of shape {np.shape(value)} beside DataArrays; expected one sample "
                 f"({', '.join(wanted)}), or a DataArray with names of its dims"
             )
-        return xr.DataArray(np.asarray(value, dtype=float), dims=core), core
+        return xr.DataArray(_real_numbers(name, value), dims=core), core
     dims = wanted if {*wanted} <= {*value.dims} else tuple(map(str, value.dims))[-len(wanted) :]
     if len(dims) < len(wanted):
         raise ValueError(f"{name}: got dims {value.dims}; expected batch dims and then {', '.join(wanted)}")

@@ -16,6 +16,7 @@ from limbsweep.labelled.calls import PlainFunction, designs_of, is_labelled, lab
 from limbsweep.labelled.results import described, with_dataset
 from limbsweep.labelled.table import ARGUMENTS, CHAIN_MOTION, PLATFORM_MOTION, TIME, Dims, FunctionResult
 from limbsweep.labelled.units import in_si
+from robots.arguments import check_arguments, real_numbers, shown
 from robots.model import Robot
 from robots.parameters import nearest
 from tasks.dynamics import servo as controllers
@@ -59,6 +60,12 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {"fixed": ("form", "close"), "adaptive"
 """Options of one method alone."""
 
 INTEGRATORS: Mapping[str, tuple[str, ...]] = {"fixed": tuple(METHODS), "adaptive": tuple(direct.SOLVERS)}
+
+MOST_STEPS = 10**8
+"""Steps of one call, at most: more take hours, and a step that short is a typing error."""
+
+LONGEST = 1e12
+"""Length of a step, at most [s]."""
 
 NEAR = 1e-6
 """Share of a step by which times may be off its multiples: times of files have few digits."""
@@ -104,7 +111,7 @@ def simulate(
     check_record("state", state, State)
     check_record("environment", environment, Environment)
     if method not in get_args(Method):
-        raise ValueError(f"method: got {method!r}; expected 'fixed' or 'adaptive'")
+        raise ValueError(f"method: got {shown(method)}; expected 'fixed' or 'adaptive'")
     forces = _forces(robot, drive)
     instants = _instants(robot, times)
     leaves = _leaves(state, forces, environment)
@@ -133,11 +140,11 @@ def _instants(robot: Robot, times: ArrayLike) -> np.ndarray:
     if is_labelled(times):
         times = in_si("time", times, None, robot.mechanism).values
     try:
-        instants = np.asarray(times, dtype=float)
+        instants = real_numbers(times)
     except (TypeError, ValueError):
-        raise ValueError(f"times: got {times!r}; expected numbers [s]") from None
+        raise ValueError(f"times: got {shown(times)}; expected numbers [s]") from None
     if instants.ndim != 1 or len(instants) < 2 or not np.isfinite(instants).all() or not (np.diff(instants) > 0).all():
-        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
+        raise ValueError(f"times: got {shown(times)}; expected at least two, ascending")
     return instants
 
 
@@ -165,9 +172,12 @@ def _timing(method: Method, instants: np.ndarray, step: float | None, leaves: Ma
     first, apart = float(instants[0]), float(instants[1] - instants[0])
     if step is None:  # of late instants all together tell more digits than two
         step = apart if first == 0.0 else float(instants[-1] - first) / (len(instants) - 1)
-    length = float(step) if isinstance(step, float | int | np.number) else 0.0
-    if not 0.0 < length < np.inf:
-        raise ValueError(f"step: got {step!r}; expected a length of time [s] above zero")
+    length = float(step) if isinstance(step, float | int | np.number) and abs(step) < LONGEST else 0.0
+    if not length > 0.0:
+        raise ValueError(f"step: got {shown(step)}; expected a length of time [s] above zero")
+    if (instants[-1] - first) / length > MOST_STEPS:
+        got = f"{(instants[-1] - first) / length:.4g} steps of {length!r} s"
+        raise ValueError(f"step: got {got}; expected at most {MOST_STEPS:g} in one call")
     every = round(apart / length)
     off = np.abs(instants - first - every * length * np.arange(len(instants))) > NEAR * length
     if off.any():
@@ -191,7 +201,7 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
     if integrator is None:
         return found
     if integrator not in INTEGRATORS[method]:
-        raise ValueError(f"integrator: got {integrator!r} with method {method!r}; "
+        raise ValueError(f"integrator: got {shown(integrator)} with method {method!r}; "
                          f"{nearest(str(integrator), INTEGRATORS[method])}")  # fmt: skip
     return found | {"method" if method == "fixed" else "solver": integrator}
 
@@ -228,6 +238,8 @@ def _labelled(
     robot: Robot, designs: Mapping[str, Any], leaves: dict[str, Any], rest: dict[str, Any], instants: np.ndarray
 ) -> xr.Dataset:
     """The motion of DataArrays or of designs as a Dataset. Raises ValueError."""
+    if not any(map(is_labelled, {**designs, **leaves}.values())):
+        designs, leaves = _named(designs, leaves)
     for name, value in {**designs, **leaves}.items():
         if is_labelled(value) and "time" in value.dims:
             raise ValueError(f"simulate: {name}: got a DataArray with the dim time; expected batch dims, and what goes "
@@ -252,6 +264,34 @@ def _labelled(
     return described(motion, "simulate", robot, row)
 
 
+def _named(designs: Mapping[str, Any], leaves: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Plain arrays of designs (design,), and of motion and forces (design, ...), as DataArrays with that dim.
+
+    Raises ValueError for arrays of other shapes.
+    """
+    import xarray as xr
+
+    arrays = {name: _design_numbers(name, value) for name, value in designs.items()}
+    sizes = {array.size for array in arrays.values() if array.ndim}
+    if len(sizes) > 1 or any(array.ndim > 1 for array in arrays.values()):
+        shapes = [array.shape for array in arrays.values()]
+        raise ValueError(f"simulate: parameters: got arrays of shapes {shapes}; expected numbers and arrays (design,) "
+                         "of one length, or DataArrays")  # fmt: skip
+    named = {name: xr.DataArray(array, dims=("design",)[: array.ndim]) for name, array in arrays.items()}
+    for name, value in leaves.items():
+        dims = ("design", *ARGUMENTS.get(name, ()))
+        if name in ARGUMENTS and _is_array(value) and np.ndim(value) == len(dims) and {np.shape(value)[0]} == sizes:
+            leaves = {**leaves, name: xr.DataArray(value, dims=dims)}
+    return named, leaves
+
+
+def _design_numbers(name: str, value: object) -> np.ndarray:
+    try:
+        return real_numbers(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"simulate: parameters: {name}: got {shown(value)}; expected numbers") from None
+
+
 def _is_array(value: object) -> bool:
     return value is not None and not callable(value) and not isinstance(value, Servo)
 
@@ -263,6 +303,7 @@ def _over_time(results: Mapping[str, Dims], robot: Robot, **arguments: object) -
     return tuple(np.moveaxis(value, 0, value.ndim - core) if core else value for value, core in values)
 
 
+@check_arguments
 @functools.wraps(controllers.servo)
 def servo(  # noqa: D103 - has that of the function
     robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike | xr.DataArray], step: float,

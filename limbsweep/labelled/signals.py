@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from limbsweep.labelled.calls import in_order, is_labelled
+from robots.arguments import check_arguments
 from robots.model import Robot
 from tasks.dynamics import servo
 from tasks.features.friction import history as states
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def from_currents(robot: Robot, current: DataArray) -> DataArray: ...
 @overload
 def from_currents(robot: Robot, current: Acting) -> Acting: ...
+@check_arguments
 def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArray:
     """Convert motor currents to forces of the actuators of a robot: torque constant times current.
 
@@ -64,6 +66,7 @@ def from_currents(robot: Robot, current: Acting | DataArray) -> Acting | DataArr
     return forces.transpose(*current.dims).assign_coords({dim: actuators}).rename(None)
 
 
+@check_arguments
 def profile(
     times: ArrayLike | DataArray, values: ArrayLike | DataArray, between: Between = "linear"
 ) -> Callable[[float], np.ndarray]:
@@ -105,6 +108,7 @@ def friction_along(
     load: ArrayLike = ...,
     initial: ArrayLike = ...,
 ) -> History: ...
+@check_arguments
 def friction_along(
     law: str,
     *,

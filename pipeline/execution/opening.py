@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pipeline.errors import InputError
 from pipeline.execution.conventions import with_conventions
 from pipeline.sweep.side_files import stored_files
+from robots.arguments import check_arguments
 from robots.parameters import EITHER
 from storage import sources
 from storage.errors import StoreError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pipeline.sweep.model import Sweep
 
 
+@check_arguments
 def open(store: LocationLike, *, unfinished: bool = False) -> Dataset:
     """Open a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
 

@@ -49,6 +49,7 @@ from pipeline.plan.model import Plan
 from pipeline.plan.plan import plan as plan_sweep
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import UserFunction, UserMetric, with_metrics
+from robots.arguments import check_arguments
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
@@ -66,6 +67,7 @@ SMALL_SECONDS = 5.0
 """Seconds of one core below which a run computes in this process: processes of their own take longer to begin."""
 
 
+@check_arguments
 def run(
     sweep: Sweep,
     store: LocationLike | None = None,
@@ -128,6 +130,7 @@ def run_into(
     _Task(Sweep.checked(sweep), store, as_cluster(cluster), tuple(listeners), granularity, DEFAULTS).into(store)
 
 
+@check_arguments
 def compute(
     sweep: Sweep,
     listeners: Sequence[Listener] = (),
@@ -146,6 +149,7 @@ def compute(
     return run(sweep, None, ClusterConfig.of("threads"), listeners, metrics=metrics, progress=progress)
 
 
+@check_arguments
 def submit(
     sweep: Sweep,
     store: LocationLike | None = None,

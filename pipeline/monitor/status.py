@@ -25,6 +25,7 @@ from pipeline.monitor.log import (
     records,
 )
 from pipeline.monitor.progress import clock
+from robots.arguments import check_arguments
 from storage.ledger import Ledger
 from storage.manifest import Manifest
 from storage.places.access import holder
@@ -97,6 +98,7 @@ class RunStatus:
             )
 
 
+@check_arguments
 def status(store: LocationLike, now: float | None = None) -> RunStatus:
     """Read the status of a store. Raises StoreError where there is none.
 

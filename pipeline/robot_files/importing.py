@@ -27,6 +27,7 @@ from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.reader import read_robot as read
 from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
+from robots.arguments import check_arguments
 from robots.formats import checks, description, mjcf, sdf, urdf, writing
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.parametric import with_parameters
@@ -285,6 +286,7 @@ def _check_loops(report: Report, description: Description) -> None:
 __all__ = ["load", "read", "with_redundancy", "write"]
 
 
+@check_arguments
 def load(
     path: str | os.PathLike[str],
     loops: str | os.PathLike[str] | None = None,
@@ -317,6 +319,7 @@ def load(
     return Robot.of(imported.description.family, parameters)
 
 
+@check_arguments
 def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
     """Write a robot into a new robot file and return its path.
 
@@ -331,6 +334,7 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+@check_arguments
 def with_redundancy(robot: Robot, redundancy: Mapping[str, object]) -> Robot:
     """Return the robot with another section `redundancy` of its platform: a dict as in a robot file.
 

@@ -26,6 +26,7 @@ from pipeline.robot_files.limbs import LimbReader, PlatformReader, weights_above
 from pipeline.robot_files.sections import RobotFile
 from pipeline.robot_files.values import NO_PITCH, PITCH, Places, ValueReader, check_solvable
 from robots import catalog, limits
+from robots.arguments import check_arguments
 from robots.coupled import grounded, grounds_of, homes_of
 from robots.drives import COUPLED, uncoupled
 from robots.expressions.expression import GEOMETRIC, ParsedExpression
@@ -291,6 +292,7 @@ def find_family(name: str) -> Family:
     return read_description(name).family if is_file(name) else catalog.family(name)
 
 
+@check_arguments
 def read_robot(path: str | os.PathLike[str], **parameters: float) -> Robot:
     """Build the robot of a robot file with these parameters (SI units), defaults for the others.
 

@@ -20,6 +20,7 @@ from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
 from pipeline.stores.repair import check_derived, repair_files, repair_manifest
+from robots.arguments import check_arguments
 from storage.errors import StoreError
 from storage.growth import manifest_in_force
 from storage.integrity import (
@@ -87,6 +88,7 @@ class Verification:
         yield "result", "sound" if self.is_sound else f"{len(self.findings)} findings"
 
 
+@check_arguments
 def verify(
     store: LocationLike,
     recompute: float = 0.0,

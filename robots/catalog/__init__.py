@@ -58,7 +58,7 @@ def family(name: str) -> Family:
             "`limbsweep import`"
         )
     if name not in FAMILIES:
-        raise ParameterError(f"unknown robot {name!r}; {nearest(name, FAMILIES)}")
+        raise ParameterError(f"unknown robot {name[:80]!r}; {nearest(name, FAMILIES)}")
     return FAMILIES[name]
 
 

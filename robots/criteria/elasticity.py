@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.criteria.selection import joint_names, link_names, select
 from robots.limits import Place, select_actuators
 from robots.model import Mechanism
@@ -22,6 +23,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Beam:
     """A straight prismatic beam by its compliances per length; bending and shear about two principal axes.
@@ -41,7 +43,7 @@ class Beam:
 
     def __post_init__(self) -> None:
         for name in ("axial", "torsion", "bending", "shear"):
-            values = np.ravel(getattr(self, name))
+            values = np.ravel(np.asarray(getattr(self, name), dtype=float))
             if not (np.isfinite(values) & (values >= 0)).all():
                 raise ParameterError(f"{name}: got {getattr(self, name)!r}; expected finite compliances, zero or more")
         if self.across is None and (self.bending[0] != self.bending[1] or self.shear[0] != self.shear[1]):
@@ -131,6 +133,7 @@ def _moduli(young: float, poisson: float) -> tuple[float, float]:
     return young, young / (2.0 * (1.0 + poisson))
 
 
+@check_arguments
 @dataclass(frozen=True)
 class LinkCompliance:
     """A compliance (6, 6) of (turn, shift) over (moment, force), in the axes of a link: of every arm of that link.
@@ -165,6 +168,7 @@ def _symmetric(name: str, matrix: ArrayLike) -> np.ndarray:
     return values
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Elasticity:
     """Compliances of actuators [rad/(N m) or m/N] and of joints (6,), and beams or compliances of links.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from robots.arguments import check_arguments
 from robots.criteria.elasticity import Elasticity, once
 from robots.criteria.selection import joint_names, link_names, select
 from robots.joint_kinds import JOINT_KINDS
@@ -28,6 +29,7 @@ STEP = 1.0 / math.sqrt(12.0)
 """That of a value that is rounded to steps of 1."""
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Errors:
     """Variances, by number of actuators, and by number of the limb and in `Limb.joints` or `Limb.links`.
@@ -114,6 +116,7 @@ def _check(name: str, values: Sequence[float], count: int = 1) -> None:
 TURNS, SHIFTS = (0, 1, 2), (3, 4, 5)
 
 
+@check_arguments
 @dataclass(frozen=True)
 class JointClearance:
     """Largest offsets in a joint: shift across its axis [m], either way along it [m], tilt of its axis [rad].
@@ -139,6 +142,7 @@ class OffsetBound:
     bound: float
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Clearances:
     """Bounds of joints by number of the limb and in `Limb.joints`; of actuators half of their backlash.
@@ -205,6 +209,7 @@ def _axis(limb: Limb, joint: int) -> int:
     return JOINT_KINDS[limb.cuts[joint - len(limb.links)].kind].freedoms[0].axis
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Capsule:
     """Capsule: the points within `radius` [m] of the line from `start` to `end` (3,) [m]. Raises ParameterError.
@@ -233,6 +238,7 @@ def _check_radius(name: str, radius: float) -> None:
         raise ParameterError(f"{name}: got {radius!r}; expected a finite radius above zero")
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Capsules:
     """Radii of the arms of links, by number of the limb and in `Limb.links`; capsules of platform and base.

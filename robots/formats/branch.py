@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from robots.arguments import check_arguments
 from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
 from robots.formats.tree import rows, vector
@@ -81,6 +82,7 @@ class Branched(Description):
         return counted_from(replace(whole, limbs=limbs, instances=instances, platform=platform), self.reference)
 
 
+@check_arguments
 def on_branch(
     robot: Robot,
     *,

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.arguments import check_arguments
 from robots.expressions.expression import GEOMETRIC, ExpressionError, ParsedExpression, parse
 from robots.parameters import LARGEST, Parameter
 from robots.springs import Acts
@@ -39,6 +40,7 @@ class LoadError(ValueError):
         self.path, self.got, self.expected, self.hint = path, got, expected, hint
 
 
+@check_arguments
 @dataclass(frozen=True, eq=False)
 class WrenchLoad:
     """A force [N] and a moment [N m] at a point of a body [m], in the axes of the world, of the link or platform.
@@ -59,6 +61,7 @@ class WrenchLoad:
     scale: Given | None = None
 
 
+@check_arguments
 @dataclass(frozen=True, eq=False)
 class SpringLoad:
     """A spring between the point `at` of a body and the point `to` of the base or of another link, in its frame [m].
@@ -84,6 +87,7 @@ class SpringLoad:
     acts: Acts | None = None
 
 
+@check_arguments
 @dataclass(frozen=True, eq=False)
 class ObjectLoad:
     """An object that a body carries: mass [kg], centre `at` in the body's frame [m], inertia about it [kg m^2].
@@ -103,6 +107,7 @@ class ObjectLoad:
     stop: float | None = None
 
 
+@check_arguments
 @dataclass(frozen=True, eq=False)
 class JointSpringLoad:
     """A spring and damper in a joint of a tree: a flexure, or the elasticity of a bearing or a part of a link.
@@ -121,6 +126,7 @@ class JointSpringLoad:
     backlash: Given | None = None
 
 
+@check_arguments
 @dataclass(frozen=True, eq=False)
 class ElasticDrive:
     """Elastic transmissions: a spring, a damper and a backlash between rotor and joints of actuators.

@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.arguments import check_arguments
 from robots.criteria.selection import joint_names, platform_link, real_link_names, select
 from robots.drives import Drive
 from robots.expressions.expression import ParsedExpression
@@ -392,6 +393,7 @@ def _new_parameters(name: str, load: DeclaredLoad, taken_names: Sequence[Paramet
         yield parameter
 
 
+@check_arguments
 def with_loads(robot: Robot, loads: Mapping[str, DeclaredLoad]) -> Robot:
     """Return the robot with loads on its links and its platform, each under a name; see `robots.loads.declared`.
 
@@ -426,6 +428,7 @@ def _frozen_family(description: FrozenDescription) -> Family:
     return replace(description.base, parameters=description.parameters, assemble=description, signals=())
 
 
+@check_arguments
 def at_time(robot: Robot, time: float) -> Robot:
     """Return the robot with the loads of one time [s], held constant.
 

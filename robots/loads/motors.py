@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from robots.arguments import check_arguments
 from robots.drives import Drive, Motor
 from robots.loads.wrapped import ExtendedDescription
 from robots.model import Family, Limb, Mechanism, Robot
@@ -96,6 +97,7 @@ def supplied(
     )
 
 
+@check_arguments
 def with_motor_conditions(
     robot: Robot,
     *,

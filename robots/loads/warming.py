@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from robots.arguments import check_arguments
 from robots.criteria.elasticity import once
 from robots.criteria.selection import link_names, platform_link, select
 from robots.limits import Place
@@ -165,6 +166,7 @@ def _rates(mechanism: Mechanism, expansion: Mapping[str, float]) -> tuple[dict[P
     return rates, tuple(sorted(beside))
 
 
+@check_arguments
 def with_warm_links(robot: Robot, *, expansion: Mapping[str, float], temperature: float = 0.0) -> Robot:
     """Return the robot with links that grow with `temperature` [K] above the temperature of their measurement.
 

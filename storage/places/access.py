@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from storage.errors import StoreError
 from storage.places.location import Location, LocationLike, refusals
 
+LONGEST = 4096
+"""Characters of a path or URL, at most."""
+
 _URL = re.compile(r"(?P<protocol>[A-Za-z][A-Za-z0-9+.-]*)://(?P<rest>.*)", re.DOTALL)
 
 
@@ -19,6 +22,8 @@ def locate(store: LocationLike) -> Location:
         return store
     if not isinstance(store, str | os.PathLike):
         raise StoreError(f"store: got an object of type {type(store).__name__}; expected its path or URL")
+    if isinstance(store, str) and ("\0" in store or len(store) > LONGEST):
+        raise StoreError(f"store: got {store[:40]!r}, which is no path; expected its path or URL, without NUL")
     text = os.fspath(store)
     url = _URL.fullmatch(text)
     if url is None and "://" in text:

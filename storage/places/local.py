@@ -167,10 +167,19 @@ class LocalFolder(Location):
                     _write(draft / key, (files[key],))
                 for directory, _, _ in os.walk(draft, topdown=False):
                     sync_directory(Path(directory))
-                draft.rename(self.path)
+                self._name(draft)
             sync_directory(self.path.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+    def _name(self, draft: Path) -> None:
+        """Give a draft the name of the folder. Raises FileExistsError where another writer was faster."""
+        try:
+            draft.rename(self.path)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(self.path)) from None
+            raise
 
     def journal(self, name: str) -> FileJournal:
         """A file of lines."""

@@ -23,12 +23,13 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from robots.arguments import check_arguments
 from robots.model import Family, Inertia, Robot
 from robots.parameters import nearest
 from robots.status import Status
 from robots.types import BASE
 from tasks.dynamics import inputs
-from tasks.dynamics.records import STANDING, Environment, MotionKeywords, State, long_form
+from tasks.dynamics.records import STANDING, TIMELESS, Environment, MotionKeywords, State, long_form
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Arrays
@@ -322,6 +323,7 @@ class LagrangeCoefficients(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def lagrange_coefficients(
     robot: Robot,
     motion: State | None = None,
@@ -350,7 +352,7 @@ def lagrange_coefficients(
         )
     inputs.refuse_forces(robot, "a call of equations_of_motion")
     program = coefficients_program(robot.family, _indices(robot, bodies), simplified, grasped is not None)
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     if environment.base is not None:
         raise ValueError("base: got a base that moves; expected one that stands")
     batch, columns = inputs.moving_input(robot, motion.moving)

@@ -13,13 +13,24 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
+from robots.arguments import check_arguments
 from robots.friction.groups import LOADS
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.parameters import complete
 from robots.types import BASE
 from tasks.dynamics.inverse import body_motion, joint_reactions
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.dynamics.records import (
+    NO_FORCES,
+    STANDING,
+    TIMELESS,
+    Environment,
+    Forces,
+    MotionKeywords,
+    Moving,
+    State,
+    long_form,
+)
 from tasks.features.friction.joints import normal_load
 
 
@@ -38,6 +49,7 @@ class ConstraintForces(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def constraint_forces(
     robot: Robot,
     motion: State | None = None,
@@ -59,7 +71,7 @@ def constraint_forces(
         >>> forces.normal.shape  # (limb, joint)
         (2, 3)
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     parameters = complete(LOADS["reaction"], arms or {}, owner="arms of constraint_forces")
     wrenches, status = joint_reactions(robot, motion, environment, forces)
     parts = np.full((4, *wrenches.shape[:-1]), np.nan)

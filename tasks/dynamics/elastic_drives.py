@@ -17,6 +17,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.loads.declared import ElasticDrive
 from robots.loads.family import LoadedDescription, rotor_name
 from robots.model import Robot
@@ -25,7 +26,7 @@ from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import STANDING, Environment, MotionKeywords, State, long_form
+from tasks.dynamics.records import STANDING, TIMELESS, Environment, MotionKeywords, State, long_form
 from tasks.kernels.kernel import checked
 
 REACH = 0.1
@@ -54,6 +55,7 @@ class DriveDeflection(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def drive_deflection(
     robot: Robot,
     motion: State | None = None,
@@ -79,7 +81,7 @@ def drive_deflection(
         >>> hung.stretch.round(4)
         array([0.0153, 0.0044, 0.0006])
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     if environment.base is not None:
         raise ValueError("base: got a base that moves; expected one that stands")
     drives = _Drives.of(robot, environment.gravity)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
@@ -31,7 +32,9 @@ from tasks.dynamics.inertia import (
 from tasks.dynamics.inputs import FieldInput, field_input
 from tasks.dynamics.records import (
     GRAVITY,
+    KINEMATIC,
     STANDING,
+    TIMELESS,
     Environment,
     Forces,
     Motion,
@@ -62,6 +65,7 @@ class BiasVector(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def inertia_element(
     robot: Robot, row: int | str, column: int | str, motion: State | None = None, **short: Unpack[MotionKeywords]
 ) -> InertiaElement:
@@ -76,7 +80,7 @@ def inertia_element(
         >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).value.shape
         (5,)
     """
-    motion, _ = long_form(motion, STANDING, short)
+    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
     row, column = _number(robot, "row", row), _number(robot, "column", column)
     if robot.mechanism.is_chain and not is_tree(robot.family):
         program = closed_element_program(robot.family, row, column)
@@ -117,6 +121,7 @@ def _statuses(values: np.ndarray, batch: Batch) -> np.ndarray:
     return np.where(finite, Status.OK, Status.NONFINITE).astype(np.int8).reshape(batch)
 
 
+@check_arguments
 def bias_vector(
     robot: Robot,
     motion: State | None = None,
@@ -133,7 +138,7 @@ def bias_vector(
         >>> ls.bias_vector(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).force.shape
         (3,)
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     _check_tree(robot)
     inputs.refuse_forces(robot, "a call of inverse_dynamics")
     if environment.base is not None:
@@ -286,6 +291,7 @@ def _known(program: Program, motion: np.ndarray, parts: Arrays) -> Values:
     return {"motion": motion} | {key: parts[key] for key in program.sample if key in parts}
 
 
+@check_arguments
 def equations_of_motion(
     robot: Robot,
     motion: State | None = None,
@@ -303,7 +309,7 @@ def equations_of_motion(
         >>> equations.mass.shape, equations.gravity.shape
         ((2, 2), (2,))
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     if environment.base is not None:
         raise ValueError("base: got a base that moves; expected one that stands, or a call of forward_dynamics")
     batch, columns = inputs.moving_input(robot, motion.moving)
@@ -358,6 +364,7 @@ class InertiaMatrix(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def inertia_matrix(
     robot: Robot,
     motion: State | None = None,
@@ -374,7 +381,7 @@ def inertia_matrix(
         >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).matrix.shape
         (5, 3, 3)
     """
-    motion, _ = long_form(motion, STANDING, short)
+    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
     if is_tree(robot.family):
         return _tree_matrix(robot, method, motion.moving)
     if method != "crba" and robot.mechanism.is_chain:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.paths.path import ActuatorDerivatives, RobotPath, path_forces
@@ -18,7 +19,11 @@ from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane,
 from tasks.dynamics.paths.smooth import smooth_motion
 from tasks.dynamics.records import GRAVITY
 
+MOST_POINTS = 100_001
+"""Points of a grid, at most: more show nothing new and take minutes and gigabytes."""
 
+
+@check_arguments
 def fastest_motion(
     robot: Robot,
     *,
@@ -54,8 +59,8 @@ def fastest_motion(
         >>> ls.fastest_motion(robot, force=5.0, position=path, points=51).duration < 1.0  # [s]
         True
     """
-    if points < 3:
-        raise ValueError(f"points: got {points!r}; expected 3 or more")
+    if not 3 <= points <= MOST_POINTS:
+        raise ValueError(f"points: got {points!r}; expected 3 to {MOST_POINTS}")
     if speed is not None and robot.mechanism.is_chain:
         raise ValueError(f"speed: {robot.name} is a chain without platform; expected velocity of its actuators")
     sizes = {"velocity": velocity, "acceleration": acceleration, "power": power, "jerk": jerk}

@@ -6,7 +6,6 @@ through these. Functions of the state are called for the whole batch.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
@@ -14,6 +13,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import argument_count
 from robots.loads.family import signal_breaks, signal_values
 from robots.loads.signals import Breaks
 from robots.model import Family
@@ -227,8 +227,7 @@ def arguments(force: Acting, expected: Sequence[int] = tuple(NAMES)) -> int:
     """
     if not callable(force):
         return 0
-    parameters = inspect.signature(force).parameters.values()
-    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    count = argument_count(force)
     if count not in (1, *expected):
         names = " or of ".join(NAMES[number] for number in expected)
         raise TypeError(f"force: got a function of {count} arguments; expected one of time, or of {names}")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
@@ -234,6 +235,7 @@ class ForwardDynamics(NamedTuple):
     unique: np.ndarray
 
 
+@check_arguments
 def forward_dynamics(
     robot: Robot,
     state: State | None = None,
@@ -301,5 +303,15 @@ def accelerations(system: MotionSystem, cases: Cases) -> ForwardDynamics:
     padded = (change, rates.braking, (now.modes.rest > 0.5) & (rates.breaking == 0.0))
     found, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
     status = rates.status[:samples].astype(np.int8).reshape(batch)
+    finite = _finite(cases)[:samples].reshape(batch)
+    status[~finite], stuck[~finite] = Status.NONFINITE, False
     found[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
-    return ForwardDynamics(found, braking, stuck, status, (rates.dependent[:samples] < 0.5).reshape(batch))
+    unique = (rates.dependent[:samples] < 0.5).reshape(batch) & finite
+    return ForwardDynamics(found, braking, stuck, status, unique)
+
+
+def _finite(cases: Cases) -> np.ndarray:
+    """Return a mask (padded samples,) of the cases whose state and forces at the start are finite."""
+    push = cases.pushes.over(cases.start, 1.0, cases.state, cases.start)
+    acting = push(np.zeros(cases.state.shape[1]), cases.state)
+    return np.asarray(np.isfinite(cases.state).all(axis=0) & np.isfinite(acting).all(axis=0))

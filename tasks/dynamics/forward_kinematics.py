@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from robots.arguments import check_arguments
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import rotations
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import STANDING, MotionKeywords, State, long_form
+from tasks.dynamics.records import KINEMATIC, STANDING, MotionKeywords, State, long_form
 from tasks.kernels.kernel import checked, common_batch
 from tasks.stages.metrics.poses import weights
 
@@ -38,6 +39,7 @@ class ForwardKinematics(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def forward_kinematics(
     robot: Robot, guess: State | None = None, *, actuator_position: ArrayLike, **short: Unpack[MotionKeywords]
 ) -> ForwardKinematics:
@@ -56,7 +58,7 @@ def forward_kinematics(
         >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
         array([ 0. ,  0.1, -0.9])
     """
-    home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short)
+    home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short, KINEMATIC)
     target = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
     start = checked("position", home.position if near.position is None else near.position, (3,))
     turned = checked("rotation", home.rotation if near.rotation is None else near.rotation, (3, 3))

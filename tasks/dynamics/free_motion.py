@@ -9,7 +9,6 @@ parameterisation has a singularity.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeGuard, cast, get_args
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import DOP853
 
+from robots.arguments import argument_count
 from robots.model import Robot
 from robots.status import Status
 from robots.types import LoadAxes
@@ -340,8 +340,7 @@ def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:
     """Return whether a force is a function of the state. Raises TypeError for other functions."""
     if not callable(force):
         return False
-    parameters = inspect.signature(force).parameters.values()
-    count = sum(parameter.default is inspect.Parameter.empty for parameter in parameters)
+    count = argument_count(force)
     if count not in (1, 4):
         raise TypeError(
             f"force: got a function of {count} arguments; expected one of time, or of time, position, rotation, twist"

@@ -12,6 +12,7 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import real_numbers, shown
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.loads.family import signal_values
@@ -88,9 +89,9 @@ def mounts(robot: Robot) -> list[np.ndarray]:
 def gravity_input(gravity: ArrayLike) -> np.ndarray:
     """The `gravity` input of kernels, (1, 3). Raises ValueError."""
     try:
-        result = np.asarray(gravity, dtype=float)
+        result = real_numbers(gravity)
     except (TypeError, ValueError):
-        raise ValueError(f"gravity: got {gravity!r}; expected (3,), a vector of the world [m/s^2]") from None
+        raise ValueError(f"gravity: got {shown(gravity)}; expected (3,), a vector of the world [m/s^2]") from None
     if result.shape != (3,):
         raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
     return result.reshape(1, 3)
@@ -180,8 +181,8 @@ def without_change(moving: Moving) -> Moving:
 
 def check_load_axes(axes: LoadAxes) -> None:
     """Refuse other axes than those of the `world` and of the `platform` by ValueError."""
-    if axes not in get_args(LoadAxes):
-        raise ValueError(f"load_axes: got {axes!r}; expected 'world' or 'platform'")
+    if not isinstance(axes, str) or axes not in get_args(LoadAxes):
+        raise ValueError(f"load_axes: got {shown(axes)}; expected 'world' or 'platform'")
 
 
 def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.ndarray | None:

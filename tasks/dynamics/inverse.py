@@ -17,6 +17,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.arguments import check_arguments
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.model import Frame, Inertia, Limb, Link, Robot
 from robots.quantities import names
@@ -37,7 +38,17 @@ from tasks.dynamics.inputs import (
     refuse_actuator,
     signals_input,
 )
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.dynamics.records import (
+    KINEMATIC,
+    NO_FORCES,
+    STANDING,
+    Environment,
+    Forces,
+    MotionKeywords,
+    Moving,
+    State,
+    long_form,
+)
 from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.history import FrictionInput, friction_input
@@ -92,6 +103,7 @@ class ActuatorPositions(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> InverseKinematics:
     """Compute the motion of all joints for a motion of the platform, or of the independent joints of a chain.
 
@@ -105,7 +117,7 @@ def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpac
         >>> joints.status
         array([0, 0], dtype=int8)
     """
-    motion, _ = long_form(motion, STANDING, short)
+    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
     dynamics = Dynamics(robot, motion.moving, names("limb", "series"))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -118,6 +130,7 @@ def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpac
     return InverseKinematics(**series, status=status.astype(np.int8).reshape(dynamics.batch))
 
 
+@check_arguments
 def inverse_dynamics(
     robot: Robot,
     motion: State | None = None,
@@ -145,7 +158,7 @@ def inverse_dynamics(
         >>> result.force.shape, [ls.Status(code).name for code in result.status]
         ((2, 3), ['OK', 'NOT_REACHABLE'])
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, ("memory",))
     refuse_actuator(forces)
     load, field = load_input(robot, forces, motion.rotation), field_input(environment)
     groups = friction_input(robot, forces.friction)
@@ -179,6 +192,7 @@ def inverse_dynamics(
     return InverseDynamics(force, velocity, jacobian.reshape(shape), dynamics.statuses(status))
 
 
+@check_arguments
 def joint_reactions(
     robot: Robot,
     motion: State | None = None,
@@ -204,7 +218,7 @@ def joint_reactions(
         >>> reactions.wrench.shape  # (limb, joint, moment and force)
         (3, 7, 6)
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, ("memory",))
     refuse_actuator(forces)
     load, field = load_input(robot, forces, motion.rotation), field_input(environment)
     groups, shared = friction_input(robot, forces.friction), reaction_criteria(robot, forces.elasticity)
@@ -228,6 +242,7 @@ def joint_reactions(
     return JointReactions(result.reshape(*dynamics.batch, *result.shape[1:]), dynamics.statuses(status))
 
 
+@check_arguments
 def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ActuatorPositions:
     """Compute the positions of the actuators (*batch, actuator) [rad or m], drives or joints; see `inverse_kinematics`.
 
@@ -237,7 +252,7 @@ def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpac
         >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).position.round(3)
         array([ 0.092, -0.09 ])
     """
-    motion, _ = long_form(motion, STANDING, short)
+    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
     dynamics = Dynamics(robot, motion.moving, ("actuator_position",))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -289,7 +304,8 @@ class Dynamics:
         field, friction = field or field_input(), friction or friction_input(robot, None)
         self.robot, self.load = robot, None if load is None else checked("load", load, (6,))
         batches = field.batch | ({} if self.load is None else {"load": self.load.shape[:-1]})
-        batches |= {} if time is None else {"time": np.shape(time)}
+        time = None if time is None else checked("time", time, ())
+        batches |= {} if time is None else {"time": time.shape}
         self.batch, motion = moving_input(robot, moving, batches)
         self.samples, width = int(np.prod(self.batch, dtype=int)), motion.shape[-1]
         features = (
@@ -421,7 +437,7 @@ def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[Motio
 
     Samples without a solution hold NaN; `status` of `joints` has the reason.
     """
-    motion, _ = long_form(motion, STANDING, short)
+    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
     joints = inverse_kinematics(robot, motion)
     mechanism, batch = robot.mechanism, joints.status.shape
     limbs = tuple(
@@ -517,6 +533,7 @@ class ResolvedMotion(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> ResolvedMotion:
     """Compute the motion of all freedoms of a redundant robot with a posture or tasks from its given freedoms.
 
@@ -540,7 +557,7 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
             f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
             "platform, redundancy; give the motion of all freedoms to the other functions"
         )
-    named = long_form(motion, STANDING, short)[0].moving
+    named = long_form(motion, STANDING, short, KINEMATIC)[0].moving
     check_names(robot, named)
     try:
         arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}

@@ -7,11 +7,12 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
+from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import Model
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, State, long_form
+from tasks.dynamics.records import NO_FORCES, STANDING, TIMELESS, Environment, Forces, MotionKeywords, State, long_form
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.kernel import kernel, rows
 from tasks.kernels.keys import Arrays, Rate, Values, indexed
@@ -34,6 +35,7 @@ class Linearisation(NamedTuple):
     status: np.ndarray
 
 
+@check_arguments
 def linearisation(
     robot: Robot,
     state: State | None = None,
@@ -51,7 +53,7 @@ def linearisation(
         >>> ls.linearisation(arm, q=[0.1, 0.2, 0.3], forces=ls.Forces(actuator=[0.0] * 3)).state.shape  # of q and qd
         (6, 6)
     """
-    given, environment = long_form(state, environment, short)
+    given, environment = long_form(state, environment, short, TIMELESS)
     pushing = inputs.actuator_forces(robot, forces)
     for name in ("load", "friction", "weights", "elasticity"):
         if getattr(forces, name) is not None:

@@ -6,7 +6,7 @@ may be DataArrays. Missing values default to zero; a missing pose defaults to th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
@@ -174,16 +174,28 @@ STANDING = Environment()
 NO_FORCES = Forces()
 
 
-def long_form(motion: State | None, environment: Environment, short: MotionKeywords) -> tuple[Motion, Environment]:
+TIMELESS = ("time", "memory")
+"""Keywords of a motion that functions of one instant without friction do not depend on."""
+
+KINEMATIC = (*TIMELESS, "gravity")
+"""Keywords that functions of the geometry alone do not depend on."""
+
+
+def long_form(
+    motion: State | None, environment: Environment, short: MotionKeywords, unused: Sequence[str] = ()
+) -> tuple[Motion, Environment]:
     """Return motion and environment of a call, from its records or from their short form.
 
-    Raises TypeError for a keyword that is no part of them, ValueError for both forms of one thing, and for what is no
-    record in the place of one.
+    unused: keywords that the function does not depend on, which are refused; a record may have them. Raises TypeError
+    for a keyword that is no part of them, ValueError for both forms of one thing, and for what is no record in the
+    place of one.
     """
     parts = dict(cast("dict[str, Any]", short))
     for name in parts:
         if name not in _SHORT:
             raise TypeError(f"{name}: no argument has this name; {_advice(name)}")
+        if name in unused and parts[name] is not None:
+            raise ValueError(f"{name}: got it, on which the result does not depend; leave it out")
     check_record("environment", environment, Environment)
     if "gravity" in parts:
         if environment is not STANDING:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments
 from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.joint_kinds import JOINT_KINDS
@@ -39,7 +40,17 @@ from tasks.dynamics.inputs import (
     refuse_forces,
 )
 from tasks.dynamics.inverse import Dynamics, weights_input
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, MotionKeywords, Moving, State, long_form
+from tasks.dynamics.records import (
+    NO_FORCES,
+    STANDING,
+    TIMELESS,
+    Environment,
+    Forces,
+    MotionKeywords,
+    Moving,
+    State,
+    long_form,
+)
 from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
 from tasks.features.friction.history import Friction, FrictionInput, friction_input
@@ -379,6 +390,7 @@ class Regressor(NamedTuple):
         return tuple(column.name for column in self.columns)
 
 
+@check_arguments
 def regressor(
     robot: Robot,
     motion: State | None = None,
@@ -404,7 +416,7 @@ def regressor(
         >>> np.allclose(torque, ls.inverse_dynamics(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).force)
         True
     """
-    motion, environment = long_form(motion, environment, short)
+    motion, environment = long_form(motion, environment, short, TIMELESS)
     refuse_forces(robot, "their moments and forces taken from what was measured")
     refuse_actuator(forces)
     for name in ("load", "elasticity"):
@@ -438,6 +450,7 @@ def regressor(
     return Regressor(matrix, columns, status.astype(np.int8).reshape(batch))
 
 
+@check_arguments
 def standard_parameters(robot: Robot, *, friction: Friction = None, shared: bool = False) -> dict[str, float]:
     """Return the values of the robot for the columns of `regressor`, by name. Raises ParameterError as it does.
 

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_argument, check_arguments, real_numbers, shown
 from robots.controllers import Controller, Space, check_space, controller_parameters
 from robots.model import Family, Robot
 from robots.parameters import ParameterError, nearest
@@ -102,6 +103,7 @@ def motion_input(family: Family, seen: Seen) -> np.ndarray:
     return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])
 
 
+@check_arguments
 def servo(
     robot: Robot, kind: str, *, reference: Mapping[str, ArrayLike], step: float, space: str = "actuator",
     **parameters: float,
@@ -125,11 +127,12 @@ def servo(
     for name, value in parameters.items():
         if name not in known:
             raise ParameterError(f"{kind} has no parameter {name!r}; {nearest(name, known)}")
+        check_argument(name, value, "float")
         if problem := known[name].problem(float(value)):
             raise ParameterError(f"{kind}: {name} = {value!r} {problem}; expected {known[name].bounds}")
     names = tuple(name for name in known if name in parameters)
     values = np.array([float(parameters[name]) for name in names])
-    if not step > 0:
+    if not 0 < step < math.inf:
         raise ValueError(f"step: got {step!r}; expected a time above zero [s]")
     return Servo(robot, Controller(kind, space_used, names), values, ReferenceMotion(step, _motion(robot, reference)))
 
@@ -143,6 +146,7 @@ def _motion(robot: Robot, reference: Mapping[str, ArrayLike]) -> np.ndarray:
     return np.ascontiguousarray(motion[0][:, : batch[0]])
 
 
+@check_arguments
 def torque_constants(robot: Robot) -> np.ndarray:
     """Return torque or force per current (actuator,) [N m/A or N/A]. Raises ValueError where an actuator has no motor.
 
@@ -265,6 +269,7 @@ class MotorDemand(NamedTuple):
     power: np.ndarray
 
 
+@check_arguments
 def motor_demand(robot: Robot, *, force: ArrayLike, velocity: ArrayLike) -> MotorDemand:
     """Compute the currents, voltages and powers for forces of actuators at their rates, (*batch, actuator) both.
 
@@ -282,6 +287,7 @@ def motor_demand(robot: Robot, *, force: ArrayLike, velocity: ArrayLike) -> Moto
     return MotorDemand(*np.broadcast_arrays(current, voltage, voltage * current))
 
 
+@check_arguments
 def on_supply(
     robot: Robot, asked: Acting, *, of: Asked = "force", voltage: ArrayLike = math.inf, current: ArrayLike = math.inf,
     max_force: ArrayLike = math.inf,
@@ -372,7 +378,9 @@ def _resistances(robot: Robot) -> np.ndarray:
 
 
 def _limit(name: str, value: ArrayLike, actuators: int) -> np.ndarray:
-    numbers = np.asarray(value, dtype=float)
+    numbers = real_numbers(value)
     if numbers.shape not in ((), (actuators,)) or not (numbers > 0.0).all():
-        raise ValueError(f"{name}: got {value!r}; expected a number above zero, or one for each of {actuators} motors")
+        raise ValueError(
+            f"{name}: got {shown(value)}; expected a number above zero, or one for each of {actuators} motors"
+        )
     return np.broadcast_to(numbers, (actuators,))[:, None]

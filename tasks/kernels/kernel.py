@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import real_numbers
 from tasks.kernels.interpreter import interpret
 from tasks.kernels.keys import LANES, Arrays, Key, Shape, empty_rows, empty_together, padded
 from tasks.kernels.program import Program, size
@@ -223,10 +224,7 @@ def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
     """An array (*batch, *core) of floats. Raises ValueError."""
     expected = ", ".join(["*batch", *map(str, core)])
     try:
-        numbers = np.asarray(value)
-        if numbers.dtype.kind == "c":
-            raise TypeError
-        result = numbers.astype(float, copy=False)
+        result = real_numbers(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: got values that are no real numbers; expected an array ({expected})") from None
     if result.shape[max(result.ndim - len(core), 0) :] != core or result.size == 0:

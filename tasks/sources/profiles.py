@@ -11,17 +11,20 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import check_arguments, real_numbers, shown
+
 Between = Literal["linear", "steps"]
 
 
+@check_arguments
 def profile(times: ArrayLike, values: ArrayLike, between: Between = "linear") -> Callable[[float], np.ndarray]:
     """The function of time [s] that is `values` (time, *batch, actuator) at `times` (time,).
 
     Raises ValueError for times that do not ascend, values that do not fit, and another way `between` them.
     """
-    instants, levels = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
+    instants, levels = real_numbers(times), real_numbers(values)
     if instants.ndim != 1 or not len(instants) or not (np.diff(instants) > 0).all():
-        raise ValueError(f"times: got {times!r}; expected at least one, ascending [s]")
+        raise ValueError(f"times: got {shown(times)}; expected at least one, ascending [s]")
     if levels.ndim < 2 or len(levels) != len(instants):
         raise ValueError(f"values: got an array of shape {levels.shape}; expected ({len(instants)}, *batch, actuator)")
     if between not in get_args(Between):

@@ -43,8 +43,8 @@ ROWS: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: ls.status(3), ls.StoreError, STORE),
     (lambda: ls.verify(3), ls.StoreError, STORE),
     (lambda: ls.export(3, "folder", "csv"), ls.StoreError, STORE),
-    (lambda: ls.report(3), ls.StoreError, STORE),
-    (lambda: ls.figure(3, "series", "a.png"), ls.StoreError, STORE),
+    (lambda: ls.report(3), ls.ParameterError, "store: got 3; expected a path or a dataset of results, such as that of limbsweep.open or a sequence of a path or a dataset of results, such as that of limbsweep.open"),
+    (lambda: ls.figure(3, "series", "a.png"), ls.ParameterError, "store: got 3; expected a path or a dataset of results, such as that of limbsweep.open"),
     (lambda: small(time="1 s"), ls.InputError, "time: got '1 s'; expected numbers. Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."),
     (lambda: ls.schema(3), ls.InputError, "KIND: got 3; expected a kind of file. Known: sweep, robot, loops, cluster."),
     (lambda: ls.robots.build(3), ls.ParameterError, "robot: got an object of type int; expected the name of a robot"),
@@ -57,9 +57,9 @@ ROWS: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: forces(parameters=pd.DataFrame({"proximal_length": [0.5, float("nan")]})), ls.ParameterError, "five_bar: proximal_length = nan is not finite; expected a number in [0.001, 100] m"),
     (lambda: forces(parameters=pd.DataFrame({"proximal_lenght": [0.5]})), ls.ParameterError, "five_bar has no parameter 'proximal_lenght'; did you mean 'proximal_length'?"),
     (lambda: forces(parameters=pd.DataFrame([[0.5, 0.5]], columns=["proximal_length"] * 2)), ValueError, "inverse_dynamics: parameters: got the column 'proximal_length' twice; expected every column once"),
-    (lambda: ls.cartesian_stiffness(ROBOT, 2e4, position=HOME), ValueError, "elasticity: got an object of type float; expected limbsweep.robots.Elasticity, such as by its method of"),
-    (lambda: ls.pose_error(ROBOT, None, position=HOME), ValueError, "errors: got an object of type NoneType; expected limbsweep.robots.Errors, such as by its method of"),
-    (lambda: ls.clearance(ROBOT, 0.01, position=HOME), ValueError, "capsules: got an object of type float; expected limbsweep.robots.Capsules, such as by its method of"),
+    (lambda: ls.cartesian_stiffness(ROBOT, 2e4, position=HOME), ValueError, "elasticity: got 20000.0; expected limbsweep.robots.Elasticity, such as by its method of"),
+    (lambda: ls.pose_error(ROBOT, None, position=HOME), ValueError, "errors: got None; expected limbsweep.robots.Errors, such as by its method of"),
+    (lambda: ls.clearance(ROBOT, 0.01, position=HOME), ValueError, "capsules: got 0.01; expected limbsweep.robots.Capsules, such as by its method of"),
 )  # fmt: skip
 
 

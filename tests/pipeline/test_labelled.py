@@ -334,3 +334,9 @@ def test_names_along_a_vector_say_its_order() -> None:
     names = list(robot.mechanism.actuators)
     current = xr.DataArray(np.arange(float(len(names))), dims="actuator", coords={"actuator": names})
     xr.testing.assert_identical(limbsweep.from_currents(robot, current[::-1]), limbsweep.from_currents(robot, current))
+
+
+def test_labels_in_capitals_are_no_labels() -> None:
+    position = xr.DataArray(HOME, dims="axis", coords={"axis": ["Z", "Y", "X"]})
+    with pytest.raises(ValueError, match=r"position: got \['Z', 'Y', 'X'\] along axis; expected x, y, z, in any order"):
+        functions.inverse_kinematics(ROBOT, position=position)

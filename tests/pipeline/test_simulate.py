@@ -174,7 +174,9 @@ CASES: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"rtol": 1e-9}, ValueError, "rtol: got it with method 'fixed'; expected form, close there"),
     ({"rtoll": 1e-9}, TypeError, "rtoll: no option of simulate has this name; did you mean 'rtol'"),
     ({"parameters": 3.0}, ValueError, "simulate: parameters: got an object of type float; expected a dict"),
-    ({"parameters": {"length_1": np.ones(2)}}, ValueError, r"length_1: got an array of shape \(2,\) beside DataArrays"),
+    ({"parameters": {"length_1": np.ones((2, 2))}}, ValueError, r"parameters: got arrays of shapes \[\(2, 2\)\]"),
+    ({"parameters": {"length_1": [0.5, "a"]}}, ValueError, "parameters: length_1: got .*; expected numbers"),
+    ({"step": 1e-12}, ValueError, r"step: got 2e\+10 steps of 1e-12 s; expected at most 1e\+08 in one call"),
     ({"form": "joint"}, TypeError, "form: planar_3r is a chain"),
 ]
 
@@ -189,3 +191,19 @@ def test_misuse_is_one_sentence(change: dict[str, Any], kind: type[Exception], m
 def test_a_servo_is_no_force_of_one_instant() -> None:
     with pytest.raises(ValueError, match="actuator: got a servo; expected an array"):
         ls.forward_dynamics(ARM, q=Q, forces=ls.Forces(actuator=SERVO))
+
+
+def test_plain_arrays_of_designs_are_a_dim() -> None:
+    lengths, starts = np.array([0.9, 1.1]), np.array([Q, 2.0 * Q])
+    forces = ls.Forces(actuator=PUSH)
+    same = ls.simulate(ARM, ls.State(q=Q), forces, TIMES, step=1e-3, parameters={"length_1": lengths})
+    assert same["q"].sizes == {"design": 2, "time": 5, "freedom": 3}
+    each = ls.simulate(ARM, ls.State(q=starts), forces, TIMES, step=1e-3, parameters={"length_1": lengths})
+    for k, length in enumerate(lengths):
+        robot = ls.robots.build("planar_3r", length_1=length)
+        for motion, start in ((same, Q), (each, starts[k])):
+            alone = ls.simulate(robot, ls.State(q=start), forces, TIMES, step=1e-3)
+            np.testing.assert_array_equal(motion["q"].values[k], alone.q)
+    named = xr.DataArray(lengths, dims="design")
+    again = ls.simulate(ARM, ls.State(q=Q), forces, TIMES, step=1e-3, parameters={"length_1": named})
+    xr.testing.assert_identical(again, same)

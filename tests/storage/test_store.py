@@ -18,6 +18,7 @@ from storage.errors import StoreError
 from storage.layout import Layout
 from storage.ledger import Ledger
 from storage.manifest import MANIFEST
+from storage.places import local
 from storage.places.local import LocalFolder
 from storage.schema import Coordinate
 from storage.store import StoreWriter, create, open_results
@@ -369,3 +370,26 @@ def test_new_store_under_an_old_name(full: StoreWriter) -> None:
 def test_package_offers_nothing_else() -> None:
     with pytest.raises(AttributeError, match=f"module '{storage.__name__}' has no attribute 'open_result'"):
         storage.open_result  # noqa: B018
+
+
+def test_a_store_inside_a_store_is_refused(tmp_path: Path) -> None:
+    create(tmp_path / "a.zarr", LAYOUT, (), ATTRIBUTES)
+    for place in (tmp_path / "a.zarr/b.zarr", tmp_path / "a.zarr/deep/b.zarr"):
+        with pytest.raises(StoreError, match=r"b\.zarr: is inside the store .*a\.zarr; choose a place beside it"):
+            create(place, LAYOUT, (), ATTRIBUTES)
+        assert not place.exists()
+
+
+def test_of_two_writers_the_slower_one_is_told_that_the_store_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = local.sync_directory
+
+    def overtaken(folder: Path) -> None:
+        monkeypatch.setattr(local, "sync_directory", sync)
+        create(tmp_path / "a.zarr", LAYOUT, (), ATTRIBUTES)
+
+    monkeypatch.setattr(local, "sync_directory", overtaken)
+    with pytest.raises(StoreError, match=r"a\.zarr: exists already; resume it, remove it, or choose another store"):
+        create(tmp_path / "a.zarr", LAYOUT, (), ATTRIBUTES)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zarr"]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from applications.export.code.c_program import HELPERS, STRICT, c_function, identifier, literal, needed_inputs
 from applications.export.code.functions import FUNCTIONS, CodeArgument, CodeFunction, exported
+from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.records import GRAVITY
@@ -30,6 +31,7 @@ class CCode(NamedTuple):
     source: str
 
 
+@check_arguments
 def c_code(
     robot: Robot,
     functions: Sequence[str] = tuple(FUNCTIONS),

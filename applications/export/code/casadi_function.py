@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from applications.export.code.c_program import identifier, needed_inputs, needed_nodes
 from applications.export.code.functions import CodeArgument, CodeFunction, ProgramCall, exported
+from robots.arguments import check_arguments
 from robots.extras import require_extra
 from robots.model import Robot
 from robots.status import Status
@@ -33,6 +34,7 @@ ROUNDS = 12
 """Steps of Newton's method that are unrolled."""
 
 
+@check_arguments
 def casadi_function(
     robot: Robot,
     function: str = "inverse_dynamics",

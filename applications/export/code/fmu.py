@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from applications.export.code.c_source import CCode, c_code
 from applications.export.code.fmu_source import FMI_SOURCE
+from robots.arguments import check_arguments
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
 from tasks.dynamics.records import GRAVITY
@@ -43,6 +44,7 @@ class _Scalar(NamedTuple):
     of: int = 0
 
 
+@check_arguments
 def fmu(
     robot: Robot, path: str | Path, *, gravity: ArrayLike = GRAVITY, compiler: str | None = "cc",
     name: str | None = None,

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 
 from applications.identification.estimation.states import random_motion
+from robots.arguments import check_arguments
 from robots.model import Robot
-from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving
+from tasks.dynamics.records import NO_FORCES, STANDING, Environment, Forces, Motion, Moving, check_record
 from tasks.dynamics.regressor import regressor
 
 TOLERANCE = 1e-9
@@ -122,6 +123,7 @@ def _left_to_right(scaled: np.ndarray, tolerance: float) -> tuple[list[int], flo
     return kept, smallest / max(largest, np.finfo(float).tiny)
 
 
+@check_arguments
 def base_parameters(
     robot: Robot,
     environment: Environment = STANDING,
@@ -140,6 +142,9 @@ def base_parameters(
     >>> len(base.groupings), base.groupings[0]
     (9, 'link_1.Izz + 0.25 link_2.mass + 0.25 link_3.mass + joint_1.armature')
     """
+    check_record("environment", environment, Environment)
+    if seed < 0 or not 0.0 < tolerance < 1.0:
+        raise ValueError(f"seed, tolerance: got {seed!r}, {tolerance!r}; expected zero or more, and between 0 and 1")
     still = replace(environment, base=None)
     one = regressor(robot, Motion(**random_motion(robot, 1)), still, forces, shared=shared)
     states = -(-STATES * len(one.columns) // one.matrix.shape[-2])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from applications.studies.columns import Array, refuse
 from applications.studies.points import Choice, PointSpace, Variable
+from robots.arguments import check_arguments
 from robots.extras import require_extra
 
 if TYPE_CHECKING:
@@ -262,6 +263,7 @@ METHODS: Mapping[str, SearchMethod] = {
 """Methods by the name that users give."""
 
 
+@check_arguments
 def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
     """Make a method: `nsga2`, `nsga3`, `tpe` or `random`, to be asked for points and told costs and violations.
 
@@ -283,6 +285,7 @@ def ask_and_tell(name: str, settings: SearchSettings) -> AskTell:
     return METHODS[name].make(settings)
 
 
+@check_arguments
 def hypervolume(costs: Array, reference: Array) -> float:
     """Compute the volume that the costs (n, objective) of some designs dominate, up to a reference point (objective,).
 
@@ -294,5 +297,8 @@ def hypervolume(costs: Array, reference: Array) -> float:
     import moocore
 
     table, limit = np.atleast_2d(np.asarray(costs, dtype=float)), np.asarray(reference, dtype=float)
+    if limit.ndim != 1 or table.ndim != 2 or table.shape[1] != len(limit):
+        got = f"arrays of shapes {table.shape} and {limit.shape}"
+        raise ValueError(f"costs, reference: got {got}; expected (n, objective) and (objective,)")
     inside = table[(table < limit).all(axis=1)]
     return float(moocore.hypervolume(inside, ref=limit)) if len(inside) else 0.0

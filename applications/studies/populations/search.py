@@ -31,6 +31,7 @@ from pipeline.cluster.arguments import ClusterLike, Connectable
 from pipeline.monitor.log import Listener
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
+from robots.arguments import check_arguments
 from storage.places.location import LocationLike
 
 MAX_GENERATIONS = 100_000
@@ -229,6 +230,7 @@ class SearchOutcome:
     generations: tuple[Generation, ...]
 
 
+@check_arguments
 def search(
     sweep: Sweep,
     store: LocationLike,
@@ -327,6 +329,7 @@ class FamilyOutcome:
         return {ROBOT: robot, **{name: float(ds[name].values[place]) for name in varied_numbers(ds)}}
 
 
+@check_arguments
 def search_families(
     sweeps: Sequence[Sweep],
     folder: str | os.PathLike[str],

@@ -20,6 +20,7 @@ from applications.studies.workspaces.largest import LargestShape, largest, polis
 from applications.studies.workspaces.poses import FORCE, RestPoses, conditions
 from pipeline.sweep.doors import RobotLike, sweep
 from pipeline.sweep.model import Sweep
+from robots.arguments import check_arguments
 from robots.types import TWIST
 
 Kind = Literal["ball", "box", "cylinder"]
@@ -75,6 +76,7 @@ class Workspace:
     boundary: Array
 
 
+@check_arguments
 def workspace(
     robot: Sweep | RobotLike,
     shape: Kind = "ball",

@@ -19,6 +19,7 @@ from pipeline.sweep.objects.columns import columns_of, is_table
 from pipeline.sweep.objects.motions import TIMES, angles_of, points_of, with_rotations
 from pipeline.sweep.sections import AxesSection
 from robots import catalog
+from robots.arguments import real_numbers, shown
 from robots.formats import writing
 from robots.formats.description import Description, describe
 from robots.friction.laws import LAWS
@@ -38,6 +39,9 @@ INLINE = 64
 
 RELEASE: tuple[str, object] = ("simulation", {})
 """A section that means something although it is empty."""
+
+NEVER_EMPTY = ("gravity", "precision")
+"""Values, not collections: an empty one is a mistake, which the reader of the text refuses."""
 
 LISTED = 10_000
 """Numbers of a grid or list in the text: reading text is slow."""
@@ -87,7 +91,9 @@ class Writer:
         names = ("outputs", "metrics")
         data |= {key: [data[key]] for key in names if isinstance(data.get(key), str)}
         absent: tuple[object, ...] = (None, {}, [])
-        data = {key: value for key, value in data.items() if value not in absent or (key, value) == RELEASE}
+        present = {key for key, value in data.items() if value is not None and key in NEVER_EMPTY}
+        present |= {key for key, value in data.items() if value not in absent or (key, value) == RELEASE}
+        data = {key: value for key, value in data.items() if key in present}
         return yaml_text({"limbsweep": FORMAT}) + head + yaml_text(data)
 
     def _robot(self) -> tuple[str, dict[str, float]]:
@@ -286,9 +292,9 @@ def _time(value: object) -> Any:
         return {"stop": plain(value[0], "time"), "step": plain(value[1], "time")}
     hint = "Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."
     try:
-        times = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value, dtype=float)
+        times = real_numbers(value.to_numpy() if hasattr(value, "to_numpy") else value)
     except (TypeError, ValueError):
-        raise InputError([Problem("time", 0, 0, "", repr(value), "numbers", hint)]) from None
+        raise InputError([Problem("time", 0, 0, "", shown(value), "numbers", hint)]) from None
     if times.ndim != 1 or len(times) < 2:
         raise InputError([Problem("time", 0, 0, "", f"times of shape {times.shape}", "at least two times", hint)])
     even = np.linspace(0.0, times[-1], len(times))

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import real_numbers, shown
 from robots.drives import Motor
 
 
@@ -70,9 +71,10 @@ class PathLimits:
 
 
 def _sizes(name: str, values: ArrayLike, count: int) -> np.ndarray:
-    result = np.broadcast_to(np.asarray(values, dtype=float), (count,)) if np.size(values) in (1, count) else None
+    sizes = real_numbers(values)
+    result = np.broadcast_to(sizes.reshape(-1), (count,)) if sizes.size in (1, count) and sizes.ndim < 2 else None
     if result is None or not (result > 0.0).all():
-        raise ValueError(f"{name}: got {values!r}; expected {count} numbers above zero, or one for all actuators")
+        raise ValueError(f"{name}: got {shown(values)}; expected {count} numbers above zero, or one for all actuators")
     return result
 
 

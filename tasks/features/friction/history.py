@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robots.arguments import check_argument, check_arguments
 from robots.friction import laws as data
 from robots.friction.groups import LOADS, FrictionGroup, group_parameters, select
 from robots.friction.laws import CURVES, FORCE, SPEED, VISCOUS, FrictionLaw
@@ -54,6 +55,7 @@ class History(NamedTuple):
     state: Numbers
 
 
+@check_arguments
 def along(
     law: str,
     *,
@@ -80,6 +82,8 @@ def along(
     shapes = {"velocity": moving.shape[:-1], "load": loads.shape[:-1]} | {k: v.shape for k, v in scalars.items()}
     batch = common_batch(shapes)
     numbers = np.stack([np.broadcast_to(scalars[name], batch) for name in values], axis=-1)
+    if 0 in batch:
+        raise ValueError(f"initial, values: got arrays of shape {batch}; expected one entry at least")
     start = np.broadcast_to(scalars["initial"], batch)[..., None]
     inputs = (rows(array, batch) for array in (moving, loads, numbers, start))
     force, state = _run(program(law, tuple(values)), instants, *inputs)
@@ -341,6 +345,7 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
     """
     if isinstance(friction, FrictionInput):
         return friction
+    check_argument("friction", friction, "Mapping | Sequence[Mapping] | None")
     entries = [] if friction is None else [friction] if isinstance(friction, Mapping) else list(friction)
     groups: list[FrictionGroup] = []
     values: list[float] = []

@@ -10,6 +10,7 @@ import xarray as xr
 
 from applications.studies.bearings import RollingBearing, bearing_life
 from pipeline.errors import InputError
+from robots.parameters import ParameterError
 
 
 def dataset(times: np.ndarray, velocity: np.ndarray, load: np.ndarray) -> xr.Dataset:
@@ -69,9 +70,9 @@ def test_joints_that_rest_last_and_failed_samples_are_not_hidden() -> None:
 def test_what_is_no_bearing_is_refused() -> None:
     with pytest.raises(InputError, match=r"rating: got -1\.0; expected a number above 0"):
         RollingBearing(-1.0)
-    with pytest.raises(InputError, match="one of ball, roller"):
+    with pytest.raises(ParameterError, match="kind: got 'needle'; expected one of ball, roller"):
         RollingBearing(1.0, "needle")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="span"):
+    with pytest.raises(ParameterError, match="span: got nan; expected a number"):
         RollingBearing(1.0, span=math.nan)
     with pytest.raises(InputError, match="Add it: outputs"):
         bearing_life(xr.Dataset(), RollingBearing(1.0))

@@ -352,3 +352,8 @@ def test_a_section_of_another_type_is_told(key: str, value: object, message: str
     circle = {"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}}
     with pytest.raises(InputError, match=re.escape(message)):
         sweep("five_bar", trajectories=circle, **{**sections, key: value})
+
+
+def test_an_empty_section_of_a_release_is_kept() -> None:
+    made = sweep("delta_3rr2rrr", time=(0.1, 0.05), outputs=["platform_position"], simulation={})
+    assert parse_yaml(made.text, "f").data["simulation"] == {}

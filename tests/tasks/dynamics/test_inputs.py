@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots import catalog
-from tasks import inverse_dynamics, joint_reactions
+from robots.status import Status
+from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics import inputs
 from tasks.dynamics.forward import forward_dynamics
 from tasks.dynamics.records import Forces, Motion, Moving
@@ -131,3 +132,42 @@ def test_a_nan_in_any_component_of_a_motion_stays_in_its_sample(name: str, compo
 def test_gravity_of_no_numbers_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"gravity: got 'down'; expected \(3,\), a vector"):
         inverse_dynamics(PLANAR, position=[0.05, 0.0, -0.6], gravity="down")
+
+
+def test_a_part_of_a_load_that_is_no_number_makes_the_whole_one() -> None:
+    home = np.array(PLANAR.mechanism.platform.home.position)
+    load = [np.nan, 0.0, 0.0, 0.0, 0.0, 1.0]  # limbs would hold a moment about x
+    found = inverse_dynamics(PLANAR, position=home, forces=Forces(load=load))
+    assert found.status == Status.NONFINITE
+    assert np.isnan(found.force).all()
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="position: got values that are no real numbers"):
+        inverse_dynamics(PLANAR, position=np.array([0.1j, 0.0, -0.6]))
+
+
+def test_weights_of_given_forces_are_refused() -> None:
+    home = np.array(PLANAR.mechanism.platform.home.position)
+    with pytest.raises(ValueError, match="weights: got them in the forces of forward_dynamics"):
+        forward_dynamics(PLANAR, position=home, forces=Forces(actuator=[0.0, 0.0], weights=[1.0, 1.0]))
+
+
+@pytest.mark.parametrize("name", ["q", "qd", "actuator"])
+def test_input_that_is_not_finite_has_its_status_with_friction(name: str) -> None:
+    robot, bad = catalog.build("planar_3r"), [[0.0, 0.0, 0.0], [0.0, np.nan, 0.0]]
+    state = {"q": np.zeros((2, 3)), "qd": np.zeros((2, 3)), "actuator": np.zeros((2, 3))} | {name: np.array(bad)}
+    friction = {"law": "coulomb_viscous", "coulomb": 1.0}
+    found = forward_dynamics(
+        robot, q=state["q"], qd=state["qd"], forces=Forces(actuator=state["actuator"], friction=friction)
+    )
+    assert found.status.tolist() == [Status.OK, Status.NONFINITE]
+    assert found.stuck.tolist() == [[True] * 3, [False] * 3]
+    assert found.unique.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", ["time", "memory", "gravity"])
+def test_keywords_that_do_not_matter_are_refused(name: str) -> None:
+    home = np.array(PLANAR.mechanism.platform.home.position)
+    with pytest.raises(ValueError, match=f"{name}: got it, on which the result does not depend; leave it out"):
+        inverse_kinematics(PLANAR, position=home, **{name: 0.0})

@@ -1,0 +1,101 @@
+"""Robot files that would recurse, take quadratic time or leave their folder: read, or refused in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import import_robot
+from robots.formats.xml_tree import parse, root_tag
+from tests.robots.formats.test_macros import HEAD, within
+
+BODY = '<body name="b"><joint name="j" type="hinge"/><geom type="box" size=".1 .1 .1"/></body>'
+MESH = (
+    '<mujoco model="c"><asset><mesh name="m" file="l.obj"/></asset><worldbody><body name="b"><joint type="hinge"/>'
+    '<geom type="mesh" mesh="m"/></body></worldbody></mujoco>'
+)
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def refusal(folder: Path, files: Mapping[str, str], **options: object) -> str:
+    """Return what the import of `a.xml` is refused with, empty where it is done."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    try:
+        import_robot(folder / next(iter(files)), **options)  # type: ignore[arg-type]  # options of one test
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def test_a_count_that_is_no_decimal_number_is_left_to_mujoco(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    text = f'<mujoco><worldbody><replicate count="²">{BODY}</replicate></worldbody></mujoco>'
+    assert "; expected" in refusal(tmp_path, {"a.xml": text})
+
+
+def test_includes_in_includes_end(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    chain = {f"i{k}.xml": f'<mujoco><include file="i{k + 1}.xml"/></mujoco>' for k in range(700)}
+    files = {"a.xml": f'<mujoco><include file="i0.xml"/><worldbody>{BODY}</worldbody></mujoco>', **chain}
+    assert "inside of 50 files that include one another; expected at most 50 levels" in refusal(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "main",
+    [
+        '<mujoco><include file="sub/c.xml"/></mujoco>',
+        '<mujoco><asset><model name="c" file="sub/c.xml"/></asset><worldbody><frame>'
+        '<attach model="c" body="b" prefix="x"/></frame></worldbody></mujoco>',
+    ],
+)
+def test_links_in_the_folder_of_an_included_file_do_not_lead_outside(main: str, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    (tmp_path / "secret.obj").write_text(TETRAHEDRON)
+    inner = tmp_path / "robot"
+    (inner / "sub").mkdir(parents=True)
+    (inner / "sub/l.obj").symlink_to("../../secret.obj")
+    assert "l.obj" in refusal(inner, {"a.xml": main, "sub/c.xml": MESH})
+
+
+def test_frames_of_an_sdf_file_may_stand_in_long_chains(tmp_path: Path) -> None:
+    frames = '<frame name="f0"/>' + "".join(f'<frame name="f{k}" attached_to="f{k - 1}"/>' for k in range(1, 1500))
+    joint = '<joint name="j" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>'
+    text = (
+        f'<sdf version="1.9"><model name="m">{frames}<link name="a"/><link name="b"><pose relative_to="f1499">'
+        f"1 0 0 0 0 0</pose></link>{joint}</model></sdf>"
+    )
+    assert refusal(tmp_path, {"a.sdf": text}) == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (f'<xacro:macro name="m" params="x:={"a" * 40}\'"/>', "a file of macros alone"),
+        (f'<xacro:property name="x" value="{"${" * 50_000}"/><a b="${{x}}"/>', "characters with expressions"),
+    ],
+    ids=["parameters", "texts"],
+)
+def test_macros_take_linear_time(body: str, said: str, tmp_path: Path) -> None:
+    with within(10):
+        assert said in refusal(tmp_path, {"a.xacro": HEAD + body + "</robot>"}, macros=True)
+
+
+@pytest.mark.parametrize("separators", ["", "[", "a-"])
+def test_separators_are_no_pattern(separators: str, tmp_path: Path) -> None:
+    text = f"{HEAD}<a b=\"${{xacro.tokenize('a b', '{separators}')}}\"/></robot>"
+    said = refusal(tmp_path, {"a.xacro": text}, macros=True)
+    assert "; expected" in said
+
+
+def test_comments_and_pieces_of_text_take_linear_time() -> None:
+    with within(5):
+        assert root_tag(b"<!--" * 16_000) == ""
+        assert root_tag(b"<!-- <robot> --><mujoco>") == "mujoco"
+    pieces = f"<robot>{(60 * 'x' + '<b/>') * 90_000}</robot>"
+    with within(10):
+        assert len(parse(pieces.encode()).text) == 60 * 90_000

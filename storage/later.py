@@ -49,8 +49,8 @@ def _row(name: str, described: Mapping[str, Any], sizes: Mapping[str, int]) -> Q
         raise ValueError(f"a variable named {name!r:.200}")
     if kind not in get_args(_Type) or not {*dims} <= {*sizes} or len({*dims}) < len(dims):
         raise ValueError(f"{name} of type {kind!r:.80} along {dims!r:.200}")
-    texts = {key: str(attributes.get(key, "")) for key in ("units", "long_name", "frame")}
-    return Quantity(name, tuple(dims), stage="user", dtype=kind, **texts)
+    units, long_name, frame = (str(attributes.get(key, "")) for key in ("units", "long_name", "frame"))
+    return Quantity(name, tuple(dims), units, long_name, "user", frame, dtype=kind)
 
 
 def warn_of_later(location: Location, layout: Layout) -> None:

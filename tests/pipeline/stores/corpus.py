@@ -192,7 +192,9 @@ def _later(text: str, path: Path) -> None:
     (path / METADATA).write_text(json.dumps(group))
     sums = {**manifest.files, METADATA: checksum(METADATA, (path / METADATA).read_bytes())}
     file = path / MANIFEST
-    data = json.loads(replace(manifest, files=sums, attributes=own, **named).dump())
+    data = json.loads(
+        replace(manifest, files=sums, attributes=own, sweep=named["sweep"], fingerprint=named["fingerprint"]).dump()
+    )
     del data["layout"]["own"]
     file.write_bytes(sealed(data))
 

@@ -30,6 +30,9 @@ UNKNOWN = f"s: this version does not know {LATER}, of a later one: .* need the v
 NO_FILE = "designs.csv: got no such file"
 RUNNING = "s: is not finished; (resume its run|first run its own sweep to the end)"
 
+ALIKE = ("metrics", "series", "reactions", "adaptive", "several", "unfinished")
+"""Kinds that pass through the same code as one of the others: tried with -m slow."""
+
 REFUSED: dict[str, dict[str, str]] = {
     "recompute": {"own metrics": FUNCTIONS, "later version": UNKNOWN},
     "append": {
@@ -66,7 +69,7 @@ READING = ("info", "status", "verify", "recompute", "repair", "report", "export"
 """Promises that leave a store as it is."""
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.slow if kind in ALIKE else ()) for kind in STORES])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

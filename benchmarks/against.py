@@ -110,7 +110,7 @@ def run(root: Path, names: Sequence[str], *, quick: bool) -> Iterator[tuple[Name
 
 
 def table(revision: str, figures: Sequence[Pair]) -> Iterator[str]:
-    """Lines of columns: figure, median at the other commit, now, unit, ratio, what that means."""
+    """Yield the lines of columns: figure, median at the other commit, now, unit, ratio, what that means."""
     rows: list[tuple[str, ...]] = [("figure", revision, "now", "", "ratio", "")]
     for pair in figures:
         medians = (number(statistics.median(side)) for side in (pair.before, pair.now))

@@ -83,7 +83,7 @@ def scores(names: Sequence[str], poses: int, paths: int) -> Iterator[Score]:
 
 
 def scaled(name: str, scale: float) -> Any:
-    """A robot whose lengths are multiplied by `scale`."""
+    """Return a robot whose lengths are multiplied by `scale`."""
     from robots import catalog
     from robots.model import Robot
 
@@ -94,7 +94,7 @@ def scaled(name: str, scale: float) -> Any:
 
 
 def continued(name: str, scale: float, poses: int) -> Score:
-    """The score of a robot beside the continuation solver: all joints of its trees, limb by limb."""
+    """Return the score of a robot beside the continuation solver: all joints of its trees, limb by limb."""
     from robots.status import Status
     from tasks import inverse_dynamics, inverse_kinematics
 
@@ -119,7 +119,7 @@ def continued(name: str, scale: float, poses: int) -> Score:
 
 
 def chain_score(name: str, poses: int, closed_form: Any) -> Score:
-    """The score of a chain with loops beside its closed form: positions of some joints."""
+    """Return the score of a chain with loops beside its closed form: positions of some joints."""
     from robots.status import Status
     from tasks import inverse_dynamics, inverse_kinematics
 
@@ -136,7 +136,7 @@ def chain_score(name: str, poses: int, closed_form: Any) -> Score:
 
 
 def score(name: str, scale: float, poses: int, closed_form: Any) -> Score:
-    """The score of a robot beside its closed form: positions of its actuators."""
+    """Return the score of a robot beside its closed form: positions of its actuators."""
     from robots.status import Status
     from tasks import inverse_dynamics
     from tasks.dynamics.inverse import actuator_positions

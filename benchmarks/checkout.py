@@ -18,7 +18,7 @@ def use_packages(root: Path) -> None:
 
 
 def commit(root: Path) -> str:
-    """The commit of a checkout, with `-dirty` where files were changed; empty where there is no repository."""
+    """Return the commit of a checkout, with `-dirty` where files were changed; empty where there is no repository."""
     if not is_repository(root):
         return ""
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=7"]

@@ -46,7 +46,7 @@ class Clock:
         self.seconds = dict.fromkeys(PHASES, 0.0)
 
     def timed(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, its time added to a phase."""
+        """Return the function, its time added to a phase."""
 
         def call(*arguments: Any, **named: Any) -> Any:
             begin = time.process_time()
@@ -116,7 +116,7 @@ def measured(name: str, *, forces: bool) -> dict[str, float]:
 
 
 def apart(name: str, root: Path, *, forces: bool) -> dict[str, float]:
-    """The same in a process of its own, by the packages of a checkout; this module is that of this one."""
+    """Return the same in a process of its own, by the packages of a checkout; this module is that of this one."""
     # -P: the folder of this file has a module `robots` too
     words = [sys.executable, "-P", str(Path(__file__)), "--worker", name, *(("--forces",) if forces else ())]
     environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
@@ -126,7 +126,7 @@ def apart(name: str, root: Path, *, forces: bool) -> dict[str, float]:
 
 
 def row(name: str, found: dict[str, float], other: dict[str, float] | None) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     total = sum(found[phase] for phase in PHASES)
     shares = "".join(f"{found[phase]:8.2f}{found[phase] / total:5.0%}" for phase in PHASES)
     text = f"{name:22s}{shares}{total:8.2f}{found['lines']:8.0f}{found['programs']:5.0f}"

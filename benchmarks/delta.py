@@ -95,7 +95,7 @@ def work(designs: int, samples: int) -> Work:
 
 
 def states(samples: int) -> dict[str, np.ndarray]:
-    """The motion of the platform as keywords for the functions of `tasks`, one sample a row."""
+    """Return the motion of the platform as keywords for the functions of `tasks`, one sample a row."""
     motion = work(1, samples).motion[0].T
     still = np.zeros((samples, 3))
     return {
@@ -165,7 +165,7 @@ class Solver:
         return values
 
     def all(self) -> np.ndarray:
-        """Forces of all designs (design, actuator, sample), NaN where the status is not OK."""
+        """Return the forces of all designs (design, actuator, sample), NaN where the status is not OK."""
         forces = np.full((self.work.designs, 3, self.work.samples), np.nan)
         for part in self.work.strips(self.strip):
             made = self(part)

@@ -65,7 +65,7 @@ def require(good: bool, message: str) -> None:
 
 
 def surroundings() -> dict[str, Any]:
-    """The machine, the day and the versions: CPU, widest vectors, cores, load, system, Python, packages."""
+    """Return the machine, the day and the versions: CPU, widest vectors, cores, load, system, Python, packages."""
     return {
         "cpu": _cpu("model name") or platform.processor() or platform.machine(),
         "vectors": next((name for name in ("avx512f", "avx2", "asimd") if name in _flags()), "unknown"),
@@ -83,7 +83,7 @@ def _flags() -> list[str]:
 
 
 def _cpu(key: str) -> str | None:
-    """A line of the first processor in /proc/cpuinfo; None where there is none."""
+    """Return a line of the first processor in /proc/cpuinfo; None where there is none."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -100,12 +100,12 @@ def _version(package: str) -> str | None:
 
 
 def json_line(case: str, figure: Figure, around: dict[str, Any]) -> str:
-    """A figure as one JSON object that can be read without the others."""
+    """Return a figure as one JSON object that can be read without the others."""
     return json.dumps({"case": case, **asdict(figure), "machine": around})
 
 
 def heading(around: dict[str, Any]) -> str:
-    """The machine and the versions in words."""
+    """Return the machine and the versions in words."""
     machine = ("cpu", "vectors", "cores", "load", "system", "date")
     versions = ", ".join(f"{name} {value}" for name, value in around.items() if name not in machine)
     cpu, vectors, cores, load, system, date = (around[name] for name in machine)
@@ -113,7 +113,7 @@ def heading(around: dict[str, Any]) -> str:
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
-    """Lines of columns: figure, value, unit, remark."""
+    """Yield the lines of columns: figure, value, unit, remark."""
     rows = [(each.name, number(each.value), each.unit, each.remark) for each in figures]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for name, value, unit, remark in rows:
@@ -121,5 +121,5 @@ def table(figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def number(value: float | None) -> str:
-    """A value with four digits, or a dash where there is none."""
+    """Return a value with four digits, or a dash where there is none."""
     return "-" if value is None else f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -44,7 +44,7 @@ AXES = {
 
 
 def columns(dataset: Dataset) -> list[dict[str, float]]:
-    """The designs as rows of numbers: what both pages show."""
+    """Return the designs as rows of numbers: what both pages show."""
     from applications.studies.columns import column, names
 
     table = {name: column(dataset, name).tolist() for name in names(dataset)}
@@ -69,7 +69,7 @@ def mouse(window: Any, kind: str, x: float, y: float) -> None:
 
 
 def measure(name: str, page: Path) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     from tests.applications.report.browser import opened
 
     with opened(page, settled=False) as window:

@@ -29,7 +29,7 @@ WIDTH = 4.0 * 1.4826
 
 
 def path(machine: Line) -> Path:
-    """The file of a machine, given as `benchmarks.figures.surroundings`, in the folder of the user's state."""
+    """Return the file of a machine, given as `benchmarks.figures.surroundings`, in the folder of the user's state."""
     words = f"{machine['cpu']} {machine['cores']} cores {machine['vectors']}".lower()
     name = re.sub(r"[^a-z0-9]+", "-", words).strip("-")
     return Path(platformdirs.user_state_dir("limbsweep", appauthor=False)) / "bench" / f"{name}.jsonl"
@@ -74,7 +74,7 @@ def verdict(ratio: float, unit: str) -> str:
 
 
 def stands_out(value: float, before: Sequence[float], unit: str) -> str:
-    """A line in words where a value stands out from the earlier ones, else nothing."""
+    """Return a line in words where a value stands out from the earlier ones, else nothing."""
     if len(before) < ENOUGH or (middle := statistics.median(before)) == 0.0:
         return ""
     spread = WIDTH * statistics.median(abs(earlier_value - middle) for earlier_value in before)

@@ -34,7 +34,7 @@ UNIT = "us/sample/core"
 
 
 def speed(size: Size) -> Iterator[Figure]:
-    """The job of `benchmarks.delta` by compiled kernels and by their NumPy twins."""
+    """Yield the job of `benchmarks.delta` by compiled kernels and by their NumPy twins."""
     work = delta.work(min(size.designs, STRIP), size.samples)
     solver = Solver(work, kernel, STRIP)
     forces = solver.all()

@@ -162,7 +162,7 @@ def searched(
 
 
 def least_energy(found: SearchOutcome) -> str:
-    """The design of the front with the least energy, in words."""
+    """Return the design of the front with the least energy, in words."""
     design = found.designs.isel(design=int(found.front[0]))
     lengths = ", ".join(f"{name} {1e3 * float(design[name]):.0f} mm" for name in ("upper_arm", "rod_length"))
     ratio = float(design["largest_effective_inertia"].max() / design["gearbox_inertia"]) - 1.0

@@ -26,7 +26,7 @@ SEARCHES = {"both": (), "without programmes": ("_moved",), "without random centr
 
 
 def _stays(shape: object, points: Array, centre: Array, *further: object) -> Array:
-    """A search that leaves the centre where it is."""
+    """Return a search that leaves the centre where it is."""
     return centre
 
 

@@ -169,7 +169,7 @@ def times(window: Chrome, page: Path) -> PageTimes:
 
 
 def picture(window: Chrome, width: int, height: int, theme: str) -> Image.Image:
-    """The whole page at a width, in light or dark colours, after what it draws has been drawn."""
+    """Return the whole page at a width, in light or dark colours, after what it draws has been drawn."""
     from tests.applications.report.browser import settle
 
     features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce"}]

@@ -98,7 +98,7 @@ def side_by_side(size: Size) -> Iterator[Figure]:
 
 
 def controlled(name: str, seconds: float, cases: int) -> Block:
-    """A block of cases of a robot under its controller, with gains that differ a little."""
+    """Return a block of cases of a robot under its controller, with gains that differ a little."""
     motion, kp, kd = ROBOTS[name]
     gains = {"start": kp, "stop": 1.1 * kp, "num": cases} if cases > 1 else [kp]
     outputs = ["actuator_force", "joint_position" if name == "irb6" else "platform_position"]
@@ -197,7 +197,7 @@ def at_the_same_error(name: str, size: Size) -> Iterator[Figure]:
 
 
 def closed_loop(name: str, seconds: float, engines: Collection[str] = ()) -> Iterator[Figure]:
-    """A closed loop under its controller beside the same one around other engines: how far apart, how long.
+    """Yield a closed loop under its controller beside the same one around other engines: how far apart, how long.
 
     engines: names of those to take; all without.
     """
@@ -205,7 +205,7 @@ def closed_loop(name: str, seconds: float, engines: Collection[str] = ()) -> Ite
 
 
 def in_task_space(name: str, kind: str, seconds: float, engines: Collection[str] = ()) -> Iterator[Figure]:
-    """The same of a controller in the space of the platform, from beside its reference."""
+    """Yield the same of a controller in the space of the platform, from beside its reference."""
     motion, offset, gains = TASK_SPACE[name]
     kp, kd = gains[kind]
     controller = {"kind": kind, "space": "task", "parameters": {"kp": kp, "kd": kd}}
@@ -219,7 +219,7 @@ def in_task_space(name: str, kind: str, seconds: float, engines: Collection[str]
 def _beside_others(
     name: str, what: str, block: Block, seconds: float, engines: Collection[str]
 ) -> Iterator[Figure]:  # fmt: skip
-    """A block of one case beside the same around other engines."""
+    """Yield a block of one case beside the same around other engines."""
     mine, arrays = _timed(partial(compute.whole, block))
     if arrays["worst_status"].any():
         raise CheckError(f"{name}: under its controller it came to its end")
@@ -262,7 +262,7 @@ class Peer:
         return cls(robot, Closure(bones, np.zeros((1, bones.size))), tree.terms)
 
     def run(self, block: Block, count: int) -> Array:
-        """States at all steps (step + 1, 18): position, rotation, twist."""
+        """Return the states at all steps (step + 1, 18): position, rotation, twist."""
         reference, (controller, gains) = _reference(block, count), _controller(block)
         state = _start(block, reference[0])
         path = [state]
@@ -277,7 +277,7 @@ class Peer:
         return np.array(path)
 
     def _task_force(self, state: Array, wanted: Array, kind: str, gains: Mapping[str, float]) -> Array:
-        """Forces of a controller of the platform: a wrench, or the acceleration that it commands.
+        """Return the forces of a controller of the platform: a wrench, or the acceleration that it commands.
 
         The wrench goes through the rates of actuators for unit twists, J^T u = f; accelerations are linear in forces.
         """
@@ -295,7 +295,7 @@ class Peer:
         return np.asarray(np.linalg.solve(changes[:, free].T, (wanted[18:] + along - still)[free]))
 
     def _actuators(self, state: Array) -> tuple[Array, Array]:
-        """Positions and rates of the actuators."""
+        """Return the positions and rates of the actuators."""
         _, q, qd = self._joints(state)
         motors = list(self.closure.skeleton.motors)
         return q[motors, 0], qd[0, motors]
@@ -334,7 +334,7 @@ def _target(state: Array) -> Target:
 
 
 def _home(name: str) -> tuple[Array, Array]:
-    """Position and rotation of the reference pose."""
+    """Return the position and rotation of the reference pose."""
     home = catalog.build(name).mechanism.platform.home
     return np.array(home.position, dtype=float), np.array(home.rotation, dtype=float)
 
@@ -344,7 +344,7 @@ def _parts(state: Array) -> tuple[Array, Array, Array]:
 
 
 def _reference(block: Block, count: int) -> Array:
-    """States of the reference at all steps, and accelerations (step, 24)."""
+    """Return the states of the reference at all steps, and accelerations (step, 24)."""
     times = np.arange(count + 1) * STEP
     motion = moving(block.family, block.trajectories[0], times, block.origin)
     home = np.array(block.family.reference.platform.home.rotation, dtype=float)
@@ -355,7 +355,7 @@ def _reference(block: Block, count: int) -> Array:
 
 
 def _controller(block: Block) -> tuple[Controller, dict[str, float]]:
-    """The controller of a block of one case, and its parameters by name."""
+    """Return the controller of a block of one case, and its parameters by name."""
     assert block.simulation is not None
     controller = block.simulation.simulation.controller
     assert controller is not None
@@ -363,7 +363,7 @@ def _controller(block: Block) -> tuple[Controller, dict[str, float]]:
 
 
 def _start(block: Block, reference: Array) -> Array:
-    """The state that a block of one case starts from: its reference, moved by the offsets of its state."""
+    """Return the state that a block of one case starts from: its reference, moved by the offsets of its state."""
     assert block.simulation is not None
     offset = dict(zip(block.simulation.offsets, block.simulation.state[0].tolist(), strict=True))
     position, rotation, twist = _parts(reference[:18])

@@ -41,14 +41,14 @@ def start(size: Size) -> Iterator[Figure]:
 
 
 def _both(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A process that finds no machine code on the disk, and one that finds that of the first."""
+    """Return a process that finds no machine code on the disk, and one that finds that of the first."""
     states = json.dumps({key: value.tolist() for key, value in _states(name).items()})
     with tempfile.TemporaryDirectory() as folder:
         return _process(name, states, folder), _process(name, states, folder)
 
 
 def _states(name: str) -> dict[str, np.ndarray]:
-    """A few states of the region of a robot."""
+    """Return a few states of the region of a robot."""
     from benchmarks import regions
     from robots import catalog
 

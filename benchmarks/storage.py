@@ -42,7 +42,7 @@ class Keeper(Protocol):
         """Stores a block."""
 
     def read(self, index: int) -> np.ndarray:
-        """The block again."""
+        """Return the block again."""
 
 
 class Ours:
@@ -59,7 +59,7 @@ class Ours:
         self.writer.write(index, {VARIABLE: part})
 
     def read(self, index: int) -> np.ndarray:
-        """The block again."""
+        """Return the block again."""
         return self.writer.read(index)[VARIABLE]
 
 
@@ -76,7 +76,7 @@ class PlainZarr:
         self.array[self.layout.region(index, VARIABLE)] = part
 
     def read(self, index: int) -> np.ndarray:
-        """The block again."""
+        """Return the block again."""
         return np.asarray(self.array[self.layout.region(index, VARIABLE)])
 
 
@@ -94,7 +94,7 @@ class PlainFiles:
         part.tofile(self.path / str(index))
 
     def read(self, index: int) -> np.ndarray:
-        """The block again."""
+        """Return the block again."""
         return np.fromfile(self.path / str(index)).reshape(lengths(self.layout.region(index, VARIABLE)))
 
 
@@ -102,7 +102,7 @@ KEEPERS: tuple[type[Keeper], ...] = (Ours, PlainZarr, PlainFiles)
 
 
 def plain_array(path: Path, layout: Layout, variable: str) -> Any:
-    """An empty Zarr array with shards, chunks and codecs of a stored float64 variable."""
+    """Return an empty Zarr array with shards, chunks and codecs of a stored float64 variable."""
     return zarr.create_array(
         path,
         shape=layout.shape(variable),

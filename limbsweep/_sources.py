@@ -31,7 +31,7 @@ def require_ours() -> None:
 
 
 def _origin(name: str) -> Path | None:
-    """The file that a module comes from, or would come from; the folder of a namespace."""
+    """Return the file that a module comes from, or would come from; the folder of a namespace."""
     module = sys.modules.get(name)
     spec = find_spec(name) if module is None else module.__spec__
     if spec is None:

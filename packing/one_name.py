@@ -46,7 +46,7 @@ def modules(root: Path) -> frozenset[str]:
 
 
 def rewritten(text: str, known: frozenset[str]) -> str:
-    """The text of a module with our modules under their new names. Raises OneNameError."""
+    """Return the text of a module with our modules under their new names. Raises OneNameError."""
     lines = [line.encode() for line in text.splitlines(keepends=True)]
     for edit in sorted(set(_edits(ast.parse(text), lines, known)), reverse=True):
         line = lines[edit.line]
@@ -109,7 +109,7 @@ def _in_text(
 
 
 def _module(name: str, known: frozenset[str]) -> str | None:
-    """The module that a dotted name lies in, other than a whole package."""
+    """Return the module that a dotted name lies in, other than a whole package."""
     while name.count(".") and name not in known:
         name = name.rpartition(".")[0]
     return name if name.count(".") else None

@@ -70,7 +70,7 @@ def visible(text: str) -> str:
 
 
 def show(value: object) -> str:
-    """A value as a message shows it: text in quotes, one line, long ones cut."""
+    """Return a value as a message shows it: text in quotes, one line, long ones cut."""
     text = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
     text = text or ("nothing" if value is None else _brief(value))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
@@ -109,7 +109,7 @@ class TaskError(Exception):
 
     @classmethod
     def of(cls, error: BaseException) -> TaskError:
-        """An error as one line of bounded length; a TaskError is that already."""
+        """Return an error as one line of bounded length; a TaskError is that already."""
         if isinstance(error, TaskError):
             return error
         return cls(f"{type(error).__name__}: {' '.join(str(error).split())[:REASON]}")

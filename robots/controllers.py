@@ -120,7 +120,7 @@ def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
 
 
 def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
-    """The space of that name. Raises ParameterError for what is no kind or space, or does not suit the robot."""
+    """Return the space of that name. Raises ParameterError for what is no kind or space, or does not suit the robot."""
     if kind not in CONTROLLERS:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
     if mechanism.underactuated and (CONTROLLERS[kind].model or space != "actuator"):

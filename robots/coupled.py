@@ -95,7 +95,7 @@ def closed(
     bodies: Sequence[int] = (),
     stands: Sequence[int] = (),
 ) -> Mechanism:
-    """The closed chain of limbs at a platform.
+    """Return the closed chain of limbs at a platform.
 
     `bodies` says at which of its `links` the tips of each instance are, `stands` on which carrier an instance is
     mounted. Raises JointError for coordinates that are none.
@@ -151,7 +151,7 @@ class AssembledChain:
     family: Family
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The closed chain for values of the parameters."""
+        """Return the closed chain for values of the parameters."""
         whole = self.family.assemble(values)
         coordinates = tuple(ALONG[name] for name in whole.platform.mobility)
         platform = CoupledPlatform(whole.platform.inertia, whole.platform.home, coordinates)
@@ -205,7 +205,7 @@ def homes_of(platform: CoupledPlatform) -> dict[int, Frame]:
 
 
 def grounds_of(platform: CoupledPlatform) -> dict[int, Frame]:
-    """The reference poses of the ground, BASE, and of the carriers."""
+    """Return the reference poses of the ground, BASE, and of the carriers."""
     result = {BASE: Frame()}
     for k, link in enumerate(platform.carriers):
         result[k] = _within(result[link.parent], link.placement)
@@ -213,7 +213,7 @@ def grounds_of(platform: CoupledPlatform) -> dict[int, Frame]:
 
 
 def grounded(instance: Instance, ground: Frame) -> Instance:
-    """An instance as it is mounted on the ground, where what it stands on is at its reference pose there."""
+    """Return an instance as it is mounted on the ground, where what it stands on is at its reference pose there."""
     return replace(instance, base=_within(ground, instance.base))
 
 
@@ -233,7 +233,7 @@ def _pose(platform: CoupledPlatform) -> list[Link]:
 
 
 def _mounted(link: Link, instance: Instance, start: int, ground: int) -> Link:
-    """A link of a limb where an instance has it, which stands on the body `ground`."""
+    """Return a link of a limb where an instance has it, which stands on the body `ground`."""
     at_base = link.parent == BASE
     return replace(
         link,
@@ -249,7 +249,7 @@ DIRECT = "drive"
 
 
 def direct(joint: str) -> Drive:
-    """The drive of a joint that a motor moves without a gear."""
+    """Return the drive of a joint that a motor moves without a gear."""
     return Drive(f"{joint}.{DIRECT}", ((joint, 1.0),))
 
 
@@ -268,7 +268,7 @@ class _OfInstance:
 
 
 def _driving(drive: Drive, instance: Instance, start: int, ground: int) -> Drive:
-    """A drive of a limb where an instance has it."""
+    """Return a drive of a limb where an instance has it."""
 
     def spinning(spin: Spin) -> Spin:
         if spin.carrier != BASE:
@@ -286,7 +286,7 @@ def _driving(drive: Drive, instance: Instance, start: int, ground: int) -> Drive
 
 
 def _cut(cut: Closure, instance: Instance, start: int, platform: int, ground: int) -> Closure:
-    """A cut joint of a limb where an instance has it; that of a tip is with a body of the platform."""
+    """Return a cut joint of a limb where an instance has it; that of a tip is with a body of the platform."""
 
     def end(body: int, frame: Frame) -> tuple[int, Frame]:
         if body == PLATFORM:
@@ -298,7 +298,7 @@ def _cut(cut: Closure, instance: Instance, start: int, platform: int, ground: in
 
 
 def _within(outer: Frame, inner: Frame) -> Frame:
-    """A frame in a frame, as one in what that is in."""
+    """Return a frame in a frame, as one in what that is in."""
     turned = tuple(sum(a * b for a, b in zip(row, inner.position, strict=True)) for row in outer.rotation)
     x, y, z = (a + b for a, b in zip(outer.position, turned, strict=True))
     return Frame(product(outer.rotation, inner.rotation), (x, y, z))

@@ -42,7 +42,7 @@ def about(axis: str, cos: Number, sin: Number) -> Matrix:
 
 
 def transpose(a: Matrix) -> Matrix:
-    """The inverse of a rotation."""
+    """Return the inverse of a rotation."""
     return tuple(zip(*a, strict=True))  # type: ignore[return-value]
 
 
@@ -54,7 +54,7 @@ def product(a: Matrix, b: Matrix) -> Matrix:
 
 
 def times(a: Matrix, b: Vector) -> Vector:
-    """A vector turned by a matrix."""
+    """Return a vector turned by a matrix."""
     return (dot(a[0], b), dot(a[1], b), dot(a[2], b))
 
 
@@ -64,7 +64,7 @@ def minus(a: Vector, b: Vector) -> Vector:
 
 
 def scaled(a: Vector, factor: Number) -> Vector:
-    """A vector of another length."""
+    """Return a vector of another length."""
     return (a[0] * factor, a[1] * factor, a[2] * factor)
 
 
@@ -79,24 +79,24 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 def length(a: Vector) -> Number:
-    """Length of a vector."""
+    """Return the length of a vector."""
     return sqrt(dot(a, a))
 
 
 def unit(a: Vector) -> Vector:
-    """The direction of a vector."""
+    """Return the direction of a vector."""
     return scaled(a, 1.0 / length(a))
 
 
 def along(direction: Vector, up: Vector = (0.0, 0.0, 1.0)) -> Matrix:
-    """The rotation whose z axis has a direction that is not that of `up`; its x axis is level."""
+    """Return the rotation whose z axis has a direction that is not that of `up`; its x axis is level."""
     z = unit(direction)
     x = unit(cross(up, z))
     return transpose((x, cross(z, x), z))
 
 
 def polar(radius: Number, degrees: Number) -> Vector:
-    """A point of the level plane through the origin."""
+    """Return a point of the level plane through the origin."""
     cos, sin = circle(degrees)
     return (radius * cos, radius * sin, 0.0)
 
@@ -120,7 +120,7 @@ def _circle(step: int, count: int) -> tuple[float, float]:
 
 
 def shifted(vector: Vector) -> Frame:
-    """A frame that is moved but not turned."""
+    """Return a frame that is moved but not turned."""
     return Frame(position=vector)
 
 
@@ -176,5 +176,5 @@ def joined(a: Inertia, b: Inertia) -> Inertia:
 
 
 def point(mass: Number, centre: Vector = ZERO) -> Inertia:
-    """A mass without extent."""
+    """Return a mass without extent."""
     return Inertia(mass, centre, diagonal(0.0, 0.0, 0.0))

@@ -224,7 +224,7 @@ class ActuatorSharing:
         return max((len(self.off_at(time.start)) for time in self.off), default=0)
 
     def off_at(self, time: float) -> frozenset[int]:
-        """The actuators that are off at a time."""
+        """Return the actuators that are off at a time."""
         return frozenset(k for k, start, stop in self.off if start <= time < stop)
 
 

@@ -67,7 +67,7 @@ class Sensors:
 
 
 def clean_series(series: Iterable[str]) -> tuple[str, ...]:
-    """The signals that measured ones among some series are made from, where they are not among them."""
+    """Return the signals that measured ones among some series are made from, where they are not among them."""
     quantities = tuple(series)
     sources = (name for measured in quantities if measured in CLEAN for name in ("actuator_position", CLEAN[measured]))
     return tuple(name for name in dict.fromkeys(sources) if name not in quantities)

@@ -225,7 +225,7 @@ class Limb:
         return (*(link.joint for link in self.links), *(cut.joint for cut in self.cuts))
 
     def index(self, joint: str) -> int:
-        """Position of a tree joint."""
+        """Return the position of a tree joint."""
         return self.joints.index(joint)
 
 
@@ -387,7 +387,7 @@ class Robot:
 
     @classmethod
     def of(cls, family: Family, values: Mapping[str, float]) -> Robot:
-        """The robot with these parameters, defaults for the others. Raises ParameterError."""
+        """Return the robot with these parameters, defaults for the others. Raises ParameterError."""
         return cls(family, complete(family.parameters, values, owner=family.name))
 
     @property

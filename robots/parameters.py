@@ -91,7 +91,7 @@ class Parameter:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A hint for a misspelt name: the nearest of `names`, or all of them."""
+    """Return a hint for a misspelt name: the nearest of `names`, or all of them."""
     names = list(names)
     close = difflib.get_close_matches(str(name)[:LONGEST], names, n=1)
     return f"did you mean {close[0]!r}?" if close else "known: " + ", ".join(names)

@@ -401,7 +401,7 @@ SPACE: dict[str, int] = {
 
 
 def mechanism_sizes(mechanism: Mechanism) -> dict[str, int]:
-    """Lengths of the dims that a robot decides."""
+    """Return the lengths of the dims that a robot decides."""
     actuators, freedoms = len(mechanism.actuators), len(mechanism.freedoms)
     return {
         "actuator": actuators,
@@ -463,7 +463,7 @@ CRITERIA: tuple[Need, ...] = ("elasticity", "errors", "clearances", "capsules")
 
 
 def of_criteria() -> tuple[str, ...]:
-    """Metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
+    """Return the metrics that cannot be computed of a robot and a motion alone, in the order of the table."""
     return tuple(row.name for row in _ROWS if {*row.needs} & {*CRITERIA})
 
 

@@ -66,7 +66,7 @@ _ANGLES = dict(zip(("roll", "pitch", "yaw"), TWIST[:3], strict=True))
 
 
 def state_parameters(mechanism: Mechanism) -> dict[str, Parameter]:
-    """Parameters of where a simulation starts, by name: how far that is from the reference at time zero.
+    """Return the parameters of where a simulation starts, by name: how far that is from the reference at time zero.
 
     Of a platform x, y, z, and where it turns roll, pitch, yaw, as far as it is free to; of a chain its independent
     joints; the rate of each with `_rate` behind.

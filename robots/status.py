@@ -70,7 +70,7 @@ OF_FRICTION = (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS)
 
 
 def flags(*, simulated: bool = False, settling: bool = False, counted: bool = False) -> dict[str, int]:
-    """Names and codes, for the attributes of a stored status.
+    """Return the names and codes, for the attributes of a stored status.
 
     `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints.
     """

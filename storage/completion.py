@@ -34,7 +34,7 @@ def finish(store: LocationLike) -> None:
 
 
 def _first_missing(location: Location, layout: Layout) -> str | None:
-    """A shard that is not there."""
+    """Return a shard that is not there."""
     for name in layout.variables:
         with refusals(location):
             keys = set(location.keys(name))

@@ -62,7 +62,7 @@ class LazyCoordinate:
         self.dtype = decode(name, described, {}).dtype
 
     def read(self, key: Indices) -> NDArray[Any]:
-        """The values at these places. Raises StoreError that names a missing or damaged file."""
+        """Return the values at these places. Raises StoreError that names a missing or damaged file."""
         touched = np.unique(places(key[0], self.shape[0]) // self._length).tolist()
         files = read_chunks(self._location, self._checksums, self._name, self._described, touched)
         return np.asarray(self._decode(self._name, self._described, dict(files)).oindex[key])
@@ -97,7 +97,7 @@ def read_chunks(
     described: Mapping[str, Any],
     numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
-    """The bytes of chunks of a coordinate, of all or of these numbers; what they unpack to is bounded.
+    """Yield the bytes of chunks of a coordinate, of all or of these numbers; what they unpack to is bounded.
 
     Raises StoreError that names the first that is missing, damaged, not listed, or larger than it may be.
     """

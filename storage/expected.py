@@ -39,7 +39,7 @@ class ReceiptTable:
 
     @classmethod
     def of(cls, receipts: Iterable[Receipt], blocks: int, variables: Iterable[str]) -> ReceiptTable:
-        """The table of these receipts; the first of each block counts."""
+        """Return the table of these receipts; the first of each block counts."""
         table = cls({name: np.zeros(blocks, f"S{_TEXT}") for name in variables}, bytearray(blocks))
         for receipt in receipts:
             for name in () if table.done[receipt.block] else table.checksums.keys() & receipt.checksums.keys():
@@ -71,7 +71,7 @@ class Expected:
 
     @classmethod
     def of(cls, location: Location, manifest: Manifest) -> Expected:
-        """The receipts of a store."""
+        """Return the receipts of a store."""
         layout, opened = manifest.layout, "" if manifest.ledger else uuid.uuid4().hex
         return cls(
             location, layout.blocks, layout.variables, manifest.generation, manifest.hashing, manifest.ledger, opened
@@ -128,6 +128,6 @@ def _region_shapes(layout: Layout, shard: tuple[int, ...]) -> set[tuple[int, ...
 
 
 def _corners(layout: Layout) -> Iterator[tuple[int, ...]]:
-    """Places of the first and the last blocks along each dim of the grid."""
+    """Yield the places of the first and the last blocks along each dim of the grid."""
     for ends in np.ndindex(*(2 for _ in layout.grid)):
         yield tuple(end * (count - 1) for end, count in zip(ends, layout.grid, strict=True))

@@ -53,7 +53,7 @@ class Growing(Location):
         return self.base.read(_shadow(key))
 
     def size(self, key: str) -> int:
-        """Bytes under a key."""
+        """Return the bytes under a key."""
         return self.base.size(_shadow(key))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
@@ -77,11 +77,11 @@ class Growing(Location):
         raise StoreError(f"{self.name}: exists already; a store that grows is not made anew")
 
     def journal(self, name: str) -> Journal:
-        """A journal of the location."""
+        """Return a journal of the location."""
         return self.base.journal(name)
 
     def lock(self) -> AbstractContextManager[None]:
-        """The one lock of the location."""
+        """Return the one lock of the location."""
         return self.base.lock()
 
     def holder(self) -> str | None:
@@ -89,7 +89,7 @@ class Growing(Location):
         return self.base.holder()
 
     def used(self) -> int:
-        """Bytes at the location."""
+        """Return the bytes at the location."""
         return self.base.used()
 
     def tidy(self) -> int:
@@ -105,7 +105,7 @@ class Growing(Location):
         self.base.guard(_shadow(key))
 
     def zarr_store(self) -> Path | str:
-        """The location, where Zarr finds the old content."""
+        """Return the location, where Zarr finds the old content."""
         return self.base.zarr_store()
 
 
@@ -114,7 +114,7 @@ def _shadow(key: str) -> str:
 
 
 def settled(store: LocationLike) -> Location:
-    """The location with the old content, also of a store that is being made larger."""
+    """Return the location with the old content, also of a store that is being made larger."""
     location = locate(store)
     return location.base if isinstance(location, Growing) else location
 
@@ -127,7 +127,7 @@ def is_growing(store: LocationLike) -> bool:
 
 
 def manifest_in_force(location: Location) -> Manifest:
-    """The manifest that describes the metadata as they are.
+    """Return the manifest that describes the metadata as they are.
 
     That is the new one in the moment of a commit, or after one that was interrupted, when metadata are in place and the
     manifest is not.
@@ -143,7 +143,7 @@ def manifest_in_force(location: Location) -> Manifest:
 
 
 def grown(layout: Layout, sizes: Mapping[str, int]) -> Layout:
-    """The layout with longer dims and blocks where they were."""
+    """Return the layout with longer dims and blocks where they were."""
     return replace(layout, sizes={**layout.sizes, **{dim: sizes[dim] for dim in SPLIT}})
 
 

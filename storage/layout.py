@@ -80,7 +80,7 @@ class Layout:
         return (*SPLIT, *varied) if self.simulated else SPLIT
 
     def variable(self, name: str) -> Quantity:
-        """The row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
+        """Return the row of a variable with the dims that it has here. Raises StoreError with the nearest name."""
         described = {row.name: row for row in (*self.later, *self.own)}.get(name)
         if described is not None and described in self.later:
             return described
@@ -138,18 +138,18 @@ class Layout:
         return tuple(bounds.get(dim, slice(0, self.sizes[dim])) for dim in self.variable(variable).dims)
 
     def key(self, index: int, variable: str) -> str:
-        """The name of the file of a block's region of a variable."""
+        """Return the name of the file of a block's region of a variable."""
         places = dict(zip(self.split, self.unravel(index), strict=True))
         return self._key(variable, (places.get(dim, 0) for dim in self.variable(variable).dims))
 
     def keys(self, variable: str) -> Iterator[str]:
-        """The names of all files of a variable's values."""
+        """Yield the names of all files of a variable's values."""
         counts = dict(zip(self.split, self.grid, strict=True))
         for places in product(*(range(counts.get(dim, 1)) for dim in self.variable(variable).dims)):
             yield self._key(variable, places)
 
     def index(self, places: Iterable[int]) -> int:
-        """The block at a place of the grid."""
+        """Return the block at a place of the grid."""
         index = 0
         for place, count in zip(places, self.grid, strict=True):
             index = index * count + place
@@ -173,7 +173,7 @@ class Layout:
         return tuple(self.sizes[dim] for dim in self.variable(variable).dims)
 
     def regions(self, variable: str) -> tuple[tuple[int, ...], ...]:
-        """Lengths of the regions of a variable along each of its dims."""
+        """Return the lengths of the regions of a variable along each of its dims."""
         lengths = ((self.sizes[dim], self.block.get(dim, self.sizes[dim])) for dim in self.variable(variable).dims)
         return tuple(tuple(min(part, size - at) for at in range(0, size, part)) for size, part in lengths)
 
@@ -190,11 +190,11 @@ class Layout:
         return self._cut(self.variable(variable))[1]
 
     def bytes(self, variable: str) -> int:
-        """Bytes of a variable, before compression."""
+        """Return the bytes of a variable, before compression."""
         return _nbytes(self.variable(variable), self.shape(variable))
 
     def block_bytes(self, index: int) -> int:
-        """Bytes that a block writes, before compression."""
+        """Return the bytes that a block writes, before compression."""
         return sum(_nbytes(self.variable(name), lengths(self.region(index, name))) for name in self.owned(index))
 
     def writing_bytes(self, index: int) -> int:
@@ -203,7 +203,7 @@ class Layout:
         return sum(sorted(regions)[-2:])
 
     def shards(self, variable: str) -> int:
-        """Number of shards of a variable."""
+        """Return the number of shards of a variable."""
         dims = self.variable(variable).dims
         return math.prod(count for dim, count in zip(self.split, self.grid, strict=True) if dim in dims)
 
@@ -233,7 +233,7 @@ class Layout:
         return tuple(shard.values()), tuple(chunk.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """The layout as plain data."""
+        """Return the layout as plain data."""
         own: dict[str, Any] = {"own": [{key: getattr(row, key) for key in ROW} for row in self.own]} if self.own else {}
         known = {"sizes": dict(self.sizes), "block": dict(self.block)}
         own |= {"simulated": True} if self.simulated else {}
@@ -242,7 +242,7 @@ class Layout:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], later: tuple[Quantity, ...] = ()) -> Layout:
-        """The layout in plain data, without the rows `later`, which is none of it.
+        """Return the layout in plain data, without the rows `later`, which is none of it.
 
         Raises KeyError, TypeError, ValueError or StoreError where it is no layout.
         """
@@ -253,7 +253,7 @@ class Layout:
 
 
 def _user_metric(row: Mapping[str, Any]) -> Quantity:
-    """The row of a metric of a user's own. Raises KeyError or ValueError where it is none."""
+    """Return the row of a metric of a user's own. Raises KeyError or ValueError where it is none."""
     name, dims, units, long_name, frame, _, dtype = (row[key] for key in ROW)
     if not isinstance(name, str) or not NAME.fullmatch(name):  # it becomes the name of a folder
         raise ValueError(f"a variable named {name!r:.200}")
@@ -266,7 +266,7 @@ def lengths(region: tuple[slice, ...]) -> tuple[int, ...]:
 
 
 def _count(what: str, value: SupportsIndex) -> int:
-    """A whole number from one on, as a Python integer, which does not overflow."""
+    """Return a whole number from one on, as a Python integer, which does not overflow."""
     try:
         count = operator.index(value)
     except TypeError:
@@ -282,12 +282,12 @@ def _ceil(value: int, part: int) -> int:
 
 
 def _nbytes(variable: Quantity, shape: Iterable[int]) -> int:
-    """Bytes of a part of a variable."""
+    """Return the bytes of a part of a variable."""
     return math.prod(shape) * np.dtype(variable.dtype).itemsize
 
 
 def _divisor(length: int, unit: int) -> int:
-    """The longest even part of a dim that makes a chunk of the wanted size; `unit` is the bytes of length one.
+    """Return the longest even part of a dim that makes a chunk of the wanted size; `unit` is the bytes of length one.
 
     The length itself where it fits, or where none of its parts is of that size: slivers cost more than a large chunk.
     """

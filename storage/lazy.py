@@ -34,5 +34,5 @@ class _OnDemand(BackendArray):
 
 
 def lazy(array: Readable) -> indexing.LazilyIndexedArray:
-    """The data of a variable that is read when it is asked for."""
+    """Return the data of a variable that is read when it is asked for."""
     return indexing.LazilyIndexedArray(_OnDemand(array))

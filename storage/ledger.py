@@ -176,13 +176,13 @@ def require_complete(location: Location, manifest: Manifest) -> None:
 
 
 def ledger_name(location: Location) -> str:
-    """The name of the journal that belongs to the manifest of a store."""
+    """Return the name of the journal that belongs to the manifest of a store."""
     generation = Manifest.load(location).generation if location.has(MANIFEST) else 1
     return generation_name(generation)
 
 
 def generation_name(generation: int) -> str:
-    """The name of the journal of a generation."""
+    """Return the name of the journal of a generation."""
     return LEDGER if generation == 1 else f"{LEDGER}-{generation}"
 
 
@@ -216,13 +216,13 @@ def _receipt(body: bytes, check: bytes) -> Receipt | str:
 
 
 def _body(receipt: Receipt) -> bytes:
-    """The one text of a receipt, without its closing brace."""
+    """Return the one text of a receipt, without its closing brace."""
     data = {"block": receipt.block, "bytes": receipt.bytes, "checksums": dict(receipt.checksums)}
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode()[:-1]
 
 
 def digest_of(receipt: Receipt) -> bytes:
-    """A short hash that tells receipts apart."""
+    """Return a short hash that tells receipts apart."""
     return digest(_body(receipt))
 
 

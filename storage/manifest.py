@@ -68,7 +68,7 @@ class Manifest:
     ledger: str = ""
 
     def dump(self) -> bytes:
-        """The manifest as JSON that ends with its own checksum."""
+        """Return the manifest as JSON that ends with its own checksum."""
         data = {"format": FORMAT, "blocks": self.layout.blocks, **asdict(self), "layout": self.layout.as_dict()}
         return (json.dumps({**data, "check": _seal(data)}, indent=1, allow_nan=False) + "\n").encode()
 
@@ -82,7 +82,7 @@ class Manifest:
 
     @classmethod
     def load(cls, store: LocationLike) -> Manifest:
-        """The manifest of a store. Raises StoreError for a store that is missing, foreign or damaged."""
+        """Return the manifest of a store. Raises StoreError for a store that is missing, foreign or damaged."""
         location = locate(store)
         file = location.at(MANIFEST)
         with refusals(location):
@@ -125,12 +125,12 @@ class Manifest:
 
 
 def _seal(data: Mapping[str, Any]) -> str:
-    """A checksum of the content, whatever the spelling of the file."""
+    """Return a checksum of the content, whatever the spelling of the file."""
     return f"{zlib.crc32(json.dumps(data, sort_keys=True, separators=(',', ':')).encode()):08x}"
 
 
 def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
-    """The manifest of a store that belongs to this sweep and layout. Raises StoreError that shows what differs.
+    """Return the manifest of a store that belongs to this sweep and layout. Raises StoreError that shows what differs.
 
     A changed comment changes `sweep` but not `fingerprint`, and passes.
     """
@@ -154,7 +154,7 @@ def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: L
 
 
 def difference(stored: str, requested: str) -> str:
-    """The lines that differ, those of the store marked with minus."""
+    """Return the lines that differ, those of the store marked with minus."""
     return "\n".join(
         difflib.unified_diff(stored.splitlines(), requested.splitlines(), "store", "given", lineterm="", n=0)
     )

@@ -42,7 +42,7 @@ class CheckedArray:
         self._reader = BlockReader(location, layout)
 
     def read(self, key: Indices) -> NDArray[Any]:
-        """The numbers at the product of places along each dim; a dim with one place that is no range is dropped.
+        """Return the numbers at the product of places along each dim; a dim with one place that is no range is dropped.
 
         Raises StoreError that names a damaged, missing or other file.
         """
@@ -51,7 +51,7 @@ class CheckedArray:
         return result[tuple(0 if isinstance(part, int | np.integer) else slice(None) for part in key)]
 
     def _gathered(self, asked: list[NDArray[np.integer]]) -> NDArray[Any]:
-        """The numbers at the product of places along each dim, from the blocks that hold them."""
+        """Return the numbers at the product of places along each dim, from the blocks that hold them."""
         layout = self._reader.layout
         blocks = list(self._blocks(asked))
         result = None if len(blocks) == 1 else np.empty([at.size for at in asked], self.dtype)
@@ -66,7 +66,7 @@ class CheckedArray:
         return np.empty([at.size for at in asked], self.dtype) if result is None else result
 
     def _part(self, index: int, inside: list[NDArray[np.integer]]) -> NDArray[Any]:
-        """The numbers at places within the region of a block."""
+        """Return the numbers at places within the region of a block."""
         if not self._finished and not self._expected.table().done[index]:
             fill = self._reader.layout.variable(self._name).fill
             return np.full([at.size for at in inside], fill, self.dtype)
@@ -95,7 +95,7 @@ class CheckedArray:
         return array, (0,) * len(box)
 
     def _chunks(self, index: int, key: str, box: tuple[slice, ...]) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """A box of a region from its chunks alone. Raises DamagedError."""
+        """Return a box of a region from its chunks alone. Raises DamagedError."""
         layout, location, name = self._reader.layout, self._reader.location, self._name
         shard, chunk = layout.shard(name), layout.chunk(name)
         with refusals(location.at(key)):
@@ -111,7 +111,7 @@ class CheckedArray:
                 raise self._reader.damage(index, name, f"damaged (block {index} of {name}: {error})") from None
 
     def _sound(self, index: int) -> NDArray[Any]:
-        """The region of a block, held against its receipt. Raises StoreError that says what it is instead."""
+        """Return the region of a block, held against its receipt. Raises StoreError that says what it is instead."""
         reader, name, expected = self._reader, self._name, self._expected
         try:
             table = expected.table()
@@ -135,7 +135,7 @@ class CheckedArray:
         raise reader.damage(index, name, f"block {index} of {name} {holds}")
 
     def _of_another_time(self, index: int, data: bytes) -> NDArray[Any] | None:
-        """The region in a file of a store made larger since, or just now: it holds the same numbers and more."""
+        """Return the region in a file of a store made larger since, or just now: it holds the same numbers and more."""
         location, layout, name = self._reader.location, self._reader.layout, self._name
         manifests = [Manifest.load(location)]
         if is_growing(location):
@@ -154,7 +154,7 @@ class CheckedArray:
         return None
 
     def _blocks(self, asked: list[NDArray[np.integer]]) -> Iterator[int]:
-        """The blocks, each the first that shares its region, whose files hold these places."""
+        """Yield the blocks, each the first that shares its region, whose files hold these places."""
         layout = self._reader.layout
         touched = {dim: [0] for dim in layout.split}
         for dim, at in zip(layout.variable(self._name).dims, asked, strict=True):
@@ -186,7 +186,7 @@ _SOUND = _Remembered()
 
 
 def places(indices: Index, size: int) -> NDArray[np.integer]:
-    """The places along a dim that are asked for; memory is for those alone, not for the dim."""
+    """Return the places along a dim that are asked for; memory is for those alone, not for the dim."""
     if isinstance(indices, slice):
         return np.arange(*indices.indices(size))
     return np.atleast_1d(np.asarray(indices)) % size

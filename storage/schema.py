@@ -80,7 +80,7 @@ def lookup(name: str) -> Quantity:
 
 
 def units(turning: bool) -> dict[str, str]:
-    """Units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
+    """Return the units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
     rows = (
         variable
         for variable in QUANTITIES.values()
@@ -90,7 +90,7 @@ def units(turning: bool) -> dict[str, str]:
 
 
 def volume_units(axes: int) -> dict[str, str]:
-    """Units of volumes, for a robot whose platform moves along so many axes."""
+    """Return the units of volumes, for a robot whose platform moves along so many axes."""
     return dict.fromkeys(needing("workspace"), {1: "m", 2: "m^2"}.get(axes, "m^3"))
 
 

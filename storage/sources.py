@@ -28,12 +28,12 @@ def digest(data: bytes) -> str:
 
 
 def table(sources: Mapping[str, bytes]) -> dict[str, Any]:
-    """The attribute for these files; no attribute where there are none."""
+    """Return the attribute for these files; no attribute where there are none."""
     return {ATTRIBUTE: {name: digest(data) for name, data in sources.items()}} if sources else {}
 
 
 def files(sources: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files by the keys that they have in a store."""
+    """Return the files by the keys that they have in a store."""
     return {_key(digest(data)): data for data in sources.values()}
 
 

@@ -102,7 +102,7 @@ def describe(
     generation: int = 1,
     hashing: Hashing = "blake3",
 ) -> Manifest:
-    """The manifest of a store of these files."""
+    """Return the manifest of a store of these files."""
     others = {key: value for key, value in attributes.items() if key not in ("sweep", "fingerprint")}
     sums = {key: checksum(key, data) for key, data in files.items()}
     return Manifest(
@@ -143,7 +143,7 @@ def metadata(
 
 
 def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
-    """The dataset of a store without its results: coordinates in memory, attributes, and what each variable is.
+    """Return the dataset of a store without its results: coordinates in memory, attributes, and what each variable is.
 
     `contents` are the arguments of `create`. Variables have the value with which they are filled.
     """
@@ -155,7 +155,7 @@ def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
 
 
 def open_results(store: LocationLike, *, unfinished: bool = False) -> xr.Dataset:
-    """The results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
+    """Return the results in a store as a lazy dataset, one Dask chunk for each shard; coordinates are in memory.
 
     Those of more than `LOADED` values are as lazy as the results.
 
@@ -239,7 +239,7 @@ def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
 
 
 def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]) -> zarr.Array:
-    """A coordinate as Zarr decodes it from these files; what is not among them must not be asked for."""
+    """Return a coordinate as Zarr decodes it from these files; what is not among them must not be asked for."""
     array = zarr.open_group(_memory({METADATA: _group({name: described}), **files}), mode="r")[name]
     assert isinstance(array, zarr.Array)
     return array
@@ -278,7 +278,7 @@ def _group(arrays: Mapping[str, Mapping[str, Any]]) -> bytes:
 def _lazy(
     coordinate: xr.DataArray, location: Location, manifest: Manifest, described: Mapping[str, Any]
 ) -> xr.Variable:
-    """A coordinate that is read with care when it is asked for."""
+    """Return a coordinate that is read with care when it is asked for."""
     from xarray import Variable
 
     from storage.lazy import lazy
@@ -327,7 +327,7 @@ def _variables(
 
 
 def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset:
-    """The dataset of an unfinished store, which says what has been written."""
+    """Return the dataset of an unfinished store, which says what has been written."""
     blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid)
     others = tuple(axis for axis, dim in enumerate(layout.split) if dim not in WRITTEN)
     done: NDArray[np.bool_] = np.all(blocks, axis=others)
@@ -439,7 +439,7 @@ def has_arrays(store: LocationLike) -> bool:
 
 
 def open_arrays(store: LocationLike) -> tuple[dict[str, NDArray[Any]], str]:
-    """The arrays and the record of a store that `create_arrays` made, held against their checksums.
+    """Return the arrays and the record of a store that `create_arrays` made, held against their checksums.
 
     Raises StoreError for a store that is missing, damaged, or not ours.
     """
@@ -465,7 +465,7 @@ def open_arrays(store: LocationLike) -> tuple[dict[str, NDArray[Any]], str]:
 
 
 def _consolidated(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files with the metadata of the arrays also in that of the group: readers list no files and open one.
+    """Return the files with the metadata of the arrays also in that of the group: readers list no files and open one.
 
     By hand because Zarr warns against its own function.
     """

@@ -50,7 +50,7 @@ class BlockReader:
         return self.decoded(index, name, self.read_shard(index, name))
 
     def read_shard(self, index: int, name: str) -> bytes:
-        """The file of a region. Raises as `read` does."""
+        """Return the file of a region. Raises as `read` does."""
         layout, key = self.layout, self.layout.key(index, name)
         limit = shards.largest(layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
         with refusals(self.location.at(key)):
@@ -63,7 +63,7 @@ class BlockReader:
                 raise self.damage(index, name, f"{what} (block {index} of {name})") from None
 
     def decoded(self, index: int, name: str, data: bytes) -> NDArray[Any]:
-        """The region in the bytes of its file. Raises DamagedError."""
+        """Return the region in the bytes of its file. Raises DamagedError."""
         layout = self.layout
         try:
             whole = shards.decode(data, layout.shard(name), layout.chunk(name), layout.variable(name).dtype)
@@ -73,7 +73,7 @@ class BlockReader:
         return whole[tuple(slice(0, length) for length in lengths(layout.region(index, name)))]
 
     def damage(self, index: int, name: str, what: str) -> DamagedError:
-        """The error for a file that is not the region of a block."""
+        """Return the error for a file that is not the region of a block."""
         return DamagedError(f"{self.location.at(self.layout.key(index, name))}: {what}; {AGAIN}")
 
 

@@ -278,7 +278,7 @@ class NumberList(click.ParamType):
 
 
 def _limit(name: str, text: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option for a limit of the actuators."""
+    """Return the option for a limit of the actuators."""
     return click.option(name, type=NumberList(), help=f"{text}; one number, or one for each with commas.")
 
 

@@ -116,7 +116,7 @@ def _several(
 
 
 def _cells(ds: xr.Dataset, objectives: Sequence[Objective], place: int) -> dict[str, str]:
-    """The cells of a design by their heads."""
+    """Return the cells of a design by their heads."""
     import numpy as np
 
     head, row = design_rows(ds, objectives, np.array([place]))

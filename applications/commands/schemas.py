@@ -38,17 +38,17 @@ def schema(kind: str) -> Schema:
 
 
 def text(kind: str) -> str:
-    """The schema of a kind of file as the text of a JSON file. Raises InputError."""
+    """Return the schema of a kind of file as the text of a JSON file. Raises InputError."""
     return json.dumps(schema(kind), indent=1) + "\n"
 
 
 def file_name(kind: str) -> str:
-    """The name of the file of a schema, beside the files that name it."""
+    """Return the name of the file of a schema, beside the files that name it."""
     return f"{kind}.schema.json"
 
 
 def line(place: str) -> str:
-    """The first line of a YAML file by which editors find its schema at a place: a path beside it, or a URL."""
+    """Return the first line of a YAML file by which editors find its schema at a place: a path beside it, or a URL."""
     return f"# yaml-language-server: $schema={place}"
 
 

@@ -42,7 +42,7 @@ def sweep_text(
 
 
 def _designs(family: Family, spread: float) -> str:
-    """The sections of parameters and designs; of a robot without parameters there is one design."""
+    """Return the sections of parameters and designs; of a robot without parameters there is one design."""
     # a tenth of nothing is no range
     able = [p for p in family.parameters if p.default] or family.parameters
     if not able:
@@ -74,7 +74,7 @@ def _turns(family: Family) -> str:
 
 
 def _platform_motion(family: Family, share: float) -> str:
-    """A first trajectory that the platform is free to make: a circle, a line, or a turn where it is."""
+    """Return a first trajectory that the platform is free to make: a circle, a line, or a turn where it is."""
     mobility = family.reference.platform.mobility
     held = [k for k, name in enumerate(TRANSLATION) if name not in mobility]
     size = float(f"{RADIUS * share:.3g}")

@@ -41,7 +41,7 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
 
 
 def _all_named(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The same of several."""
+    """Return the same of several."""
     for value in values:
         check_place(value, "STORE")
     return values
@@ -228,7 +228,7 @@ def _force(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 def output_option(
     name: str = "--output", variable: str = "output", force: str = "--force", **attributes: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The option for a file that a command writes, and `force`, which lets it replace one of another kind."""
+    """Return the option for a file that a command writes, and `force`, which lets it replace one of another kind."""
 
     def added(command: Callable[..., None]) -> Callable[..., None]:
         path = click.Path(path_type=Path)

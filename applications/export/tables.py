@@ -181,7 +181,7 @@ def _write_designs(data: Dataset, path: Path) -> None:
 
 
 def _tables(data: Dataset) -> Iterator[tuple[str, Table]]:
-    """Names of files and parts of their tables: of the samples of each part, then of all metrics."""
+    """Yield the names of files and parts of their tables: of the samples of each part, then of all metrics."""
     if any("design" in x.dims and "time" in x.dims for x in data.data_vars.values()):
         for index, part, design in designs(data):
             yield from rows(index, part, design)
@@ -226,7 +226,7 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 
 def _units(data: Dataset) -> dict[str, str]:
-    """Units of all variables and coordinates, empty for names; those of components one after the other."""
+    """Return the units of all variables and coordinates, empty for names; those of components one after the other."""
     attributes = {str(name): variable.attrs for name, variable in data.variables.items()}
     return {name: str(given.get("units", given.get("component_units", ""))) for name, given in attributes.items()}
 
@@ -279,7 +279,7 @@ class _MatVariables:
     units: Mapping[str, str]
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Names and values, one at a time."""
+        """Yield the names and values, one at a time."""
         names = mat_names([*self.archive, *self.units])
         for name in self.archive:
             yield names[name], self.archive[name]

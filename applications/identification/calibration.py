@@ -128,7 +128,7 @@ class CalibratedRobot:
             yield "not told", ", ".join(result.untold)
 
     def table(self) -> Iterator[tuple[str, str, float, float, float]]:
-        """Values of the geometry: what each is, unit, as it was, as it is found, standard deviation."""
+        """Yield the values of the geometry: what each is, unit, as it was, as it is found, standard deviation."""
         result = self.calibration
         numbers = (result.nominal.tolist(), result.values.tolist(), result.deviations.tolist())
         yield from zip(result.names, result.units, *numbers, strict=True)

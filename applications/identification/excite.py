@@ -74,7 +74,7 @@ class Excited:
             )
 
     def trajectory(self, name: str) -> Trajectory:
-        """The best motion of an entry."""
+        """Return the best motion of an entry."""
         return self.entries[name].trajectory(name, self.best(name)[1].series)
 
     def text(self) -> str:

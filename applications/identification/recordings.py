@@ -111,7 +111,7 @@ def moving_base(sweep: Sweep) -> Motion | None:
 def _simulated(
     sweep: Sweep, axes: SimulationAxes, robot: Robot, data: Dataset, arrays: Mapping[str, np.ndarray]
 ) -> Iterator[Recording]:
-    """A recording for each trajectory, set of gains and initial state that came to its end."""
+    """Yield a recording for each trajectory, set of gains and initial state that came to its end."""
     known = {trajectory.name: trajectory for trajectory in sweep.trajectories}
     names = tuple(axes.state_parameters)
     origin, family = sweep.family.assemble(sweep.parameters).platform.home.position, sweep.family

@@ -33,7 +33,7 @@ WIDTH = 320
 
 
 def robot_html(robot: Robot) -> str:
-    """A robot as HTML, with its picture inside."""
+    """Return a robot as HTML, with its picture inside."""
     from applications.report.data.sketch import draw
 
     picture = BytesIO()
@@ -60,7 +60,7 @@ class InlineReport:
 
     @classmethod
     def of(cls, results: Results) -> InlineReport:
-        """The report of some results. Raises InputError where there is nothing to report."""
+        """Return the report of some results. Raises InputError where there is nothing to report."""
         from applications.report.page import page
 
         with TemporaryDirectory(prefix="limbsweep-") as folder:
@@ -84,7 +84,7 @@ class Limbsweep:
         self._dataset = dataset
 
     def grid(self) -> xarray.Dataset:
-        """The dataset with a dim for each swept parameter in place of `design`.
+        """Return the dataset with a dim for each swept parameter in place of `design`.
 
         Parameters that follow from others stay coordinates. Raises InputError where the designs are no grid: samples,
         lists, or a grid from which conditions have left designs out.
@@ -101,7 +101,7 @@ class Limbsweep:
         count: int = 1,
         cases: Sequence[str] = (),
     ) -> xarray.Dataset:
-        """The best designs, all of which feasible: without the dim `design` for a `count` of 1, else best first.
+        """Return the best designs, all of which feasible: without the dim `design` for a `count` of 1, else best first.
 
         objectives: columns or expressions as in `limbsweep study rank` (default: those of the section `study` of the
         sweep, else `peak_force`), with `weights` where there are several; where: conditions that a design has to meet;
@@ -172,7 +172,7 @@ class Limbsweep:
     def page(
         self, *, design: int | None = None, friction: int | None = None, files: str | Path | None = None
     ) -> InlineReport:
-        """The report of the dataset inside a notebook, below the cell; the options are those of a report."""
+        """Return the report of the dataset inside a notebook, below the cell; the options are those of a report."""
         from applications.report.data.results import results_of
 
         return InlineReport.of(results_of(self._dataset, design, friction, files))
@@ -203,7 +203,7 @@ class Limbsweep:
         )
 
     def designs(self) -> xarray.Dataset:
-        """Parameters and worst metrics of every design, without time series: small, and in memory.
+        """Return the parameters and worst metrics of every design, without time series: small, and in memory.
 
         Designs are those of the dataset: what a study calls operating cases are parameters as all others here.
         """

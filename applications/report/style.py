@@ -24,5 +24,5 @@ LIMBS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5D3A9B")
 
 
 def of(colours: tuple[str, ...], index: int) -> str:
-    """The colour or dash of the `index`-th of many things."""
+    """Return the colour or dash of the `index`-th of many things."""
     return colours[index % len(colours)]

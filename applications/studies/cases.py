@@ -63,7 +63,7 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
 
 
 def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) -> xr.Dataset:
-    """The dataset with dims (design, case, ...) by the stored numbers in `table` (design, case); without series.
+    """Return the dataset with dims (design, case, ...) by the stored numbers in `table` (design, case); without series.
 
     `names` are the parameters that depend on the case alone; all others are those of a design.
     """
@@ -76,7 +76,7 @@ def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) ->
 
 
 def dims_of(ds: xr.Dataset, names: Sequence[str]) -> list[str]:
-    """The dims that names of cases stand for: `friction`, `trajectory`, or those of parameters along them."""
+    """Return the dims that names of cases stand for: `friction`, `trajectory`, or those of parameters along them."""
     dims = {name if name in DIMS else str(ds[name].dims[0]) for name in names if name in DIMS or _along(ds, name)}
     return [dim for dim in DIMS if dim in dims]
 
@@ -87,7 +87,7 @@ def _along(ds: xr.Dataset, name: str) -> bool:
 
 
 def with_dims(ds: xr.Dataset, dims: Sequence[str]) -> xr.Dataset:
-    """The dataset with some dims as part of its cases: all combinations, those of the last dim fastest.
+    """Return the dataset with some dims as part of its cases: all combinations, those of the last dim fastest.
 
     Metrics without one of them, such as kinematic ones without friction, are the same in all its cases.
     """
@@ -111,7 +111,7 @@ def with_dims(ds: xr.Dataset, dims: Sequence[str]) -> xr.Dataset:
 
 
 def _parameters(ds: xr.Dataset) -> list[str]:
-    """Numbers that designs have as coordinates."""
+    """Return the numbers that designs have as coordinates."""
     names = [str(name) for name, x in ds.coords.items() if x.dims == ("design",) and x.dtype.kind in "fiu"]
     return [name for name in names if name not in ("design", STORED)]
 
@@ -132,5 +132,5 @@ def _numbered(ds: xr.Dataset, names: Sequence[str], size: int) -> tuple[NDArray[
 
 
 def stored_number(ds: xr.Dataset, design: int, case: int = 0) -> int:
-    """The number in the store of a design, under one of its cases."""
+    """Return the number in the store of a design, under one of its cases."""
     return int(ds[STORED].values[design, case]) if STORED in ds.coords else design

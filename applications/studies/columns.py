@@ -41,7 +41,7 @@ REDUCTIONS: Mapping[str, Callable[[Array], Array]] = {
 
 
 def refuse(field: str, got: str, expected: str, hint: str = "") -> InputError:
-    """The error for a name or an expression of a study that cannot be used."""
+    """Return the error for a name or an expression of a study that cannot be used."""
     return InputError([Problem("study", 0, 0, field, got, expected, hint)])
 
 
@@ -101,7 +101,7 @@ def cases_of_deviations(cases: Mapping[str, Array]) -> list[NDArray[np.intp]]:
 
 
 def _weights(text: str, cases: Mapping[str, Array]) -> Array:
-    """The weights of cases (case,), or one of all. Raises InputError where they are none."""
+    """Return the weights of cases (case,), or one of all. Raises InputError where they are none."""
     expression = _parsed(text, "number", "objective")
     if strange := [name for name in expression.names if name not in cases]:
         rule = f"one of {', '.join(cases)}" if cases else "operating cases"
@@ -192,7 +192,7 @@ def joints_there(values: Array) -> Mask:
 
 
 def names(ds: xr.Dataset) -> list[str]:
-    """Names of all columns, reductions other than the worst left out."""
+    """Return the names of all columns, reductions other than the worst left out."""
     alone = (("design",), (CASE,))
     swept = [str(name) for name, value in ds.coords.items() if value.dims in alone and name != "design"]
     metrics = [str(name) for name in ds.data_vars if name not in QUANTITIES or QUANTITIES[str(name)].kind == "metric"]
@@ -209,7 +209,7 @@ def base_of(name: str, quantities: Container[Any] = QUANTITIES) -> tuple[str, st
 
 
 def unit(ds: xr.Dataset, name: str) -> str:
-    """The unit of a column, empty where it has none."""
+    """Return the unit of a column, empty where it has none."""
     source = name if name in ds.coords else base_of(name, {*QUANTITIES, *ds.data_vars})[0]
     return str(ds[source].attrs.get("units", "")) if source in ds.variables else ""
 
@@ -227,13 +227,13 @@ def value_of(ds: xr.Dataset, wanted: Objective | str) -> Array:
 
 
 def _cases(ds: xr.Dataset) -> dict[str, Array]:
-    """The parameters that depend on the case (case,)."""
+    """Return the parameters that depend on the case (case,)."""
     numbers = {name: x for name, x in ds.coords.items() if x.dims == (CASE,) and x.dtype.kind in "fiu"}
     return {str(name): np.asarray(x.values, dtype=float) for name, x in numbers.items()}
 
 
 def values_by_case(ds: xr.Dataset, target: Objective) -> Array:
-    """The value of an objective for each design under each case, (design, case)."""
+    """Return the value of an objective for each design under each case, (design, case)."""
     return np.asarray(_evaluated(ds, target.expression), dtype=float)
 
 

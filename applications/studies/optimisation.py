@@ -203,7 +203,7 @@ class _LocalSearch:
             self.best = not holds, value, design
 
     def _groups(self) -> list[NDArray[np.intp]]:
-        """The cases of which the worst counts, before their mean is taken."""
+        """Return the cases of which the worst counts, before their mean is taken."""
         every = np.arange(self.cases)
         how = (self.wanted.over, self.wanted.tolerances)
         if self.wanted.tolerances == "mean" and self.wanted.over != "mean" and _other_cases(self.problem):
@@ -229,7 +229,7 @@ class _LocalSearch:
         return at | reduced | ({whole: at[base_of(whole)[0]]} if whole else {})
 
     def _per_case(self, x: Array) -> NumberWithRates:
-        """The objective under each case (case,)."""
+        """Return the objective under each case (case,)."""
         return _flat(with_rates(self.wanted.expression, self._values(x)), self.cases, len(self.low))
 
     def value(self, x: Array, *, in_range: bool = True) -> tuple[float, Array]:
@@ -309,19 +309,19 @@ class _LocalSearch:
 
 
 def _by_case(values: Array, rates: Array, cases: int) -> NumberWithRates:
-    """A metric (case, row) with rates (factor, case, row), from rows (row,) that are sorted by case."""
+    """Return a metric (case, row) with rates (factor, case, row), from rows (row,) that are sorted by case."""
     return NumberWithRates(values.reshape(cases, -1), rates.T.reshape(rates.shape[1], cases, -1))
 
 
 def _column(value: Any, factors: int) -> NumberWithRates:
-    """A parameter (case, 1) with rates (factor, case, 1)."""
+    """Return a parameter (case, 1) with rates (factor, case, 1)."""
     if not isinstance(value, NumberWithRates):
         return NumberWithRates(np.asarray(value, dtype=float)[:, None], np.zeros((factors, 1, 1)))
     return NumberWithRates(value.value[:, None], np.broadcast_to(value.rates, (factors, len(value.value)))[..., None])
 
 
 def _reduced(metric: NumberWithRates, how: str) -> NumberWithRates:
-    """The column of a metric (case, 1): the mean or sum of its rows, or the largest or least of them."""
+    """Return the column of a metric (case, 1): the mean or sum of its rows, or the largest or least of them."""
     if how in ("mean", "sum"):
         share = 1.0 / metric.value.shape[1] if how == "mean" else 1.0
         value, rates = (np.sum(x, axis=-1, keepdims=True) * share for x in (metric.value, metric.rates))
@@ -332,7 +332,7 @@ def _reduced(metric: NumberWithRates, how: str) -> NumberWithRates:
 
 
 def _along(value: NumberWithRates, rate: float) -> NumberWithRates:
-    """The same numbers with one and the same rate."""
+    """Return the same numbers with one and the same rate."""
     return NumberWithRates(value.value, np.full((1, *np.shape(value.value)), rate))
 
 

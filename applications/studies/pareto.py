@@ -74,7 +74,7 @@ def _sorted_front(distinct: Array) -> Mask:
 
 
 def _many(distinct: Array) -> Mask:
-    """Points in the order of their sums of ranks: only an earlier one can beat a later one."""
+    """Return the points in the order of their sums of ranks: only an earlier one can beat a later one."""
     ranks = np.stack([np.unique(column, return_inverse=True)[1].ravel() for column in distinct.T], axis=1)
     order = np.argsort(ranks.sum(axis=1), kind="stable")
     ranks = ranks[order].astype(np.int32)

@@ -26,7 +26,7 @@ class Continuous:
         return (self.name,)
 
     def values(self, coordinate: Array) -> dict[str, Array]:
-        """The parameter at coordinates (n,)."""
+        """Return the parameter at coordinates (n,)."""
         return {self.name: np.clip(between(self.low, self.high, coordinate, log=self.log), self.low, self.high)}
 
 
@@ -42,7 +42,7 @@ class Choice:
     ordered: bool
 
     def values(self, coordinate: Array) -> dict[str, Array]:
-        """The parameters at numbers of rows (n,)."""
+        """Return the parameters at numbers of rows (n,)."""
         rows = self.rows[np.asarray(coordinate, dtype=int)]
         return {name: rows[:, k] for k, name in enumerate(self.names)}
 

@@ -102,7 +102,7 @@ def refine(
 
 
 def _rows_of_tables(ds: xr.Dataset, best: NDArray[np.intp], section: str) -> dict[str, Array]:
-    """The numbers of some designs in columns that go together, without labels."""
+    """Return the numbers of some designs in columns that go together, without labels."""
     factors = [f for f in DesignSpace.of_dataset(ds).varied() if f.kind == "category" and f.section == section]
     names = [name for factor in factors for name in factor.members if ds[name].attrs.get("long_name") != LABEL]
     return {name: ds[name].values[best] for name in names}
@@ -115,7 +115,7 @@ def saltelli_sweep(text: str, designs: Array, names: Sequence[str]) -> str:
 
 
 def with_designs(text: str, section: Mapping[str, Any], comment: str) -> str:
-    """The text of a sweep file with another design section. Raises InputError where several robots are left."""
+    """Return the text of a sweep file with another design section. Raises InputError where several robots are left."""
     return rewritten(text, functools.partial(_replace_designs, section=section), comment)
 
 
@@ -142,7 +142,7 @@ def _replace_axes(
 
 
 def _tables(old: Mapping[str, Any] | None, together: Mapping[str, Array]) -> dict[str, Any]:
-    """The tables of a refined section: catalogues in files as they are, else a list of rows that go together."""
+    """Return the tables of a refined section: catalogues in files as they are, else a list of rows that go together."""
     section = old or {}
     files = [files] if isinstance(files := section.get("file") or [], str) else files
     is_catalogue = bool(files) and any(section.get(key) for key in ("grid", "sample", "list"))
@@ -155,7 +155,7 @@ def _tables(old: Mapping[str, Any] | None, together: Mapping[str, Array]) -> dic
 
 
 def _with_rules(section: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A section of an axis with the derived parameters and conditions of the one that was there."""
+    """Return a section of an axis with the derived parameters and conditions of the one that was there."""
     return {**section, **{key: value for key, value in (old or {}).items() if key in KEPT}}
 
 

@@ -226,7 +226,7 @@ def designs(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float]
 
 
 def _rows(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int) -> Array:
-    """The base, then the parts of the range of one parameter after another, equal designs too."""
+    """Return the base, then the parts of the range of one parameter after another, equal designs too."""
     if parts < 2:
         raise refuse("parts", str(parts), "2 or more, so that both ends of a range are there")
     for name, (low, high) in bounds.items():
@@ -268,7 +268,7 @@ def _whole_base(problem: DesignProblem, base: Mapping[str, float]) -> dict[str, 
 
 
 def _ranges(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float], parts: int) -> dict[str, Array]:
-    """Values of each parameter; one that is the base but for rounding is the base."""
+    """Return the values of each parameter; one that is the base but for rounding is the base."""
     ranges = {name: np.linspace(low, high, parts) for name, (low, high) in bounds.items()}
     return {
         name: np.where(np.isclose(values, base[name], 1e-12, 0.0), base[name], values)
@@ -277,7 +277,7 @@ def _ranges(bounds: Mapping[str, tuple[float, float]], base: Mapping[str, float]
 
 
 def _curve(name: str, values: Array, results: Array, base: float, result: float) -> ResponseCurve:
-    """A curve with the base on it, in the order of its values."""
+    """Return a curve with the base on it, in the order of its values."""
     if base not in values:
         values, results = np.append(values, base), np.append(results, result)
     order = np.argsort(values, kind="stable")

@@ -47,7 +47,7 @@ class Campaign:
     seed: int
 
     def sweep(self) -> Sweep:
-        """A sweep that a plan cuts into that many blocks."""
+        """Return a sweep that a plan cuts into that many blocks."""
         planning.SMALL_BLOCK, planning.WANTED_BLOCKS = self.designs * SAMPLES, 10**9
         return Sweep.from_text(text(self.blocks, self.designs, SAMPLES, series=False))
 
@@ -184,7 +184,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _forks(module: str, *words: str) -> int:
-    """The exit status of a campaign that forks, and so runs in a process without threads."""
+    """Return the exit status of a campaign that forks, and so runs in a process without threads."""
     return subprocess.run([sys.executable, "-m", f"benchmarks.{module}", *words], check=False).returncode
 
 

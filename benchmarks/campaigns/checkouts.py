@@ -28,7 +28,7 @@ METRICS = (60, 50, 201)
 
 
 def texts() -> dict[str, str]:
-    """The sweeps, by name; the first one leaves kernels behind."""
+    """Return the sweeps, by name; the first one leaves kernels behind."""
     from benchmarks.runs.sweeps import text
 
     sizes = {"warm": (2, 2, 101), "series": SERIES, "metrics": METRICS}
@@ -56,7 +56,7 @@ def turn(sweeps: Mapping[str, str]) -> dict[str, float]:
 
 
 def _first(names: tuple[str, ...]) -> ModuleType:
-    """The first module that there is: checkouts differ in where things are."""
+    """Return the first module that there is: checkouts differ in where things are."""
     for name in names[:-1]:
         try:
             return import_module(name)

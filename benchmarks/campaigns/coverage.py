@@ -237,7 +237,7 @@ class Outcomes:
             self.known[line["key"]] = SeedOutcome(line["before"], line["now"], line["warned"])
 
     def of(self, key: str, outcome: Callable[[], SeedOutcome]) -> SeedOutcome:
-        """The outcome of a key, taken where it is known."""
+        """Return the outcome of a key, taken where it is known."""
         if key not in self.known:
             self.known[key] = outcome()
             if self.path is not None:
@@ -304,7 +304,7 @@ def _exact(machine: RecordedMachine) -> np.ndarray:
 
 
 def _with_forces(machine: RecordedMachine, recording: Prepared) -> RecordedMachine:
-    """The machine with other forces along the same motion, whose regressor is there already."""
+    """Return the machine with other forces along the same motion, whose regressor is there already."""
     run = machine.runs[0]
     stride = max(1, recording.every // 8)
     forces = recording.filtered(recording.force)[::stride][run.numbers]

@@ -80,7 +80,7 @@ NOT_OF_RESULTS = ("coordinator.lock", "log.jsonl", "limbsweep.json", "zarr.json"
 
 
 def sweep(arms: int) -> Sweep:
-    """A sweep of so many designs, each with two blocks, one for each friction set."""
+    """Return a sweep of so many designs, each with two blocks, one for each friction set."""
     planning.SMALL_BLOCK, planning.WANTED_BLOCKS, planning.FRICTION_SAMPLES = SAMPLES, 10**9, SAMPLES
     return Sweep.from_text(TEXT.format(arms=[0.22 + 0.03 * k for k in range(arms)]))
 
@@ -224,7 +224,7 @@ def dies(work: Callable[[Path], None], store: Path, number: int, when: When) -> 
 
 
 def results(store: Path) -> Mapping[str, str]:
-    """A hash for each file of results and each variable and coordinate of a finished store."""
+    """Return a hash for each file of results and each variable and coordinate of a finished store."""
     files = {str(each.relative_to(store)): each for each in store.rglob("*") if each.is_file()}
     found = {key: _hash(each.read_bytes()) for key, each in files.items() if each.name not in NOT_OF_RESULTS}
     data = open_results(store)

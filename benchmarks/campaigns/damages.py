@@ -135,7 +135,7 @@ def cut(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def lose(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """A file."""
+    """Return a file."""
     key = chance.choice(stores.files)
     (store / key).unlink()
     return [key]
@@ -163,14 +163,14 @@ def exchange(store: Path, stores: Stores, chance: random.Random) -> list[str]:
 
 
 def copy(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """A file in the place of another."""
+    """Return a file in the place of another."""
     one, other = chance.sample(stores.files, 2)
     shutil.copyfile(store / one, store / other)
     return [other]
 
 
 def relink(store: Path, stores: Stores, chance: random.Random) -> list[str]:
-    """A link to a file elsewhere with the content of another, or a folder, in the place of a file."""
+    """Return a link to a file elsewhere with the content of another, or a folder, in the place of a file."""
     key = chance.choice(stores.files)
     (store / key).unlink()
     if chance.random() < 0.5:

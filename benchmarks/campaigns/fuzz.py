@@ -47,7 +47,7 @@ def target(name: str) -> Target:
 
 
 def _manifest() -> Target:
-    """The manifest of a store, sealed again."""
+    """Return the manifest of a store, sealed again."""
     from storage import manifest as manifests
     from storage.encoding.documents import parse_json
     from storage.errors import StoreError
@@ -75,7 +75,7 @@ def _manifest() -> Target:
 
 
 def _ledger() -> Target:
-    """Lines of a ledger, each sealed again, as `open` reads them and as a run does."""
+    """Return the lines of a ledger, each sealed again, as `open` reads them and as a run does."""
     from storage import ledger
     from storage.errors import StoreError
     from storage.expected import Expected, _table
@@ -105,7 +105,7 @@ def _ledger() -> Target:
 
 
 def _shard() -> Target:
-    """A shard of one chunk with checksums that match, so that Blosc sees what is packed."""
+    """Return a shard of one chunk with checksums that match, so that Blosc sees what is packed."""
     import numpy as np
 
     from storage.encoding import shards

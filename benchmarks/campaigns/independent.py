@@ -51,7 +51,7 @@ def read_emps(folder: Path) -> list[JointSignals]:
 
 
 def read_tx40(folder: Path) -> list[JointSignals]:
-    """The recording of the TX40, whose sixth motor turns by the sum of two joints."""
+    """Return the recording of the TX40, whose sixth motor turns by the sum of two joints."""
     ratios = np.diag(RATIOS)
     ratios[5, 4] = RATIOS[5]
     motors, torques = (
@@ -63,7 +63,7 @@ def read_tx40(folder: Path) -> list[JointSignals]:
 
 
 def read_ur10e(folder: Path) -> list[JointSignals]:
-    """The recordings of the UR10e: training, another series, point to point."""
+    """Return the recordings of the UR10e: training, another series, point to point."""
     names = ("ur-20_02_10-30sec_12harm", "ur-20_02_06-20sec_5harm", "ptp")
     tables = [np.loadtxt(folder / f"{name}.csv", delimiter=",") for name in names]
     return [JointSignals(t[:, 0], t[:, 1:7], t[:, 13:19] * CURRENTS, t[:, 7:13]) for t in tables]
@@ -86,7 +86,7 @@ class Published:
     rest: float = 0.0
 
     def file(self, folder: Path, scratch: Path) -> Path:
-        """The URDF file, written into `scratch` where it is a text."""
+        """Return the URDF file, written into `scratch` where it is a text."""
         if not self.urdf.startswith("<"):
             return folder / self.urdf
         path = scratch / "machine.urdf"
@@ -107,7 +107,7 @@ Solver = Callable[[np.ndarray, np.ndarray, Sequence[str]], tuple[np.ndarray, int
 
 
 def by_pinocchio(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """Columns of bodies by Pinocchio."""
+    """Return the columns of bodies by Pinocchio."""
     import pinocchio
 
     model = pinocchio.buildModelFromUrdf(str(urdf))
@@ -118,7 +118,7 @@ def by_pinocchio(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> 
 
 
 def by_figaroh(urdf: Path, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """Columns of bodies by FIGAROH, in the order of Pinocchio."""
+    """Return the columns of bodies by FIGAROH, in the order of Pinocchio."""
     import pinocchio
     from figaroh.tools.regressor import build_regressor_basic
 

@@ -54,7 +54,7 @@ def _waiting(submitted: list[SubmittedRun]) -> list[int]:
 
 
 def _memory(pid: int) -> int:
-    """The share of a process in the memory of the machine [bytes]; 0 where it has ended."""
+    """Return the share of a process in the memory of the machine [bytes]; 0 where it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
     except OSError:

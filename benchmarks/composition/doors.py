@@ -161,7 +161,7 @@ def _exported(case: Case, form: str) -> Path:
 
 
 def _rows(folder: Path, ending: str) -> dict[str, list[dict[str, Any]]]:
-    """Rows of each table of a folder."""
+    """Return the rows of each table of a folder."""
     if ending == "csv":
         tables = {}
         for path in folder.glob("*.csv"):
@@ -316,7 +316,7 @@ def grid(case: Case) -> None:
 
 
 def _worst(data: xr.Dataset, name: str) -> np.ndarray:
-    """The largest of a metric of each design (design,), NaN where one is."""
+    """Return the largest of a metric of each design (design,), NaN where one is."""
     values = data[name].transpose("design", ...).values
     return np.asarray(values.reshape(len(values), -1).max(axis=1))
 
@@ -407,7 +407,7 @@ def _objective(case: Case) -> str:
 
 
 def _alone(case: Case, problem: Any, design: Mapping[str, float]) -> float:
-    """The worst force of a design in a sweep that has it alone, under all its cases."""
+    """Return the worst force of a design in a sweep that has it alone, under all its cases."""
     rows = problem.table(np.array([[design[name] for name in problem.names]]))
     own = {p.name for p in case.sweep.family.parameters}
     gravity = [f"gravity_{axis}" for axis in "xyz"]

@@ -410,7 +410,7 @@ OUTPUTS: Mapping[str, Feature] = {
 
 
 def mean_force(actuator_force: np.ndarray) -> float:
-    """Mean of the magnitudes of all forces."""
+    """Return the mean of the magnitudes of all forces."""
     return float(np.abs(actuator_force).mean())
 
 

@@ -123,7 +123,7 @@ def _places(case: Case, data: xr.Dataset) -> Iterator[dict[str, int]]:
 
 
 def _robot(case: Case, sample: xr.Dataset) -> ls.Robot:
-    """The robot of a design, with its loads, from the numbers that its coordinates have."""
+    """Return the robot of a design, with its loads, from the numbers that its coordinates have."""
     family = case.sweep.family
     values = {name: float(sample[name]) for name in case.sweep.parameters if name in sample.coords}
     return ls.Robot.of(family, {**case.sweep.parameters, **values})
@@ -182,7 +182,7 @@ def _harmonic(part: Any, time: float) -> list[tuple[float, float, float]]:
 
 
 def _friction(case: Case, sample: xr.Dataset) -> list[Mapping[str, Any]] | None:
-    """The friction of a set, as functions on arrays take it; None without."""
+    """Return the friction of a set, as functions on arrays take it; None without."""
     part = case.content.get("friction")
     if part is None:
         return None

@@ -33,7 +33,7 @@ LENGTHS = (1_000, 4_000, 16_000)
 
 
 def code_bytes(text: str) -> int:
-    """Bytes of instructions that a text is compiled to."""
+    """Return the bytes of instructions that a text is compiled to."""
     features = llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_default_triple().create_target_machine(llvm.get_host_cpu_name(), features, opt=2)
     sections = llvm.ObjectFileRef.from_data(target.emit_object(llvm.parse_assembly(text))).sections()
@@ -41,7 +41,7 @@ def code_bytes(text: str) -> int:
 
 
 def straight(length: int) -> str:
-    """A function `kernel(rounds, memory)` of so many multiply-adds in a row, in independent chains."""
+    """Return a function `kernel(rounds, memory)` of so many multiply-adds in a row, in independent chains."""
     kind = f"<{LANES} x double>"
     lines = ["define void @kernel(i64 %rounds, ptr %memory) #0 {", "entry:", f"  %one = load {kind}, ptr %memory"]
     lines += ["  br label %body", "body:", "  %round = phi i64 [ 0, %entry ], [ %next, %body ]"]
@@ -62,7 +62,7 @@ def straight(length: int) -> str:
 
 
 def streamed(length: int) -> tuple[int, float]:
-    """Bytes of such code, and how many of them a second are run through."""
+    """Return the bytes of such code, and how many of them a second are run through."""
     text, memory = straight(length), np.zeros((FAR + 8 * LANES * (PLACES + 1)) // 8)
     code = machine_code(text, ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p))
     aligned = memory.ctypes.data + -memory.ctypes.data % 64

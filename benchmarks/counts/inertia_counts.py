@@ -107,7 +107,7 @@ def _words(formula: Formula) -> str:
 
 
 def polynomial(coefficients: Sequence[Fraction | float]) -> str:
-    """A polynomial of n in words, highest power first."""
+    """Return a polynomial of n in words, highest power first."""
     powers = ("n^3", "n^2", "n", "")[: len(coefficients)]
     terms = [(float(c), power) for c, power in zip(coefficients, powers, strict=True) if c]
     text = " ".join(f"{'-' if c < 0 else '+'} {_factor(abs(c), power)}{power}" for c, power in terms)
@@ -119,7 +119,7 @@ def _factor(c: float, power: str) -> str:
 
 
 def page(methods: Mapping[str, Formula], parts: Mapping[str, Formula]) -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     formulas = [_row(METHODS[name].title, each, PUBLISHED.get(name)) for name, each in methods.items()]
     formulas += [_row(name, each, None) for name, each in parts.items()]
     titles = [METHODS[name].title for name in methods] + [f"{METHODS[name].title}, published" for name in PUBLISHED]

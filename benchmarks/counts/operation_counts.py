@@ -112,7 +112,7 @@ PUBLISHED = {
 
 
 def matrix_program(method: str, n: int) -> Program:
-    """The matrix of a chain of n joints by one of METHODS."""
+    """Return the matrix of a chain of n joints by one of METHODS."""
     return _traced(f"{method}.{n}", WORLD, n, lambda given: METHODS[method].without_drives(_placed(given)))
 
 
@@ -133,7 +133,7 @@ def placing_program(n: int) -> Program:
 
 
 def chain_matrix(method: str, n: int) -> np.ndarray:
-    """The matrix (n, n) of one certain chain of n joints in numbers."""
+    """Return the matrix (n, n) of one certain chain of n joints in numbers."""
     draw = np.random.default_rng(n)
     frames = np.linalg.qr(draw.normal(size=(n, 3, 3)))[0]
     spread = draw.normal(size=(n, 3, 3))

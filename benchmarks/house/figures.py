@@ -48,12 +48,12 @@ class House(NamedTuple):
         return cls(**json.loads(file.read_text(encoding="utf-8")))
 
     def dump(self) -> str:
-        """The figures as JSON."""
+        """Return the figures as JSON."""
         return json.dumps(self._asdict(), indent=1) + "\n"
 
 
 def measure(root: Path, *, trace: bool = False) -> House:
-    """The figures of a checkout; those of a run only with `trace`, because they take ten seconds."""
+    """Return the figures of a checkout; those of a run only with `trace`, because they take ten seconds."""
     modules = sources.read(root)
     twice = sources.classes_twice(modules)
     figures = {
@@ -131,7 +131,7 @@ def _lines(modules: Sequence[Source]) -> Figures:
 
 
 def table(before: House, now: House) -> Iterator[str]:
-    """Lines of a table in Markdown: every figure before and now, then the names of classes."""
+    """Yield the lines of a table in Markdown: every figure before and now, then the names of classes."""
     yield f"| figure | before ({before.commit}) | now |"
     yield "|---|---:|---:|"
     for name in now.figures:

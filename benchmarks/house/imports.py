@@ -37,11 +37,11 @@ class Tree:
 
     @classmethod
     def read(cls, root: Path) -> Tree:
-        """The tree of a checkout."""
+        """Return the tree of a checkout."""
         return cls({module_name(file.relative_to(root)): tuple(_uses(file)) for file in files(root)})
 
     def module(self, name: str) -> str | None:
-        """The module of ours that a dotted name lies in."""
+        """Return the module of ours that a dotted name lies in."""
         while name and name not in self.uses:
             name = name.rpartition(".")[0]
         return name or None
@@ -61,7 +61,7 @@ def files(root: Path, folders: Iterable[str] = PACKAGES) -> list[Path]:
 
 
 def module_name(path: Path) -> str:
-    """The dotted name of the module in a file, from its path below the checkout."""
+    """Return the dotted name of the module in a file, from its path below the checkout."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -117,7 +117,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def part(graph: Graph, package: str) -> Graph:
-    """The graph of one package alone."""
+    """Return the graph of one package alone."""
     inside = {module for module in graph if module.partition(".")[0] == package}
     return {module: graph[module] & inside for module in inside}
 
@@ -153,7 +153,7 @@ def floors(graph: Graph) -> int:
 
 
 def rooms(graph: Graph) -> tuple[Graph, Counter[tuple[str, str]]]:
-    """The graph between rooms, and how many imports stand behind each of its arrows."""
+    """Return the graph between rooms, and how many imports stand behind each of its arrows."""
     room = {module: ".".join(module.split(".")[:2]) for module in graph}
     arrows = Counter((room[module], room[name]) for module in graph for name in graph[module])
     between = {name: {other for start, other in arrows if start == name} - {name} for name in set(room.values())}

@@ -53,7 +53,7 @@ class Route:
 
 
 def route(root: Path) -> Route:
-    """The way through the packages of a checkout. Raises RuntimeError as `use_packages` does."""
+    """Return the way through the packages of a checkout. Raises RuntimeError as `use_packages` does."""
     use_packages(root)
     names = {str(file): module_name(file.relative_to(root)) for file in files(root)}
     for name in names.values():

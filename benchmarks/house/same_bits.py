@@ -49,7 +49,7 @@ DESIGNS = 2
 
 
 def examples() -> dict[str, Path]:
-    """The example sweeps by name, those of the studies as `studies/NAME`."""
+    """Return the example sweeps by name, those of the studies as `studies/NAME`."""
     folder = ROOT / "examples"
     files = [*sorted(folder.glob("*.yaml")), *sorted((folder / "studies").glob("*.yaml"))]
     return {file.relative_to(folder).with_suffix("").as_posix(): file for file in files}
@@ -148,7 +148,7 @@ def _text(value: object) -> bytes:
 
 
 def stored(*, whole: bool) -> dict[str, dict[str, str]]:
-    """The hashes that are kept, with the commit of the packages that made them."""
+    """Return the hashes that are kept, with the commit of the packages that made them."""
     kinds: dict[str, dict[str, dict[str, str]]] = json.loads(BITS.read_text(encoding="utf-8"))
     return kinds["whole" if whole else "part"]
 

@@ -80,12 +80,12 @@ class Source:
         return tuple(node for node in self.nodes if isinstance(node, Function))
 
     def bound(self) -> Iterator[str]:
-        """Names that are bound by assignments, loops, comprehensions and `with`."""
+        """Return the names that are bound by assignments, loops, comprehensions and `with`."""
         names = (node for node in self.nodes if isinstance(node, ast.Name))
         return (name.id for name in names if isinstance(name.ctx, ast.Store))
 
     def parameters(self) -> Iterator[ast.arg]:
-        """Parameters of functions, without `self` and `cls`."""
+        """Yield the parameters of functions, without `self` and `cls`."""
         for function in self.functions:
             known = function.args
             others = [star for star in (known.vararg, known.kwarg) if star is not None]
@@ -155,7 +155,7 @@ def function_lines(sources: Iterable[Source]) -> list[int]:
 
 
 def classes_twice(sources: Iterable[Source]) -> dict[str, int]:
-    """Names of classes that are defined twice or more in all packages, the most frequent first."""
+    """Return the names of classes that are defined twice or more in all packages, the most frequent first."""
     counts = Counter(node.name for source in sources for node in source.nodes if isinstance(node, ast.ClassDef))
     return {name: count for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 1}
 
@@ -169,7 +169,7 @@ def placeholders(sources: Iterable[Source], names: frozenset[str], *, parameters
 
 
 def any_share(sources: Sequence[Source]) -> float:
-    """Share of parameters whose annotation is `Any`, an alias of it, or missing."""
+    """Return the share of parameters whose annotation is `Any`, an alias of it, or missing."""
     aliases = _aliases(sources)
     parameters = [(source.name, parameter) for source in sources for parameter in source.parameters()]
     return sum(_is_any(name, parameter.annotation, aliases) for name, parameter in parameters) / len(parameters)
@@ -191,7 +191,7 @@ def _aliases(sources: Iterable[Source]) -> set[tuple[str, str]]:
 
 
 def _renamed(module: str, tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Names that stand for another name, with the module and the name of that."""
+    """Yield the names that stand for another name, with the module and the name of that."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from ((alias.asname or alias.name, (node.module or "", alias.name)) for alias in node.names)

@@ -23,7 +23,7 @@ logging.getLogger("drake").setLevel(logging.ERROR)  # it warns of what it leaves
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
-    """The tree of a file; None where Drake does not read it, or has other joints."""
+    """Return the tree of a file; None where Drake does not read it, or has other joints."""
     if any(not link.inertia.mass and np.any(link.inertia.tensor) for link in tree.links):
         return None  # Drake leaves out moments of what has no mass
     at = {name: pose for name, (body, pose) in tree.bodies.items() if body == BASE}
@@ -74,7 +74,7 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
 
 
 def _loaded(path: Path, tree: Tree, at: dict[str, tuple[np.ndarray, np.ndarray]], *, held: bool) -> MultibodyPlant:
-    """The model without the joints that close loops, its first link where it stands."""
+    """Return the model without the joints that close loops, its first link where it stands."""
     plant = MultibodyPlant(0.0)
     (instance, *_) = Parser(plant).AddModelsFromString(_opened(path, [loop.joint for loop in tree.loops]), "sdf")
     names = [plant.get_body(index).name() for index in plant.GetBodyIndices(instance)]
@@ -94,7 +94,7 @@ KEPT = {
 
 
 def _opened(path: Path, cut: list[str]) -> str:
-    """The text of a file without some joints, and without what is no part of the dynamics."""
+    """Return the text of a file without some joints, and without what is no part of the dynamics."""
     root = ElementTree.fromstring(path.read_bytes().strip(b"\0 \r\n\t"))
     for tag, kept in KEPT.items():
         for parent in list(root.iter(tag)):

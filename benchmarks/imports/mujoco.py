@@ -26,7 +26,7 @@ EQUALITIES = 3
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
-    """The tree of a file; None where MuJoCo does not compile it, or has other joints."""
+    """Return the tree of a file; None where MuJoCo does not compile it, or has other joints."""
     try:
         model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError):
@@ -75,7 +75,7 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
 
 
 def _name(model: mujoco.MjModel, joint: int) -> str:
-    """The name of a joint, as files without names count them."""
+    """Return the name of a joint, as files without names count them."""
     return mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) or f"joint_{joint}"
 
 
@@ -88,7 +88,7 @@ def _seat(model: mujoco.MjModel, joint: int, part: Part) -> Seat:
 
 
 def _shifted(start: float) -> Convert:
-    """A joint of one freedom, which counts from the pose of the file."""
+    """Return a joint of one freedom, which counts from the pose of the file."""
 
     def convert(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
         return straight(part, q + start, qd)

@@ -44,7 +44,7 @@ Convert = Callable[[Part, np.ndarray, np.ndarray], Coordinates]
 
 
 def parts(joints: Sequence[str], known: Collection[str]) -> Iterator[Part]:
-    """The joints of a file that are behind our joints; `known` are names that the engine has."""
+    """Yield the joints of a file that are behind our joints; `known` are names that the engine has."""
     start = 0
     while start < len(joints):
         part = next((one for kind in STEPS if (one := _several(joints, start, kind)) is not None), None)
@@ -55,7 +55,7 @@ def parts(joints: Sequence[str], known: Collection[str]) -> Iterator[Part]:
 
 
 def _several(joints: Sequence[str], start: int, kind: str) -> Part | None:
-    """A joint of several freedoms that begins at one of our joints, by their names."""
+    """Return a joint of several freedoms that begins at one of our joints, by their names."""
     ends = [end for end, _, _ in STEPS[kind]]
     name = joints[start].removesuffix(f"_{ends[0]}")
     columns = tuple(range(start, start + len(ends)))
@@ -74,7 +74,7 @@ class Turned(NamedTuple):
 
 
 def turned(angles: np.ndarray, rates: np.ndarray) -> Turned:
-    """The rotation by yaw, pitch and roll, (3,) each."""
+    """Return the rotation by yaw, pitch and roll, (3,) each."""
     yaw, pitch, roll = (
         Rotation.from_rotvec(angle * axis).as_matrix() for angle, axis in zip(angles, Z_Y_X, strict=True)
     )
@@ -121,10 +121,10 @@ def state(
 
 
 def straight(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
-    """A joint of one freedom whose position is ours."""
+    """Return a joint of one freedom whose position is ours."""
     return Coordinates(q, np.eye(1), np.zeros(1))
 
 
 def on_circle(part: Part, q: np.ndarray, qd: np.ndarray) -> Coordinates:
-    """A joint of one freedom whose position is a point on a circle."""
+    """Return a joint of one freedom whose position is a point on a circle."""
     return Coordinates(np.array([math.cos(q[0]), math.sin(q[0])]), np.eye(1), np.zeros(1))

@@ -27,7 +27,7 @@ def reads(path: Path) -> bool:
 
 
 def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
-    """The tree of a file; None where Pinocchio does not read it, or has other joints.
+    """Return the tree of a file; None where Pinocchio does not read it, or has other joints.
 
     Joints that mimic others move on their own there, as its own mimic needs joints in another order.
     """

@@ -119,7 +119,7 @@ def _read_by_pinocchio(path: Path) -> bool | None:
 
 
 def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
-    """The largest difference of joint forces from another engine, relative to the largest force of the state."""
+    """Return the largest difference of joint forces from another engine, relative to the largest force of the state."""
     tree = tree_of(path, base, "as they are", packages=INSTALLED, leave_out=KINDS)
     peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
     if peer is None:
@@ -175,14 +175,14 @@ def _open(conditions: Conditions, place: np.ndarray, rate: np.ndarray, change: n
 
 
 def _largest(differences: np.ndarray, forces: np.ndarray) -> float:
-    """The largest difference, relative to the largest force of its state; infinite where there is no number."""
+    """Return the largest difference, relative to the largest force of its state; infinite where there is no number."""
     size = np.abs(forces).max(axis=1, keepdims=True)
     result = float(np.max(np.abs(differences) / np.where(size > 0, size, 1.0)))
     return result if np.isfinite(result) else float("inf")
 
 
 def _spanning(engine: str, path: Path, tree: Tree, base: Base) -> Spanning | None:
-    """The tree in an engine; None where that is not installed, or does not read the file."""
+    """Return the tree in an engine; None where that is not installed, or does not read the file."""
     try:
         module = importlib.import_module(f"benchmarks.imports.{engine}")
     except ImportError:
@@ -196,7 +196,7 @@ ENGINES: Mapping[str, Sequence[str]] = {".urdf": ("pinocchio", "mujoco"), ".xml"
 
 
 def table(results: Iterable[Import]) -> Iterator[str]:
-    """The table, row by row, and its sums."""
+    """Yield the table, row by row, and its sums."""
     yield "| file | | joints | difference | |"
     yield "|---|---|---|---|---|"
     rows: list[Import] = []
@@ -217,7 +217,7 @@ def table(results: Iterable[Import]) -> Iterator[str]:
 
 
 def by_package(rows: Sequence[Import]) -> Iterator[str]:
-    """A row for the files of each kind in each package."""
+    """Yield a row for the files of each kind in each package."""
     yield "| package | kind | files | accepted | read by Pinocchio | compared | largest difference |"
     yield "|---|---|---:|---:|---:|---:|---:|"
     groups: dict[tuple[str, str], list[Import]] = {}
@@ -233,6 +233,6 @@ def by_package(rows: Sequence[Import]) -> Iterator[str]:
 
 
 def kind_of(reason: str) -> str:
-    """A reason without the names and numbers of its file."""
+    """Return a reason without the names and numbers of its file."""
     plain = re.sub(r"'[^']*'|\"[^\"]*\"", "...", reason)
     return re.sub(r"-?\d[\d.e+-]*", "N", plain)

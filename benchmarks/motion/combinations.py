@@ -55,7 +55,7 @@ STATES = 16
 
 
 def laden(name: str) -> tuple[Robot, Forces]:
-    """A robot with payload, springs and wrenches, and the load on its platform."""
+    """Return a robot with payload, springs and wrenches, and the load on its platform."""
     robot = catalog.build(name, **PAYLOAD, **MASSIVE.get(name, {}))
     mechanism = robot.mechanism
     limb, chain = mechanism.limbs[mechanism.instances[0].limb], mechanism.is_chain

@@ -83,7 +83,7 @@ HALVED = 5
 
 
 def start(robot: Robot) -> dict[str, Any]:
-    """A state in motion, and the forces that hold the robot where it is, as keywords for simulations."""
+    """Return a state in motion, and the forces that hold the robot where it is, as keywords for simulations."""
     random, mechanism = np.random.default_rng(3), robot.mechanism
     free = len(mechanism.freedoms)
     if mechanism.is_chain:
@@ -96,7 +96,7 @@ def start(robot: Robot) -> dict[str, Any]:
 
 
 def pushed(robot: Robot, law: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with friction and forces that swing; springs of actuators hold the robot near where it starts."""
+    """Return the same with friction and forces that swing; springs of actuators hold the robot near where it starts."""
     keywords = start(robot)
     held, size = keywords["force"], 3.0 * law.get("coulomb", law.get("dynamic", 1.0))
     chain = robot.mechanism.is_chain
@@ -143,19 +143,19 @@ def missing(robot: Robot, motion: Any) -> float:
 
 
 def in_steps(robot: Robot, law: Mapping[str, Any], step: float, seconds: float) -> Any:
-    """The motion in fixed steps."""
+    """Return the motion in fixed steps."""
     count = round(seconds / step)
     return simulate(robot, **pushed(robot, law), step=step, steps=count, every=max(1, count // 50))
 
 
 def adaptively(robot: Robot, law: Mapping[str, Any], rtol: float, seconds: float) -> Any:
-    """The motion in adaptive steps."""
+    """Return the motion in adaptive steps."""
     run: dict[str, Any] = {**pushed(robot, law), "rtol": rtol, "atol": rtol * 0.01, "solver": "DOP853"}
     return simulate_adaptive(robot, **run, times=np.linspace(0.0, seconds, 51), balance=1.0)
 
 
 def scaled(law: str, level: float, joints: str) -> dict[str, Any]:
-    """A law with its friction at a level."""
+    """Return a law with its friction at a level."""
     return {name: x * level if name in FORCES else x for name, x in LAWS[law].items()} | {"joints": joints}
 
 

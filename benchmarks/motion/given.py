@@ -50,7 +50,7 @@ class Count(NamedTuple):
 
 
 def counted(name: str, coefficient: float, bending_arm: float, count: int, starts: int = STARTS) -> Count:
-    """States of a robot with a platform, with friction in all joints."""
+    """Return the states of a robot with a platform, with friction in all joints."""
     robot = machine(name)
     mechanism = robot.mechanism
     state: Any = regions.states(robot, count)

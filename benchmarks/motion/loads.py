@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 
 
 def names_of(mechanism: Any, joints: Any) -> list[str]:
-    """Names of the chosen joints, in the order of their friction."""
+    """Return the names of the chosen joints, in the order of their friction."""
     known: dict[JointPlace, str] = {place: name for name, (place, _) in places(mechanism).items()}
     return [known[place] for place in select(mechanism, joints, "reaction")]
 
@@ -82,7 +82,7 @@ class States(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def states_of(name: str, count: int, seed: int = 5) -> States:
-    """The same for all laws and coefficients."""
+    """Return the same for all laws and coefficients."""
     robot = machine(name)
     mechanism = robot.mechanism
     joints = [other for other, (place, simple) in places(mechanism).items() if simple and place.joint >= 0]
@@ -102,7 +102,7 @@ def states_of(name: str, count: int, seed: int = 5) -> States:
 
 
 def verdict(name: str, coefficient: float, count: int, law: str = DRY, seed: int = 5) -> Verdict:
-    """States of a robot with friction of a law in all joints that bear loads."""
+    """Return the states of a robot with friction of a law in all joints that bear loads."""
     states = states_of(name, count, seed)
     numbers, force = states.numbers, states.force
     mechanism, rates = numbers.robot.mechanism, np.where(numbers.still(), 0.0, numbers.velocity)
@@ -139,7 +139,7 @@ def _without(frictions: Sequence[LoadedFriction | None]) -> Array:
 
 
 def without_friction(numbers: rest.Setting, force: Array) -> Array:
-    """Accelerations of free bodies, of a platform (sample, 6), of a chain (sample, freedom)."""
+    """Return the accelerations of free bodies, of a platform (sample, 6), of a chain (sample, freedom)."""
     mechanism = numbers.robot.mechanism
     kinematics, first = inverse_kinematics(numbers.robot, Motion(**numbers.state)), mechanism.limbs[0].links
     names = [link.joint for link in first] if mechanism.is_chain else []
@@ -153,13 +153,13 @@ def without_friction(numbers: rest.Setting, force: Array) -> Array:
 
 
 def kind_of(mechanism: Any, name: str) -> str:
-    """The kind of a joint, by name."""
+    """Return the kind of a joint, by name."""
     place = places(mechanism)[name][0]
     return mechanism.limbs[mechanism.instances[place.limb].limb].joint_kinds[place.joint].name
 
 
 def free_bodies(numbers: rest.Setting, kinematics: Any, k: int) -> FreeBodies:
-    """A state of a robot as free bodies."""
+    """Return a state of a robot as free bodies."""
     mechanism, state = numbers.robot.mechanism, numbers.state
     sizes = [len(mechanism.limbs[instance.limb].links) for instance in mechanism.instances]
     q, qd = (

@@ -12,5 +12,5 @@ MASSIVE: Mapping[str, Mapping[str, float]] = {"rover_rocker": {"link_3_inertia_x
 
 
 def machine(name: str) -> Robot:
-    """A robot of the catalogue."""
+    """Return a robot of the catalogue."""
     return catalog.build(name, **MASSIVE.get(name, {}))

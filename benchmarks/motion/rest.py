@@ -110,7 +110,7 @@ class Setting:
 
 
 def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
-    """A third of the states in motion, a third at rest, and a third where some joints are at rest."""
+    """Return a third of the states in motion, a third at rest, and a third where some joints are at rest."""
     random, state = np.random.default_rng(seed), regions.states(robot, count, seed)
     where: dict[str, Array] = {name: state[name] for name in ("q", "position", "rotation") if name in state}
     if "q" not in state and robot.mechanism.platform.mobility[0] not in TWIST[:3]:
@@ -130,7 +130,7 @@ def setting(robot: Robot, joints: Any, count: int, seed: int = 5) -> Setting:
 
 
 def _moves(robot: Robot) -> tuple[str, str]:
-    """Names of speed and acceleration of a robot."""
+    """Return the names of speed and acceleration of a robot."""
     return ("qd", "qdd") if robot.mechanism.is_chain else ("twist", "acceleration")
 
 
@@ -181,7 +181,7 @@ def plain_numbers(robot: Robot, joints: Any, where: Mapping[str, Array], speed: 
 
 
 def forces(numbers: Setting, level: float, seed: int = 6) -> Array:
-    """Forces that balance the bias, and as much again as friction may hold: less and more."""
+    """Return the forces that balance the bias, and as much again as friction may hold: less and more."""
     random = np.random.default_rng(seed)
     size = random.uniform(0.0, 2.0, (len(numbers.speed), 1)) * level
     held = np.einsum("sji,sj->si", numbers.rows, random.normal(size=numbers.rows.shape[:2]) * size)
@@ -194,7 +194,7 @@ def forces(numbers: Setting, level: float, seed: int = 6) -> Array:
 
 
 def parameters(law: str, level: float) -> dict[str, Any]:
-    """The law with its dry friction at a level."""
+    """Return the law with its dry friction at a level."""
     shares = {
         "coulomb_viscous": {"coulomb": 1.0},
         "stribeck": {"coulomb": 1.0, "static": 1.3},
@@ -210,7 +210,7 @@ def limits(law: Mapping[str, Any], count: int) -> tuple[Array, Array]:
 
 
 def at(numbers: Setting, law: Mapping[str, Any], force: Array) -> Any:
-    """The accelerations in question."""
+    """Return the accelerations in question."""
     state: dict[str, Any] = dict(numbers.state)
     friction = {**law, "joints": numbers.joints}
     return forward_dynamics(numbers.robot, gravity=GRAVITY, forces=Forces(friction=friction, actuator=force), **state)
@@ -346,6 +346,6 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _states(name: str, named: str) -> Setting:
-    """The same for all laws."""
+    """Return the same for all laws."""
     joints = next(joints for joints in ROBOTS[name] if _named(joints) == named)
     return setting(machine(name), joints, FEW.get(name, STATES))

@@ -53,7 +53,7 @@ CLOSE = 1e-10
 
 
 def moving(robot: Robot, count: int, seed: int = 9) -> dict[str, Any]:
-    """States of its region, as keywords, without acceleration."""
+    """Return the states of its region, as keywords, without acceleration."""
     found = regions.states(robot, count, seed)
     names = ("q", "qd") if robot.mechanism.is_chain else ("position", "rotation", "twist")
     result = {name: np.asarray(found[name]) for name in names if name in found}
@@ -98,7 +98,7 @@ Inverse = Callable[[Array], Array]
 def _inverse(
     robot: Robot, state: Mapping[str, Any], friction: Mapping[str, Any] | None
 ) -> tuple[Inverse, Array | None]:
-    """The inverse problem at states, and the states of a law that has some (sample, joint)."""
+    """Return the inverse problem at states, and the states of a law that has some (sample, joint)."""
     name = "qdd" if robot.mechanism.is_chain else "acceleration"
     if friction is None or not data.LAWS[friction["law"]].state:
         forces = Forces(friction=friction)
@@ -115,14 +115,14 @@ def _inverse(
 
 
 def speed_of(robot: Robot, state: Mapping[str, Any]) -> Array:
-    """Rates of the freedoms (sample, freedom)."""
+    """Return the rates of the freedoms (sample, freedom)."""
     if robot.mechanism.is_chain:
         return np.asarray(state["qd"])
     return np.asarray(state["twist"])[:, [TWIST.index(name) for name in robot.mechanism.platform.mobility]]
 
 
 def _joints(robot: Robot) -> list[str]:
-    """Names of joints that may have friction, without motors."""
+    """Return the names of joints that may have friction, without motors."""
     return [name for name, (place, simple) in places(robot.mechanism).items() if simple and place.joint >= 0]
 
 

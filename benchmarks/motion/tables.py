@@ -29,16 +29,16 @@ class Table(Protocol):
     HEAD: tuple[str, ...]
 
     def abouts(self, names: Sequence[str]) -> Iterator[About]:
-        """Rows in the order of the page, of the robots of these names, or of all."""
+        """Return the rows in the order of the page, of the robots of these names, or of all."""
         ...
 
     def cells(self, about: About) -> tuple[str, ...]:
-        """The row, computed. Raises CheckError where it does not hold."""
+        """Return the row, computed. Raises CheckError where it does not hold."""
         ...
 
 
 def computed(name: str, table: Table, names: Sequence[str], again: bool = False) -> Iterator[Row]:
-    """Rows that are not kept yet, or all of them `again`, as they come; each is kept at once.
+    """Yield the rows that are not kept yet, or all of them `again`, as they come; each is kept at once.
 
     Raises CheckError at the end where some do not hold; these are not kept.
     """
@@ -68,7 +68,7 @@ def kept(name: str, table: Table) -> dict[About, Row]:
 
 
 def _on_page(name: str, table: Table) -> Iterator[Row]:
-    """Rows of the page whose columns are still these."""
+    """Yield the rows of the page whose columns are still these."""
     texts = [line[1:-1].split("|") for line in _parts(name)[1].splitlines() if line.startswith("|")]
     lines = [tuple(cell.strip() for cell in cells) for cells in texts]
     first = len(next(table.abouts(())))
@@ -81,14 +81,14 @@ def _marks(name: str) -> tuple[str, str]:
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """The page before a table, the table, and what is after it, marks left out."""
+    """Return the page before a table, the table, and what is after it, marks left out."""
     start, stop = _marks(name)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
     return before, *rest.partition(stop)[::2]
 
 
 def _lines(head: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    """Lines of Markdown."""
+    """Yield the lines of Markdown."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def told(names: list[str], folder: Path) -> Iterator[str]:
-    """Lines of Markdown."""
+    """Yield the lines of Markdown."""
     for name in names:
         yield from RESULTS[name].show(folder)
 

@@ -17,7 +17,7 @@ EDGE, LENGTH, CORNERS, FACTOR = 200.0, 310.58, (-73.21, 126.79), 2.0
 
 
 def orthoglide() -> Outcome:
-    """The largest cube of the printed design, its place, and factors in its corners."""
+    """Return the largest cube of the printed design, its place, and factors in its corners."""
     robot = catalog.build("orthoglide", rod_length=LENGTH / 1000.0)
     bound = 1.0 / FACTOR
     where = [f"platform_singularity_margin >= {bound}", f"limb_singularity_margin >= {bound}"]

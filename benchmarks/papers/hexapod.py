@@ -44,7 +44,7 @@ def load_at(times: np.ndarray) -> np.ndarray:
 
 
 def condition(name: str, folder: Path) -> Sweep:
-    """A condition of Table IV as a sweep, the helix both ways round."""
+    """Return a condition of Table IV as a sweep, the helix both ways round."""
     gravity, loaded = CONDITIONS[name]
     turn = {"kind": "harmonic", "amplitude": list(ANGLES), "period": 2 * math.pi}
     load: dict[str, Any] = {}

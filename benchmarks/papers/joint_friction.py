@@ -94,7 +94,7 @@ def _beside_the_system(name: str, gravity: tuple[float, float, float], results: 
 
 
 def published_laws() -> Outcome:
-    """The test of the LuGre law, and friction curves of an industrial arm."""
+    """Return the test of the LuGre law, and friction curves of an industrial arm."""
     end = history.simulate(
         mass=1.0,
         stiffness=2.0,

@@ -42,7 +42,7 @@ NEAR = "a thousandth of the regularity counts as singular"
 
 
 def cubic(height: float, size: float, centre: float) -> Robot:
-    """A platform whose legs lie on six edges of a cube that stands on a corner, between base and platform."""
+    """Return a platform whose legs lie on six edges of a cube that stands on a corner, between base and platform."""
     edge = math.sqrt(3.0) * size
     corners = math.sqrt(2.0 / 3.0) * edge  # radius of the planes of three corners, at `size` from each other
     low, high = (np.array([math.cos(angle), math.sin(angle)]) * corners for angle in (0.0, math.pi / 3.0))
@@ -117,7 +117,7 @@ def _strokes() -> list[Line]:
 
 
 def five_bars() -> Outcome:
-    """The largest circle without a singularity in front of the motors, and its place."""
+    """Return the largest circle without a singularity in front of the motors, and its place."""
     lines = []
     for near, far, half in FIVE_BARS:
         radius, place = inscribed(near, far, half)

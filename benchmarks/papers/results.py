@@ -25,7 +25,7 @@ class Line:
     verdict: str
 
     def markdown(self) -> str:
-        """A row of a table."""
+        """Return a row of a table."""
         return f"| {self.what} | {self.printed} | {self.computed} | {self.verdict} |"
 
 
@@ -61,7 +61,7 @@ class Result:
 
 
 def panels(title: str, count: int) -> tuple[Figure, list[Axes]]:
-    """A figure with axes beside each other."""
+    """Return a figure with axes beside each other."""
     figure = Figure(figsize=(5.0 * count, 3.8), layout="constrained")
     figure.suptitle(title, fontsize=11)
     axes = figure.subplots(1, count, squeeze=False)

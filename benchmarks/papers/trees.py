@@ -48,7 +48,7 @@ def rocker() -> Outcome:
 
 
 def planar() -> Outcome:
-    """The printed elements of the planar arm beside the matrix, at random states."""
+    """Return the printed elements of the planar arm beside the matrix, at random states."""
     robot = catalog.build("planar_3r")
     q = np.random.default_rng(7).uniform(-np.pi, np.pi, (STATES, 3))
     matrix = inertia_matrix(robot, q=q).matrix
@@ -61,7 +61,7 @@ def planar() -> Outcome:
 
 
 def _printed(robot: Robot, q: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
-    """The upper triangle as printed in section 7.1, its C^1_3 read as the cosine of both angles between."""
+    """Return the upper triangle as printed in section 7.1, its C^1_3 read as the cosine of both angles between."""
     links = robot.mechanism.limbs[0].links
     mass = [float(link.inertia.mass) for link in links]
     centre = [float(np.linalg.norm(np.array(link.inertia.centre, dtype=float))) for link in links]
@@ -103,7 +103,7 @@ def elements() -> Outcome:
 
 
 def _seconds(function: Callable[[], object]) -> float:
-    """The shortest time of a call, after one that compiles."""
+    """Return the shortest time of a call, after one that compiles."""
     function()
     times = []
     for _ in range(REPEATS):

@@ -29,7 +29,7 @@ class Pose(NamedTuple):
 
     @classmethod
     def of(cls, frame: Frame) -> Pose:
-        """A frame of the model."""
+        """Return a frame of the model."""
         return cls(np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float))
 
     def __matmul__(self, inner: Pose) -> Pose:
@@ -58,7 +58,7 @@ class Body:
     joint: int
 
     def inside(self, outer: Pose) -> Body:
-        """The same body, described in a frame that has the body's own one at `outer`."""
+        """Return the same body, described in a frame that has the body's own one at `outer`."""
         turn = outer.rotation
         tensor = turn @ self.tensor @ turn.T
         return replace(self, centre=outer.position + turn @ self.centre, tensor=0.5 * (tensor + tensor.T))
@@ -105,7 +105,7 @@ class Skeleton:
 
 
 def skeleton(mechanism: Mechanism) -> Skeleton:
-    """The skeleton of a robot. Raises ValueError for drives, armatures and cut joints that are not revolute."""
+    """Return the skeleton of a robot. Raises ValueError for drives, armatures and cut joints that are not revolute."""
     _check(mechanism)
     starts = np.cumsum([0, *(len(_limb(mechanism, each).links) for each in mechanism.instances)])
     bodies = [body for k in range(len(mechanism.instances)) for body in _limb_bodies(mechanism, k, int(starts[k]))]
@@ -127,7 +127,7 @@ def skeleton(mechanism: Mechanism) -> Skeleton:
 
 
 def as_tree(family: Family, name: str) -> Family:
-    """The spanning tree of a chain as a robot of its own: no loops, no drives, every joint driven."""
+    """Return the spanning tree of a chain as a robot of its own: no loops, no drives, every joint driven."""
 
     def assemble(p: Any) -> Mechanism:
         links = family.assemble(p).limbs[0].links
@@ -165,7 +165,7 @@ def _limb_bodies(mechanism: Mechanism, number: int, start: int) -> Iterator[Body
 
 
 def _platform(mechanism: Mechanism) -> tuple[Body, Pose]:
-    """The platform as the body on the first tip of the first limb, and its own frame in that body's."""
+    """Return the platform as the body on the first tip of the first limb, and its own frame in that body's."""
     instance = mechanism.instances[0]
     limb = _limb(mechanism, instance)
     tip = limb.tips[0]
@@ -193,7 +193,7 @@ def _depth_first(parents: Sequence[int], parent: int) -> Iterator[int]:
 
 
 def _about_z(made: Skeleton, mechanism: Mechanism) -> Skeleton:
-    """The same with body frames turned so that all axes are z."""
+    """Return the same with body frames turned so that all axes are z."""
     turns = [Pose(_to(_axis(mechanism, body)), np.zeros(3)) for body in made.bodies]
     back = [turn.inverse for turn in turns]
     bodies = [
@@ -210,6 +210,6 @@ def _axis(mechanism: Mechanism, body: Body) -> Array:
 
 
 def _to(axis: Array) -> Array:
-    """A rotation whose third column is a coordinate axis, with sign."""
+    """Return a rotation whose third column is a coordinate axis, with sign."""
     first = np.eye(3)[(int(np.abs(axis).argmax()) + 1) % 3]
     return np.stack([first, np.cross(axis, first), axis], axis=1)

@@ -55,7 +55,7 @@ class Placed:
 
 
 def placed(skeleton: Skeleton, q: Array, qd: Array | None = None) -> Placed:
-    """The bodies at q (body, sample), and with rates what these give."""
+    """Return the bodies at q (body, sample), and with rates what these give."""
     made = Placed([], [], [], [], [])
     base, zero = np.broadcast_to(np.eye(3)[..., None], (3, 3, q.shape[1])), np.zeros((3, q.shape[1]))
     for k, body in enumerate(skeleton.bodies):
@@ -128,7 +128,7 @@ class Closure:
         raise ValueError(f"loops: open by {np.abs(residual).max():.1e} after {STEPS} Newton steps; expected {CLOSED:g}")
 
     def motion(self, target: Target, q: Array) -> tuple[Array, Array, Array]:
-        """Rates and accelerations (sample, body), and rates for unit twists (sample, body, freedom)."""
+        """Return the rates and accelerations (sample, body), and rates for unit twists (sample, body, freedom)."""
         inverse = np.linalg.inv(self.matrix(placed(self.skeleton, q), self.chosen))
         free = list(self.skeleton.freedoms)
         unit = np.ascontiguousarray(inverse[:, :, -len(free) :])
@@ -138,13 +138,13 @@ class Closure:
         return qd, np.matmul(inverse, wanted.T[..., None])[..., 0], unit
 
     def platform(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Accelerations of the freedoms (sample, freedom) from those of the joints (sample, body)."""
+        """Return the accelerations of the freedoms (sample, freedom) from those of the joints (sample, body)."""
         at = placed(self.skeleton, q, qd.T)
         rows = self.matrix(at, self.free)
         return np.asarray(np.matmul(rows, qdd[..., None])[..., 0] + self.drift(at)[self.free].T)
 
     def accelerations(self, q: Array, qd: Array, mass: Array, bias: Array, force: Array) -> Array:
-        """The same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body]).
+        """Return the same from forces of actuators, and inertia matrices and bias of the tree (sample, body[, body]).
 
         What joints do while the freedoms of the platform do not accelerate is `idle`.
         """
@@ -158,7 +158,7 @@ class Closure:
         return np.asarray(np.linalg.solve(inertia, along)[..., 0])
 
     def reactions(self, q: Array, torn: Array) -> Array:
-        """Wrenches of the joints of the tree (sample, body, 6), at positions q (body, sample).
+        """Return the wrenches of the joints of the tree (sample, body, 6), at positions q (body, sample).
 
         torn: those of the tree without the cut joints and the forces of actuators (sample, body, 6), (moment, force) on
         a body by its parent at its joint. For a closure without rows of a platform that is held.
@@ -202,7 +202,7 @@ class Closure:
         return np.concatenate([*parts, turn, position - target.position])
 
     def matrix(self, at: Placed, rows: Sequence[int]) -> Array:
-        """Rates of some of these for unit rates of the joints (sample, row, body)."""
+        """Return the rates of some of these for unit rates of the joints (sample, row, body)."""
         columns = [_column(body.kind, at, k) for k, body in enumerate(self.skeleton.bodies)]
         found = np.zeros((len(rows), self.skeleton.size, at.origin[0].shape[1]))
         for k, cut in enumerate(self.skeleton.cuts):

@@ -47,7 +47,7 @@ class Design:
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """The contest of 10 000 designs."""
+    """Yield the contest of 10 000 designs."""
     count, few = (DESIGNS, THEIRS) if size.full else (size.designs, 3)
     yield from contest(count, few, SAMPLES if size.full else size.samples).figures(size)
 

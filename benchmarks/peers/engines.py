@@ -38,11 +38,11 @@ class Engine:
         return compiler.missing(self.headers) if self.headers else ""
 
     def tree(self, skeleton: Skeleton, gravity: Any) -> Any:
-        """The spanning tree of a mechanism in this engine."""
+        """Return the spanning tree of a mechanism in this engine."""
         return self._module.Tree(skeleton, gravity)
 
     def closed_loops(self, skeleton: Skeleton, gravity: Any) -> Any:
-        """A whole mechanism in this engine, its closures too."""
+        """Return a whole mechanism in this engine, its closures too."""
         return self._module.ClosedLoops(skeleton, gravity)
 
     @property

@@ -83,7 +83,7 @@ class Tree:
 
 
 def add_tree(system: Any, skeleton: Skeleton, gravity: Any) -> Any:
-    """The tree as one object of minimal coordinates; its number."""
+    """Return the tree as one object of minimal coordinates; its number."""
     from exudyn.itemInterface import NodeGenericODE2, ObjectKinematicTree
 
     bodies, count = skeleton.bodies, skeleton.size
@@ -109,7 +109,7 @@ def add_tree(system: Any, skeleton: Skeleton, gravity: Any) -> Any:
 
 
 def initialised(system: Any) -> Any:
-    """The solver of a system, ready to evaluate its equations at given coordinates."""
+    """Return the solver of a system, ready to evaluate its equations at given coordinates."""
     settings = _settings()
     settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = False
     solver = exu.MainSolverImplicitSecondOrder()

@@ -84,7 +84,7 @@ def figures(size: Size) -> Iterator[Figure]:
 
 
 def inverse_dynamics(name: str, setting: Setting) -> Contest:
-    """The whole job: from the motion of the platform to forces of actuators; parts of it by Pinocchio."""
+    """Return the whole job: from the motion of the platform to forces of actuators; parts of it by Pinocchio."""
     others = {}
     for engine, tree, way in setting.trees("inverse_dynamics"):
         run = partial(setting.closure.forces, setting.target, None, tree.inverse_dynamics)
@@ -95,7 +95,7 @@ def inverse_dynamics(name: str, setting: Setting) -> Contest:
 
 
 def parts(setting: Setting, rnea: Rnea, way: str) -> Iterator[tuple[str, Entry]]:
-    """Parts of the job, by what is given."""
+    """Yield the parts of the job, by what is given."""
     q, closure, target = np.ascontiguousarray(setting.q.T), setting.closure, setting.target
     _, _, unit = closure.motion(target, q)
     tree = partial(rnea, setting.q, setting.qd, setting.qdd)
@@ -114,7 +114,7 @@ def _ours(setting: Setting) -> Entry:
 
 
 def reactions(name: str, setting: Setting) -> Contest:
-    """Wrenches of all joints of the tree; engines are given the motion of all joints.
+    """Return the wrenches of all joints of the tree; engines are given the motion of all joints.
 
     Compared is what statics determines: all components of the hexapod; of the Delta, 12 times redundant, some.
     """

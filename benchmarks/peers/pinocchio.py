@@ -102,7 +102,7 @@ class Tree:
 
 
 def se3(pose: Pose) -> Any:
-    """A pose as Pinocchio has it."""
+    """Return a pose as Pinocchio has it."""
     return pin.SE3(pose.rotation, pose.position)
 
 

@@ -37,7 +37,7 @@ METRICS = ("peak_force", "rms_force")
 
 
 def figures(size: Size) -> Iterator[Figure]:
-    """The contest of 10 000 sets."""
+    """Yield the contest of 10 000 sets."""
     count, few, samples = (SETS, THEIRS, SAMPLES) if size.full else (size.designs, size.designs, size.samples)
     yield from contest(count, few, samples).figures(size)
 

@@ -90,7 +90,7 @@ def inverse_dynamics(name: str, setting: Setting) -> Contest:
 
 
 def inertia_matrix(name: str, setting: Setting) -> Contest:
-    """The inertia matrix; one triangle of it is compared, as Pinocchio gives no more."""
+    """Return the inertia matrix; one triangle of it is compared, as Pinocchio gives no more."""
     robot, count, size = setting.robot, setting.count, setting.skeleton.size
     run = kernel(matrix_program(robot.family))
     given, out = {"parameters": parameters(robot), "q": setting.motion[:, :size]}, run.allocate(1, setting.states)
@@ -138,7 +138,7 @@ def forward_dynamics(name: str, setting: Setting) -> Contest:
 
 
 def reactions(name: str, setting: Setting) -> Contest:
-    """Wrenches of all joints."""
+    """Return the wrenches of all joints."""
     job, count, size = Job(setting.robot, setting.motion, statics=True), setting.count, setting.skeleton.size
     turns = np.moveaxis(np.stack(placed(setting.skeleton, setting.q.T).rotation), -1, 0)  # sample, body, 3, 3
 

@@ -92,13 +92,13 @@ class Parts:
         return self.root + limbs * self.limb + self.last
 
     def scaled(self, seconds: float, limbs: int) -> Parts:
-        """The same shares of a block that takes so many seconds."""
+        """Return the same shares of a block that takes so many seconds."""
         factor = seconds / self.total(limbs)
         return Parts(self.root * factor, self.limb * factor, self.last * factor)
 
 
 def busy(size: Size) -> Iterator[Figure]:
-    """Share of busy threads for several shapes of a cluster, limb and block tasks. Raises CheckError."""
+    """Yield the share of busy threads for several shapes of a cluster, limb and block tasks. Raises CheckError."""
     parts, limbs = _measured(size)
     alone = (parts.root + limbs * parts.limb + parts.last) / (parts.root + parts.limb + parts.last)
     what = f"first task {parts.root / parts.total(limbs):.0%}, last one {parts.last / parts.total(limbs):.0%} of it"
@@ -114,7 +114,7 @@ def busy(size: Size) -> Iterator[Figure]:
 
 
 def thousand(size: Size) -> Iterator[Figure]:
-    """A thousand threads with block tasks of several lengths, and what larger clusters would need, on paper."""
+    """Yield a thousand threads with block tasks of several lengths, and what larger clusters would need, on paper."""
     parts, limbs = _measured(size)
     cost = (0.0, 0.0)
     for seconds, rounds in LENGTHS if size.full else ((0.02, 2),):
@@ -124,7 +124,7 @@ def thousand(size: Size) -> Iterator[Figure]:
 
 
 def thousand_limbs(size: Size) -> Iterator[Figure]:
-    """A thousand threads with limb tasks, and what larger clusters would need, on paper."""
+    """Yield a thousand threads with limb tasks, and what larger clusters would need, on paper."""
     parts, limbs = _measured(size)
     cost = yield from _large(parts, limbs, size, (*(LENGTHS[0] if size.full else (0.02, 2)), "limb"))
     yield from _limbs_on_paper(*cost, limbs + 2)
@@ -231,7 +231,7 @@ class Sleeping(RunLoop):
     parts: Parts
 
     def graph(self, attempt: Any) -> KeyedGraph:
-        """The graph of a block, with the arguments and dependencies of its tasks."""
+        """Return the graph of a block, with the arguments and dependencies of its tasks."""
         graph, key = super().graph(attempt)
         factor, limbs = _varied(attempt.block), len(self.plan.limbs)
         handed = self.plan.block_samples * self.plan.memory.limbs // (limbs + 1)

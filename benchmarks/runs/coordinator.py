@@ -73,7 +73,7 @@ def coordinator(size: Size) -> Iterator[Figure]:
 
 
 def many_blocks(blocks: int) -> Plan:
-    """A plan with a block for every design."""
+    """Return a plan with a block for every design."""
     made = plan(Sweep.from_text(text(blocks // 4, 4, 1001, series=False)))
     layout = made.layout
     return replace(made, layout=Layout(layout.sizes, {"design": 1, "friction": 1, "trajectory": 1}, layout.variables))
@@ -171,7 +171,7 @@ class _Waiting(RunLoop):
 
 
 def _resident() -> int:
-    """Bytes of memory that this process holds now."""
+    """Return the bytes of memory that this process holds now."""
     return int(psutil.Process().memory_info().rss)
 
 

@@ -186,13 +186,13 @@ def shapes(size: Size) -> Iterator[Figure]:
 
 
 def sweep(name: str) -> Sweep:
-    """The sweep of a shape."""
+    """Return the sweep of a shape."""
     made = Sweep.from_text(SHAPES[name])
     return with_metrics(made, OWN[name]) if name in OWN else made
 
 
 def measure(name: str) -> tuple[int, int]:
-    """Bytes that the plan of a shape says that a worker needs, and its resident size at the peak."""
+    """Return the bytes that the plan of a shape says that a worker needs, and its resident size at the peak."""
     made = plan(sweep(name))
     one = ClusterConfig.of("local", n_workers=1, threads_per_worker=1)
     with connect(one) as client, tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:

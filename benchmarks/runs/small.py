@@ -62,7 +62,7 @@ def _command(folder: Path, sweep: str) -> None:
 
 
 def _million(designs: int) -> Iterator[Figure]:
-    """A sweep of many designs from a DataFrame, made and planned."""
+    """Yield a sweep of many designs from a DataFrame, made and planned."""
     import numpy as np
     import pandas as pd
 

@@ -44,7 +44,7 @@ SERIES = (
 
 
 def text(arms: int, radii: int, samples: int, *, series: bool) -> str:
-    """A sweep of `arms` x `radii` designs, with full time series or with metrics only."""
+    """Return a sweep of `arms` x `radii` designs, with full time series or with metrics only."""
     outputs, metrics = (SERIES, ()) if series else ((), ("peak_force", "rms_force"))
     names = {name: f"[{', '.join(each)}]" for name, each in (("outputs", outputs), ("metrics", metrics))}
     axes = {"arms": _axis(0.245, 0.255, arms), "radii": _axis(0.145, 0.155, radii)}

@@ -82,7 +82,7 @@ def leaves_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(record: Record) -> list[tuple[str, Record]]:
-    """The record, or the two of an environment, with what stands before names of their fields."""
+    """Return the record, or the two of an environment, with what stands before names of their fields."""
     if not isinstance(record, Environment) or record.base is None:
         return [("", record)]
     return [("", replace(record, base=None)), ("base_", record.base)]
@@ -152,7 +152,7 @@ class PlainFunction:
         """Fields of the last result that are labels of a dim, or its keys along one."""
 
     def designs(self, parameters: Mapping[str, Any], moving: Mapping[str, Any], rest: Mapping[str, Any]) -> Any:
-        """The result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
+        """Return the result of the function, batches and parameters broadcast as NumPy does. Raises ValueError."""
         arrays = [self._numbers(key, value) for key, value in (*parameters.items(), *moving.items())]
         results = self.cases(tuple(parameters), tuple(moving), rest, *arrays)
         if hasattr(self.result_type, "_fields"):
@@ -165,7 +165,7 @@ class PlainFunction:
     def cases(
         self, parameters: tuple[str, ...], names: tuple[str, ...], rest: Mapping[str, Any], /, *arrays: Array
     ) -> tuple[Array, ...]:
-        """The results for all designs; `arrays` are the values of the parameters and then those of the names."""
+        """Return the results for all designs; `arrays` are the values of the parameters and then those of the names."""
         motion = arrays[len(parameters) :]
         if not parameters:
             return self._call({}, dict(zip(names, motion, strict=True)), rest)
@@ -216,7 +216,7 @@ class PlainFunction:
         return tuple(np.stack(parts).reshape(batch + parts[0].shape) for parts in zip(*results, strict=True))
 
     def _arrays(self, result: object) -> tuple[Array, ...]:
-        """The arrays of a result, in the order of its fields; what else it has is kept as labels."""
+        """Return the arrays of a result, in the order of its fields; what else it has is kept as labels."""
         self.result_type = type(result)
         parts: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
         arrays: list[Array] = []
@@ -232,7 +232,7 @@ class PlainFunction:
         return tuple(arrays)
 
     def _refilled(self, arrays: tuple[Array, ...]) -> Any:
-        """A result as the function gives it, with these arrays and the labels of the last one."""
+        """Return a result as the function gives it, with these arrays and the labels of the last one."""
         remaining, parts = iter(arrays), list[object]()
         for name in self.result_type._fields:
             if name not in self.row.labels:
@@ -261,7 +261,7 @@ def labelled_results(
     probing: Mapping[str, Any] | None = None,
     lengths: Mapping[str, int] | None = None,
 ) -> xr.Dataset:
-    """The results as a Dataset.
+    """Return the results as a Dataset.
 
     One sample is computed first to see how large results are: with the options `probing` in place of those in `rest`;
     `lengths` are of dims that depend on these.
@@ -326,7 +326,7 @@ def _selected(results: Sequence[Array], kept: Sequence[int]) -> Array | tuple[Ar
 
 
 def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
-    """Values of one case that a function takes without complaint, whatever comes of them."""
+    """Return the values of one case that a function takes without complaint, whatever comes of them."""
     if name.endswith("rotation") and shape == (3, 3):
         return np.broadcast_to(np.eye(3), shape)
     if row.single:
@@ -335,7 +335,7 @@ def _probe(name: str, shape: tuple[int, ...], row: FunctionResult) -> Array:
 
 
 def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) -> xr.DataArray:
-    """Values of a parameter with names of their dims. Raises ValueError for an array without."""
+    """Return the values of a parameter with names of their dims. Raises ValueError for an array without."""
     import xarray as xr
 
     if not is_labelled(value) and np.ndim(value):
@@ -347,7 +347,7 @@ def _design_values(function: str, name: str, value: ArrayLike | xr.DataArray) ->
 
 
 def _with_core(name: str, value: ArrayLike | xr.DataArray, wanted: Dims) -> tuple[xr.DataArray, Dims]:
-    """An array with names of its own for the dims of one sample, so that they meet those of no other array."""
+    """Return an array with names of its own for the dims of one sample, so that they meet those of no other array."""
     import xarray as xr
 
     core = tuple(f"{name}_{dim}" for dim in wanted)
@@ -389,7 +389,7 @@ def in_order(name: str, value: xr.DataArray, dim: Hashable, labels: Sequence[str
 
 
 def labels_of(robot: Robot, sizes: Mapping[str, int]) -> dict[str, list[str]]:
-    """Names along the dims of results, where they fit."""
+    """Return the names along the dims of results, where they fit."""
     mechanism = robot.mechanism
     freedoms = list(mechanism.freedoms if mechanism.is_chain else mechanism.platform.mobility)
     wrench = [f"{kind}_{axis}" for kind in ("angular", "linear") for axis in "xyz"]

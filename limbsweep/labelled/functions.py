@@ -53,7 +53,7 @@ class OnDataArrays(Protocol[Arguments, Value_co]):
 
 
 def _on_data_arrays(name: str) -> Callable[..., Any]:
-    """A function of `RESULTS` that takes DataArrays and designs as well."""
+    """Return a function of `RESULTS` that takes DataArrays and designs as well."""
     function = getattr(importlib.import_module(RESULTS[name].home), name)
 
     @functools.wraps(function)

@@ -124,7 +124,7 @@ def simulate(
 
 
 def _forces(robot: Robot, drive: object) -> Forces:
-    """The forces of a drive, those of actuators included. Raises ValueError."""
+    """Return the forces of a drive, those of actuators included. Raises ValueError."""
     if drive is None or isinstance(drive, Servo):
         drive = Forces(actuator=drive)
     if not isinstance(drive, Forces):
@@ -207,7 +207,7 @@ def _options(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _moved(robot: Robot, *, actuator: Any = None, **arguments: Any) -> Any:
-    """The motion of a robot, without forces of actuators where there are none."""
+    """Return the motion of a robot, without forces of actuators where there are none."""
     size = len(robot.mechanism.actuators)
     force = np.zeros(size) if actuator is None else actuator
     if _is_array(force):
@@ -237,7 +237,7 @@ def _row(robot: Robot, arguments: Mapping[str, Any]) -> FunctionResult:
 def _labelled(
     robot: Robot, designs: Mapping[str, Any], leaves: dict[str, Any], rest: dict[str, Any], instants: np.ndarray
 ) -> xr.Dataset:
-    """The motion of DataArrays or of designs as a Dataset. Raises ValueError."""
+    """Return the motion of DataArrays or of designs as a Dataset. Raises ValueError."""
     if not any(map(is_labelled, {**designs, **leaves}.values())):
         designs, leaves = _named(designs, leaves)
     for name, value in {**designs, **leaves}.items():

@@ -176,12 +176,12 @@ def friction_along(
 
 
 def _dim(argument: str, array: DataArray, name: str, place: int = -1) -> Hashable:
-    """The dim of this name, or the one at this place. Raises ValueError for an array without dims."""
+    """Return the dim of this name, or the one at this place. Raises ValueError for an array without dims."""
     if not array.dims:
         raise ValueError(f"{argument}: got a DataArray without dims; expected the dim {name}")
     return name if name in array.dims else array.dims[place]
 
 
 def _first(value: ArrayLike | DataArray) -> np.ndarray:
-    """A number, or the first one of an array."""
+    """Return a number, or the first one of an array."""
     return np.asarray(value.isel(dict.fromkeys(value.dims, 0)) if is_labelled(value) else value)

@@ -40,7 +40,7 @@ RPM = Unit("rpm", "rad/s", 2.0 * math.pi, 60.0)
 
 
 def _along(mechanism: Mechanism, angle: str, length: str) -> list[str]:
-    """Units of the joints of a chain, in order."""
+    """Return the units of the joints of a chain, in order."""
     return [angle if turns else length for turns in coordinate_turns(mechanism, "joint").values()]
 
 
@@ -108,7 +108,7 @@ def _spread(text: str, count: int) -> list[str] | None:
 
 
 def _unit(name: str, text: str, alternatives: str, si: str) -> Unit:
-    """The unit among alternatives (`rad or m`) that measures what `si` measures. Raises ValueError."""
+    """Return the unit among alternatives (`rad or m`) that measures what `si` measures. Raises ValueError."""
     found = [_known(name, text, part) for part in alternatives.split(EITHER)]
     for unit in found:
         if unit.si == si:

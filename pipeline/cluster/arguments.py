@@ -153,7 +153,7 @@ def patience(config: ClusterConfig) -> dict[str, Any]:
 
 
 def security_of_settings() -> Security | None:
-    """The TLS files that Dask's settings name, for all roles; None where they name none."""
+    """Return the TLS files that Dask's settings name, for all roles; None where they name none."""
     import dask.config
     from distributed.security import Security
 
@@ -178,7 +178,7 @@ def cores() -> int:
 
 
 def _memory(limit: str) -> str | float:
-    """A limit as Dask reads it: a share of the machine's memory is a fraction there."""
+    """Return a limit as Dask reads it: a share of the machine's memory is a fraction there."""
     return float(limit.rstrip("% ")) / 100 if limit.endswith("%") else limit
 
 
@@ -231,12 +231,12 @@ class UserCluster:
 
 
 def _loop_of(owner: Client | DaskCluster) -> asyncio.AbstractEventLoop | None:
-    """The event loop of a client or cluster."""
+    """Return the event loop of a client or cluster."""
     return getattr(getattr(owner, "loop", None), "asyncio_loop", None)
 
 
 def _running_loop() -> object:
-    """The event loop of this thread; an object that is no loop where none runs."""
+    """Return the event loop of this thread; an object that is no loop where none runs."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
@@ -275,7 +275,7 @@ def as_cluster(cluster: ClusterLike = None) -> Connectable:
 
 
 def one_of(cluster: ClusterLike, client: ClusterLike) -> ClusterLike:
-    """The one of two names of a cluster that was given. Raises InputError where both were."""
+    """Return the one of two names of a cluster that was given. Raises InputError where both were."""
     if cluster is not None and client is not None:
         raise InputError([Problem("client", 0, 0, "", "a client beside a cluster", "one of them", "Leave one out.")])
     return client if cluster is None else cluster
@@ -288,7 +288,7 @@ def _is_client(candidate: object) -> bool:
 
 
 def _here() -> Connectable:
-    """The cluster of who names none."""
+    """Return the cluster of who names none."""
     if "distributed" in sys.modules:
         from distributed import default_client
 
@@ -331,7 +331,7 @@ def walltime(config: ClusterConfig) -> float | None:
 
 
 def seconds(text: str, form: str) -> float:
-    """A time of a checked form, HH:MM:SS with days before a dash, or HH:MM."""
+    """Return a time of a checked form, HH:MM:SS with days before a dash, or HH:MM."""
     days, _, rest = text.rpartition("-")
     parts = [int(part) for part in rest.split(":")]
     hours, minutes = parts[0], parts[1]

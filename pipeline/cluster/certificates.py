@@ -49,7 +49,7 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
 
 
 def _make(days: int) -> Mapping[str, bytes]:
-    """The three files: PEM, elliptic-curve keys on P-256."""
+    """Return the three files: PEM, elliptic-curve keys on P-256."""
     require_extra("cryptography")
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec

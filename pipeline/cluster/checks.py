@@ -101,7 +101,7 @@ def check_thresholds(report: Report, settings: Mapping[str, Any], merged: Mappin
 
 
 def seconds(text: object) -> float:
-    """A time as Dask writes it, in seconds; 0 where it is none, or endless."""
+    """Return a time as Dask writes it, in seconds; 0 where it is none, or endless."""
     from dask.utils import parse_timedelta
 
     try:
@@ -159,7 +159,7 @@ _TEXTS: tuple[tuple[Callable[[str], bool], Callable[[object], str]], ...] = (
 
 
 def rule_at(path: KeyPath, value: object, default: object) -> tuple[str, str]:
-    """The rule that a setting breaks, and advice; empty where it breaks none."""
+    """Return the rule that a setting breaks, and advice; empty where it breaks none."""
     rule = value_rule(path, value, default)
     return rule, f"Dask's default for {dotted(path)} is {default!r}." if rule else ""
 
@@ -296,7 +296,7 @@ def _check_section(report: Report, kind: ClusterKind, settings: Mapping[str, Any
 
 
 def _bytes(text: str) -> float:
-    """A size in bytes; 0 for a share and for auto."""
+    """Return a size in bytes; 0 for a share and for auto."""
     match = _MEMORY.fullmatch(text)
     return float(match[1]) * _UNITS[match[3]] if match and match[1] else 0.0
 
@@ -338,7 +338,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 
 
 def scheduler_address(report: Report, path: str) -> str | None:
-    """The address in the file that `dask scheduler --scheduler-file` writes; problems are reported."""
+    """Return the address in the file that `dask scheduler --scheduler-file` writes; problems are reported."""
     place: KeyPath = (*SECTION, "scheduler-file")
     try:
         address = json.loads(read_text(path, 1 << 16)).get("address")

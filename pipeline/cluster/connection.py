@@ -95,7 +95,7 @@ PROBE_SECONDS = 0.8
 
 @contextmanager
 def connect(config: Connectable | None = None) -> Iterator[Client | None]:
-    """A client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
+    """Provide a client of the configured cluster while the block runs; a cluster that it starts lives as long as that.
 
     A client or cluster of the user's own stays as it is. Yields None for the kinds `synchronous` and `threads`, where
     Dask's own scheduler computes in this process. Settings are put back afterwards. Raises InputError where a package
@@ -236,7 +236,7 @@ def _require_answer(config: ClusterConfig, address: str) -> None:
 
 @contextmanager
 def _started(config: ClusterConfig) -> Iterator[Client]:
-    """A cluster of its own, with as many workers as the file asks for, of which at least one is there."""
+    """Provide a cluster of its own, with as many workers as the file asks for, of which at least one is there."""
     from distributed import Client
 
     # what others start in other folders or on other machines finds our packages as their environment says
@@ -261,7 +261,7 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
 
 @contextmanager
 def _worker_folder() -> Iterator[None]:
-    """A private folder for workers of this machine; Dask would share one with whoever has made it."""
+    """Provide a private folder for workers of this machine; Dask would share one with whoever has made it."""
     import dask
 
     with own_folder(dask.config.get(KEY, None)) as folder, dask.config.set({KEY: folder}):
@@ -287,7 +287,7 @@ def _adapt(cluster: DaskCluster, config: ClusterConfig, bounds: Adapt) -> None:
 
 
 def scalers(client: Client | None) -> tuple[Demand, ...]:
-    """The listener that a cluster follows which this process scales; none where there is no such cluster."""
+    """Return the listener that a cluster follows which this process scales; none where there is no such cluster."""
     demand = getattr(getattr(getattr(client, "cluster", None), "_adaptive", None), "demand", None)
     return () if demand is None else (demand,)
 
@@ -331,7 +331,7 @@ def _await_worker(config: ClusterConfig, client: Client) -> None:
 
 
 def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
-    """The error for a cluster that does not start, with what the other side said, in one line."""
+    """Return the error for a cluster that does not start, with what the other side said, in one line."""
     said = " ".join(str(error).split())[-400:] or "nothing"
     hint = f"{type(error).__name__}: {said}"
     if config.cluster.kind == "local" and getattr(sys.modules.get("__main__"), "__spec__", None) is None:
@@ -340,7 +340,7 @@ def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
 
 
 def _resource(arguments: dict[str, Any]) -> str:
-    """The DaskCluster resource that the operator would be given, as JSON."""
+    """Return the DaskCluster resource that the operator would be given, as JSON."""
     import dask.config
     from dask_kubernetes.operator import make_cluster_spec
 

@@ -66,13 +66,13 @@ class ClusterConfig:
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> ClusterConfig:
-        """The configuration in a file. Raises InputError with all problems."""
+        """Return the configuration in a file. Raises InputError with all problems."""
         document = read_yaml(path)
         return parse_cluster(document, writers=other_writers(path))
 
     @classmethod
     def of(cls, kind: ClusterKindName = "local", **options: Any) -> ClusterConfig:
-        """A configuration without a file; `options` are the fields of ClusterSection by their Python names.
+        """Return a configuration without a file; `options` are the fields of ClusterSection by their Python names.
 
         Checked like a file. Raises InputError with all problems.
         """
@@ -87,7 +87,7 @@ class ClusterConfig:
 
 
 def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
-    """The configuration in a document; `writers` says who else may write to its file. Raises InputError."""
+    """Return the configuration in a document; `writers` says who else may write to its file. Raises InputError."""
     report = Report(document)
     settings = {key: value for key, value in document.data.items() if key != "limbsweep"}
     if settings.keys() & {"robot", "robots"}:
@@ -110,7 +110,7 @@ def parse_cluster(document: Document, writers: str = "") -> ClusterConfig:
 
 
 def _written(document: Document) -> Mapping[str, Any]:
-    """The keys of our section as they are written."""
+    """Return the keys of our section as they are written."""
     ours = document.data.get("limbsweep")
     section = ours.get("cluster") if isinstance(ours, dict) else None
     return section if isinstance(section, dict) else {}

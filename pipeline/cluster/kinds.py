@@ -164,7 +164,7 @@ def named(config: Mapping[str, Any]) -> bool:
 
 
 def files(config: Mapping[str, Any], role: Role) -> TlsFiles:
-    """The files of a role in Dask's settings."""
+    """Return the files of a role in Dask's settings."""
     return TlsFiles(_get(config, "ca-file"), _get(config, f"{role}.cert"), _get(config, f"{role}.key"))
 
 

@@ -137,7 +137,7 @@ def _name(key: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A value so that Dask reads the same value back: text that looks like something else gets quotes."""
+    """Return a value so that Dask reads the same value back: text that looks like something else gets quotes."""
     if not isinstance(value, str):
         return repr(value)
     try:

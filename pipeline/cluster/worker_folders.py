@@ -99,7 +99,7 @@ def own_folder(folder: str | None) -> Iterator[str]:
 
 
 def file_system(folder: str) -> str:
-    """The type of the file system that a folder is on; empty where the system does not say."""
+    """Return the type of the file system that a folder is on; empty where the system does not say."""
     path = Path(os.path.realpath(folder))
     try:
         kinds = {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}  # a later mount covers

@@ -106,7 +106,7 @@ def write_text(path: Path, text: str, *, force: bool = False, option: str = OPTI
 
 
 def unwritten(path: Path, error: OSError, option: str = OPTION) -> InputError:
-    """The refusal of a file that could not be written."""
+    """Return the refusal of a file that could not be written."""
     got = f"{_shown(path)}, which cannot be written ({error.strerror or type(error).__name__})"
     return _refuse(option, got, "a place for a file", "Check that the folder is there, that you may write, and space.")
 
@@ -120,7 +120,7 @@ def _head(path: Path, size: int, option: str) -> bytes:
 
 
 def _shown(path: Path) -> str:
-    """A path as a message shows it: whole, where that is not endless."""
+    """Return a path as a message shows it: whole, where that is not endless."""
     return ascii(str(path)[:LONGEST_NAME])
 
 
@@ -150,5 +150,5 @@ class CellWriter:
 
 
 def cell(text: str) -> str:
-    """A text as it stands in a cell: an apostrophe before what would be a formula, unless it is a number."""
+    """Return a text as it stands in a cell: an apostrophe before what would be a formula, unless it is a number."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

@@ -51,7 +51,7 @@ def parse_points(text: str, name: str, columns: Sequence[str], units: Sequence[s
 
 
 def _scale(header: str, measured: Mapping[str, str], name: str) -> Unit:
-    """The unit of a column. Raises InputError."""
+    """Return the unit of a column. Raises InputError."""
     column, unit = split_header(header)
     if unit and (wrong := check_unit(unit, measured[column])):
         raise InputError([Problem(name, 1, 1, column, show(unit), *wrong)])

@@ -21,7 +21,7 @@ _OTHERWISE = {"yes", "no", "on", "off", "y", "n"}
 
 
 def yaml_text(data: Mapping[str, Any]) -> str:
-    """A mapping of names to numbers, texts, lists and mappings as YAML."""
+    """Return a mapping of names to numbers, texts, lists and mappings as YAML."""
     return "\n".join(_lines(data, "")) + "\n"
 
 
@@ -39,7 +39,7 @@ def _lines(data: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _wrapped(name: str, entries: list[str], indent: str) -> Iterator[str]:
-    """A list in brackets over several lines."""
+    """Yield a list in brackets over several lines."""
     yield f"{name} ["
     line = indent
     for entry in entries:
@@ -79,7 +79,7 @@ _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
 
 
 def table(title: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    """A table with a title; the first cell of a row says what the others are."""
+    """Return a table with a title; the first cell of a row says what the others are."""
     lines = [_row("th", heads)] if heads else []
     lines += [_row("td", row) for row in rows]
     return f'<div><b>{escape(title)}</b><table style="border:none">{"".join(lines)}</table></div>'

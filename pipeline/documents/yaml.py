@@ -184,7 +184,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
 
 
 def _read(text: str, line: int, column: int, pattern: re.Pattern[str]) -> tuple[list[int | float], list[Position]]:
-    """The numbers in the text of a list that begins at a line and column, and their places."""
+    """Return the numbers in the text of a list that begins at a line and column, and their places."""
     numbers: list[int | float] = []
     places: list[Position] = []
     for number, row in enumerate(text.split("\n")):
@@ -197,7 +197,7 @@ def _read(text: str, line: int, column: int, pattern: re.Pattern[str]) -> tuple[
 
 
 def _blanked(text: str) -> str:
-    """A flow list without its content; what stands behind it stays where it is."""
+    """Return a flow list without its content; what stands behind it stays where it is."""
     return "[" + re.sub(r"[^\n]", " ", text[1:-1]) + "]"
 
 
@@ -260,7 +260,7 @@ class Document:
         return 0
 
     def below(self, key: str) -> Document:
-        """The mapping at a key as a document of its own, with the places that it has in this one."""
+        """Return the mapping at a key as a document of its own, with the places that it has in this one."""
         values = {path[1:]: place for path, place in self.values.items() if path[:1] == (key,)}
         keys = {path[1:]: place for path, place in self.keys.items() if path[:1] == (key,) and len(path) > 1}
         data = self.data[key]
@@ -268,7 +268,7 @@ class Document:
         return Document(self.name, self.text, data, values, keys)
 
     def problem(self, path: KeyPath, got: str, expected: str, hint: str = "", *, key: bool = False) -> Problem:
-        """A problem at the value of `path`, or at its key."""
+        """Return a problem at the value of `path`, or at its key."""
         place = self.keys.get(path) if key else None
         return Problem(self.name, *(place or self.where(path)), dotted(path), got, expected, hint)
 

@@ -229,7 +229,7 @@ def contents(plan: Plan) -> dict[str, Any]:
 
 
 def variable_units(mechanism: Mechanism) -> dict[str, str]:
-    """Units of the variables whose unit depends on the robot."""
+    """Return the units of the variables whose unit depends on the robot."""
     turning = all(JOINT_KINDS[kind].turns for kind in mechanism.actuator_kinds)
     return units(turning) | volume_units(sum(name in TRANSLATION for name in mechanism.platform.mobility))
 

@@ -37,7 +37,7 @@ _LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", 
 
 
 def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | None = None) -> Dataset:
-    """A dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
+    """Return a dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
 
     files: those that the sweep names, such as the table of a DataFrame, which the dataset keeps beside its encoding:
     designs can be computed again as long as it is the same dataset or a selection of it.
@@ -63,13 +63,13 @@ def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | 
 
 
 def files_of(dataset: Dataset) -> FileSource | None:
-    """The files that the sweep of a dataset names, where it has kept them."""
+    """Return the files that the sweep of a dataset names, where it has kept them."""
     files: FileSource | None = dataset.encoding.get(FILES)
     return files
 
 
 def structure(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An attribute that is a mapping: as a store holds it, or as JSON text; empty where there is none."""
+    """Return an attribute that is a mapping: as a store holds it, or as JSON text; empty where there is none."""
     value = attributes.get(name, {})
     return dict(json.loads(value) if isinstance(value, str) else value)
 
@@ -97,7 +97,7 @@ def _described(name: str, attributes: Mapping[str, Any], unit: str | None) -> di
 
 
 def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
-    """Units of what depends on the kinds of joints."""
+    """Yield the units of what depends on the kinds of joints."""
     if sweep is None:
         return
     mechanism = sweep.family.reference
@@ -113,7 +113,7 @@ def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, st
 
 
 def _groups(sweep: Sweep, name: str) -> Iterator[FrictionGroup]:
-    """The friction groups that have a parameter of this name in the axes."""
+    """Yield the friction groups that have a parameter of this name in the axes."""
     for group in sweep.friction.groups:
         prefix = f"{group.name}_" if group.name else ""
         if name in {f"{prefix}{parameter}" for parameter in group.parameters}:

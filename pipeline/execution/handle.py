@@ -141,7 +141,7 @@ class RunHandle:
             print(repr(self))
 
     def _repr_html_(self) -> str:
-        """The same with a bar, for notebooks."""
+        """Return the same with a bar, for notebooks."""
         status = self.status()
         return (
             f"<div><progress value='{status.done}' max='{max(1, status.blocks)}'></progress> "
@@ -150,7 +150,7 @@ class RunHandle:
 
 
 def _running_loop() -> object:
-    """The event loop of this thread; an object that is no loop where none runs."""
+    """Return the event loop of this thread; an object that is no loop where none runs."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -47,7 +47,7 @@ def _asks_for_drives(dataset: Dataset) -> bool:
 
 
 def _stored_sweep(store: LocationLike) -> Sweep | None:
-    """The sweep of a store; None where this version cannot read it."""
+    """Return the sweep of a store; None where this version cannot read it."""
     from pipeline.sweep.model import Sweep
 
     place = locate(store)

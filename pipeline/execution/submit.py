@@ -124,7 +124,7 @@ def launch(payload: bytes, environment: Mapping[str, str] | None = None, runs: i
 
 
 def peek(pid: int, output: str) -> tuple[int | None, str]:
-    """The exit status of a process that was started from here, None while it runs, and what it has printed."""
+    """Return the exit status of a process that was started from here, None while it runs, and what it has printed."""
     process = _CHILDREN.get(pid)
     code = process.poll() if process else None
     if code is not None:

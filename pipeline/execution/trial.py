@@ -95,7 +95,7 @@ def trial(sweep: Sweep) -> Trial:
 
 
 def _looked_for(sweep: Sweep) -> tuple[str, ...]:
-    """The metric with which constraint singularities have a status, of robots whose limbs hold a platform."""
+    """Return the metric with which constraint singularities have a status, of robots whose limbs hold a platform."""
     mechanism = sweep.family.reference
     held = not mechanism.is_chain and len(mechanism.platform.mobility) < len(TWIST)
     return ("least_constraint_regularity",) if held else ()
@@ -138,7 +138,7 @@ def _case(values: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _chosen(sweep: Sweep) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of designs and trajectories to try."""
+    """Return the numbers of designs and trajectories to try."""
     pairs = max(4, SAMPLES // sweep.grid.samples)
     trajectories = _places(len(sweep.trajectories), min(TRAJECTORIES, pairs // 2))
     most = min(DESIGNS, max(2, pairs // len(trajectories)))
@@ -163,14 +163,14 @@ def _places(size: int, most: int) -> NDArray[np.int64]:
 
 
 def _part(axis: Axis, indices: NDArray[np.int64]) -> Axis:
-    """The sets of an axis at some places."""
+    """Return the sets of an axis at some places."""
     values = axis.take(indices)
     columns = tuple(ExplicitValues(tuple(map(float, values[name]))) for name in axis.names)
     return Listed(axis.names, columns) if columns else axis
 
 
 def _shortened(sweep: Sweep, cases: int) -> TimeGrid:
-    """The times, or the first of very many: a solution begins with that of the time before."""
+    """Return the times, or the first of very many: a solution begins with that of the time before."""
     whole = any(is_grid(trajectory.kind) for trajectory in sweep.trajectories)
     most = max(2, SAMPLES // cases)
     return sweep.grid if whole or sweep.grid.samples <= most else replace(sweep.grid, samples=most)

@@ -18,5 +18,5 @@ class ReceiptWithWarnings:
 
 
 def with_warnings(receipt: Receipt, warnings: Sequence[MetricWarning]) -> Receipt | ReceiptWithWarnings:
-    """The receipt, with warnings where there are some."""
+    """Return the receipt, with warnings where there are some."""
     return ReceiptWithWarnings(receipt, tuple(warnings)) if warnings else receipt

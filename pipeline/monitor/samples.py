@@ -120,13 +120,13 @@ def count_failed(
 
 
 def _sizes(values: np.ndarray, dims: Sequence[str], known: Sequence[str]) -> list[int]:
-    """Lengths along the `known` dims of a case, one where an array lacks the dim."""
+    """Return the lengths along the `known` dims of a case, one where an array lacks the dim."""
     lengths = dict(zip(dims, values.shape, strict=True))
     return [lengths.get(dim, 1) for dim in known]
 
 
 def meanings(codes: DataArray) -> dict[int, str]:
-    """Names of the codes of a stored status. Raises StoreError where its attributes do not say."""
+    """Return the names of the codes of a stored status. Raises StoreError where its attributes do not say."""
     try:
         values = [int(value) for value in np.atleast_1d(codes.attrs["flag_values"])]
         names = codes.attrs["flag_meanings"].split()

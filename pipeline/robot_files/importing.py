@@ -87,7 +87,7 @@ def tree_of(
     packages: Packages = NO_PACKAGES,
     leave_out: Collection[str] = (),
 ) -> Tree:
-    """The tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
+    """Return the tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
     name = os.fspath(path)
     files = _files(name, packages)
     return parse_tree(_read(name, macros, files)[0], name, base, inertias, files, leave_out)
@@ -169,7 +169,7 @@ def parse_tree(
 
 
 def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
-    """Bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1.
+    """Return the bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1.
 
     Space before the declaration, and NUL bytes behind the end, are told and left out; lines stay as they are.
     """
@@ -363,7 +363,7 @@ def _plain(value: object) -> object:
 
 
 def _text(robot: Robot, where: str) -> str:
-    """The text of a robot file. Raises InputError for a robot that a file cannot hold."""
+    """Return the text of a robot file. Raises InputError for a robot that a file cannot hold."""
     try:
         return writing.text(description.describe(robot))
     except ValueError as error:

@@ -406,17 +406,17 @@ class PlatformReader:
         return tuple(links)
 
     def _named(self, name: str, known: Mapping[str, int], path: KeyPath, rule: str) -> int:
-        """The number of a body by its name."""
+        """Return the number of a body by its name."""
         if name not in known:
             self.report(path, name, rule, sentence(nearest(name, known)))
         return known.get(name, BASE)
 
     def joined(self) -> tuple[int, ...]:
-        """The bodies of the platform that instances join."""
+        """Return the bodies of the platform that instances join."""
         return self._of_instances("body", self.platform_bodies, "a body of the platform")
 
     def standing(self) -> tuple[int, ...]:
-        """The bodies of the base on which instances stand."""
+        """Return the bodies of the base on which instances stand."""
         return self._of_instances("carrier", self.carriers, "base, or a body of the file's base")
 
     def _of_instances(self, key: str, known: Mapping[str, int], rule: str) -> tuple[int, ...]:

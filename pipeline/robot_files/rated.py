@@ -61,14 +61,14 @@ def friction(family: Family) -> str:
 
 
 def _names(joints: list[str]) -> str:
-    """Names of joints in brackets, a few in each line."""
+    """Return the names of joints in brackets, a few in each line."""
     texts = [writing.scalar(_literal(joint)) for joint in joints]
     rows = [", ".join(texts[k : k + 4]) for k in range(0, len(texts), 4)]
     return "[" + (",\n        ".join(rows)) + "]"
 
 
 def _literal(joint: str) -> str:
-    """The pattern that means one joint."""
+    """Return the pattern that means one joint."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in joint)
 
 

@@ -29,7 +29,7 @@ AxisName = Literal["x", "y", "z", "-x", "-y", "-z"]
 
 
 def _axis(value: object, direction: ValidatorFunctionWrapHandler) -> Any:
-    """The name of a coordinate axis, or the three values of a direction: one message where it is neither."""
+    """Return the name of a coordinate axis, or the three values of a direction: one message where it is neither."""
     if isinstance(value, list | tuple):
         return direction(value)
     if isinstance(value, str) and value in AXES:

@@ -67,7 +67,7 @@ class ValueReader:
         return DriveCurve(number)
 
     def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
-        """The pitch of a joint, None for a kind without; what its kind does not allow is reported."""
+        """Return the pitch of a joint, None for a kind without; what its kind does not allow is reported."""
         coupled, given, path = JOINT_KINDS[section.kind].coupled, section.pitch, (*path, PITCH)
         if given is None:
             if coupled:
@@ -148,13 +148,13 @@ class Places:
         self.lists = links, loops
 
     def limb(self, name: str) -> str:
-        """The name in the file of a limb; that of a variant begins with it."""
+        """Return the name in the file of a limb; that of a variant begins with it."""
         if name in self.names:
             return name
         return max((known for known in self.names if name.startswith(f"{known}_")), key=len, default=name)
 
     def of(self, path: KeyPath) -> KeyPath:
-        """The path in the file of a path in the mechanism."""
+        """Return the path in the file of a path in the mechanism."""
         if path[:1] != ("limbs",) or len(path) < 2:
             return path
         if self.lists is not None and len(path) > 3 and path[2] in _OF:

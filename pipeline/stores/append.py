@@ -167,7 +167,7 @@ def _other_axis(name: str, stored: Axis, longer: Axis) -> Iterator[str]:
 
 
 def _first_other(stored: dict[str, Any], longer: dict[str, Any], start: int) -> str:
-    """The first place where two tables differ."""
+    """Return the first place where two tables differ."""
     at = {name: np.flatnonzero(values != longer[name]) for name, values in stored.items()}
     first = min((int(places[0]) for places in at.values() if places.size), default=math.inf)
     for name, places in at.items():

@@ -13,7 +13,7 @@ PARTED = ("design", "trajectory", "state")
 
 
 def case_part(*parts: str) -> str:
-    """The part of a case from those of its design and its motion: the last of PARTS that one of them is in.
+    """Return the part of a case from those of its design and its motion: the last of PARTS that one of them is in.
 
     So what is for tests was never trained with, neither as robot nor as motion, and every case has one part.
     """
@@ -21,7 +21,7 @@ def case_part(*parts: str) -> str:
 
 
 def part_name(dim: str) -> str:
-    """The coordinate that says which parts the places along a dim are in."""
+    """Return the coordinate that says which parts the places along a dim are in."""
     return f"{dim}_part"
 
 
@@ -33,7 +33,7 @@ class DatasetSplit:
     test: float
 
     def describe(self) -> dict[str, Any]:
-        """The same in types of JSON."""
+        """Return the same in types of JSON."""
         return {"validation": self.validation, "test": self.test}
 
     def of(self, start: int, stop: int) -> list[str]:

@@ -87,7 +87,7 @@ class _Entry:
         return str(self.section.law)
 
     def prefixed(self, name: str) -> str:
-        """The name of one of its parameters in the axes."""
+        """Return the name of one of its parameters in the axes."""
         return f"{self.name}_{name}" if self.name else name
 
     def table(self) -> dict[str, Parameter]:
@@ -106,7 +106,7 @@ def read_friction(
     seed: int | None,
     files: SideFiles | None = None,
 ) -> FrictionAxis:
-    """The friction sets of a section; without a mechanism, joints are not looked up. Problems go to `report`."""
+    """Return the friction sets of a section; without a mechanism, joints are not looked up. Problems go to `report`."""
     if section is None:
         return NO_FRICTION
     before = len(report.problems)

@@ -62,5 +62,5 @@ def _value(value: object, seen: set[int]) -> object:
 
 
 def _plain(text: str) -> str:
-    """A text with the names of our modules as a checkout has them."""
+    """Return a text with the names of our modules as a checkout has them."""
     return text.replace(INSIDE, "")

@@ -67,7 +67,7 @@ class SplitContent(SectionContent[DatasetSplit | None, SplitSection | None]):
 
 
 def describe_sensors(sensors: Sensors) -> dict[str, Any]:
-    """Parameters and seed of sensors in types of JSON."""
+    """Return the parameters and seed of sensors in types of JSON."""
     defaults = {parameter.name: parameter.default for parameter in MEASUREMENT if parameter.name in LATER}
     values = {name: value for name, value in sensors.values.items() if value != defaults.get(name)}
     return {"values": values, "seed": sensors.seed}
@@ -119,7 +119,7 @@ def read_measurement(
 
 
 def channel_values(value: float | tuple[float, ...]) -> Channels:
-    """A number for all actuators, or one for each."""
+    """Return a number for all actuators, or one for each."""
     return tuple(map(float, value)) if isinstance(value, tuple) else float(value)
 
 

@@ -37,7 +37,7 @@ class FileSource(Protocol):
         """Return the name of a file in messages."""
 
     def read(self, name: str, limit: int) -> bytes:
-        """The content of a file of at most `limit` bytes. Raises InputError."""
+        """Return the content of a file of at most `limit` bytes. Raises InputError."""
 
     def keeps(self, name: str) -> bool:
         """Return whether a store or the user's own program holds the content already."""
@@ -63,11 +63,11 @@ class Folder:
             return False
 
     def shown(self, name: str) -> str:
-        """The path of a file."""
+        """Return the path of a file."""
         return str(self.path / name)
 
     def read(self, name: str, limit: int) -> bytes:
-        """The content of a file. Raises InputError."""
+        """Return the content of a file. Raises InputError."""
         return read_bytes(self.shown(name), limit)
 
     def keeps(self, name: str) -> bool:
@@ -101,7 +101,7 @@ class StoredFiles:
         return sources.read(self.place, self.attributes, name)[0] if self.keeps(name) else self.folder.shown(name)
 
     def read(self, name: str, limit: int) -> bytes:
-        """The content of a file, the same as when the store was made. Raises InputError."""
+        """Return the content of a file, the same as when the store was made. Raises InputError."""
         if not self.keeps(name):
             return self.folder.read(name, limit)
         shown, hashed, data = sources.read(self.place, self.attributes, name)
@@ -123,7 +123,7 @@ class SideFiles:
     contents: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, name: str, limit: int) -> bytes:
-        """The content of a file. Raises InputError."""
+        """Return the content of a file. Raises InputError."""
         if name not in self.contents:
             self.contents[name] = self.source.read(name, limit)
         return self.contents[name]
@@ -137,7 +137,7 @@ class SideFiles:
         positions: Sequence[str] = (),
         labels: Sequence[str] = (),
     ) -> Table | None:
-        """The table in a file that the key at `path` names; None where it is not sound, which is reported."""
+        """Return the table in a file that the key at `path` names; None where it is not sound, which is reported."""
         if not self.source.holds(name):
             hint = "Copy it there: a sweep reads no files from elsewhere."
             report(path, name, "a file in the folder of the sweep or below", hint)
@@ -171,11 +171,11 @@ class MemoryFiles:
         return name in self.contents
 
     def shown(self, name: str) -> str:
-        """The name of a file."""
+        """Return the name of a file."""
         return name if name in self.contents else self.folder.shown(name)
 
     def read(self, name: str, limit: int) -> bytes:
-        """The content of a file; those in memory have no limit. Raises InputError."""
+        """Return the content of a file; those in memory have no limit. Raises InputError."""
         return self.contents[name] if name in self.contents else self.folder.read(name, limit)
 
 

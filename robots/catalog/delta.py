@@ -39,7 +39,7 @@ def _delta(
     armature: Number = 0.0,
     limbs: int = 3,
 ) -> Mechanism:
-    """The mechanism from lengths p and the inertias of its bodies, each in the frame of its link."""
+    """Return the mechanism from lengths p and the inertias of its bodies, each in the frame of its link."""
     a, b, c = p["upper_arm"], p["link_length"], p["rod_length"]
     d = a + p["base_radius"] - p["platform_radius"]
     h = sqrt(c * c - d * d)
@@ -94,7 +94,7 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
 
 
 def _geared(p: Mapping[str, Number]) -> Mechanism:
-    """The published robot, driven by its motors: what was an armature of the arms spins on the base."""
+    """Return the published robot, driven by its motors: what was an armature of the arms spins on the base."""
     mechanism = _published({**p, "gearbox_inertia": 0.0})
     spin = Spin(p["gearbox_inertia"], BASE, MINUS_Y)
     drive = Drive("motor", (("1", p["gear_ratio"]),), (spin,), Motor(p["torque_constant"], p["resistance"]))

@@ -21,7 +21,7 @@ NOTHING = geometry.point(0.0)
 
 
 def _tube(p: Mapping[str, Number], span: Number) -> Inertia:
-    """The outer tube: a hollow cylinder from the base joint along z."""
+    """Return the outer tube: a hollow cylinder from the base joint along z."""
     outer = geometry.cylinder(p["density"], span, 2.0 * p["tube_radius"], "z")
     inner = geometry.cylinder(p["density"], span, 2.0 * p["tube_bore"], "z")
     mass = outer.mass - inner.mass

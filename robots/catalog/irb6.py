@@ -57,7 +57,7 @@ def _links(p: Mapping[str, Number]) -> tuple[Link, ...]:
 
 
 def _slender(p: Mapping[str, Number], body: str, span: Number, axis: str) -> Inertia:
-    """A bar as long as the body whose centre of mass is where its parameter says."""
+    """Return a bar as long as the body whose centre of mass is where its parameter says."""
     along = p[f"{body}_centre"]
     return geometry.bar(p[f"{body}_mass"], span, axis, (along, 0.0, 0.0) if axis == "x" else (0.0, 0.0, along))
 

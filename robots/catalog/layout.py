@@ -33,7 +33,7 @@ _ACROSS = (1.0 + 0.75 / SLENDER**2) / 12.0
 
 
 def rod(mass: Number, start: Vector, end: Vector) -> Inertia:
-    """A solid cylinder between two points, SLENDER times as long as thick."""
+    """Return a solid cylinder between two points, SLENDER times as long as thick."""
     way = minus(end, start)
     across = mass * _ACROSS * dot(way, way)
     less = mass * (_ACROSS - _ALONG)
@@ -42,12 +42,12 @@ def rod(mass: Number, start: Vector, end: Vector) -> Inertia:
 
 
 def middle(a: Vector, b: Vector) -> Vector:
-    """The point half way between two points."""
+    """Return the point half way between two points."""
     return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
 
 
 def axes(first: Vector, second: Vector) -> Matrix:
-    """The rotation whose x axis has one direction and whose y axis has another one, across it."""
+    """Return the rotation whose x axis has one direction and whose y axis has another one, across it."""
     x = unit(first)
     z = unit(cross(x, second))
     return transpose((x, cross(z, x), z))
@@ -88,7 +88,7 @@ class LimbPlacement:
     def cut(
         self, joint: str, kind: JointKind, a: str, at: Vector, turned: Matrix = IDENTITY, b: str | None = None
     ) -> Closure:
-        """A cut joint at a point of body a and of body b, or of the platform, with both frames `turned`."""
+        """Return a cut joint at a point of body a and of body b, or of the platform, with both frames `turned`."""
         frame = Frame(turned, at)
         other_end = Frame(self.up, self.seat) if b is None else self.frames[b]
         end = PLATFORM if b is None else self._index(b)
@@ -101,7 +101,7 @@ class LimbPlacement:
 
     @staticmethod
     def _seen(frame: Frame, outer: Frame) -> Frame:
-        """A frame of the mount in another one."""
+        """Return a frame of the mount in another one."""
         gap = minus(frame.position, outer.position)
         if outer.rotation is IDENTITY:
             return Frame(frame.rotation, gap)
@@ -111,7 +111,7 @@ class LimbPlacement:
 
     @staticmethod
     def _own(load: Inertia, frame: Frame) -> Inertia:
-        """An inertia in the axes of the mount, with its centre there, as one in a frame."""
+        """Return an inertia in the axes of the mount, with its centre there, as one in a frame."""
         if load is NOTHING:
             return NOTHING
         arm = minus(load.centre, frame.position)
@@ -123,7 +123,7 @@ class LimbPlacement:
 
 
 def beside(mount: Frame, radius: Number) -> Frame:
-    """A frame that is turned about z, moved along its own -x."""
+    """Return a frame that is turned about z, moved along its own -x."""
     (a, _, _), (b, _, _), _ = mount.rotation
     return Frame(mount.rotation, (-radius * a, -radius * b, 0.0))
 
@@ -147,10 +147,10 @@ DECLARED = "declared here"
 
 
 def declared_mass(name: str, default: float, text: str) -> Parameter:
-    """A mass [kg]."""
+    """Return a mass [kg]."""
     return Parameter.mass(name, default, text, DECLARED)
 
 
 def declared_length(name: str, default: float, text: str) -> Parameter:
-    """A length [m]."""
+    """Return a length [m]."""
     return Parameter.length(name, default, text, DECLARED)

@@ -72,14 +72,14 @@ def _of_row(row: LinkRow, source: str, directions: str) -> Iterator[Parameter]:
 
 
 def point(name: str, default: Triple, text: str, source: str, directions: str = ALL) -> Iterator[Parameter]:
-    """The parameters of a point: its coordinates along some directions."""
+    """Yield the parameters of a point: its coordinates along some directions."""
     for axis, value in zip(ALL, default, strict=True):
         if axis in directions:
             yield Parameter(f"{name}_{axis}", "m", value, -1e2, 1e2, f"{text}, {axis}", source)
 
 
 def vector(p: Mapping[str, Number], name: str) -> Vector:
-    """A point from its parameters."""
+    """Return a point from its parameters."""
     x, y, z = (p.get(f"{name}_{axis}", 0.0) for axis in ALL)
     return (x, y, z)
 
@@ -87,7 +87,7 @@ def vector(p: Mapping[str, Number], name: str) -> Vector:
 def links(
     rows: Sequence[LinkRow], p: Mapping[str, Number], place: Callable[[LinkRow], Vector] = lambda row: ZERO
 ) -> tuple[Link, ...]:
-    """The links of a table; `place` says where a joint stands whose origin is no parameter."""
+    """Return the links of a table; `place` says where a joint stands whose origin is no parameter."""
     return tuple(
         Link(
             row.joint,

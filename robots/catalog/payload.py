@@ -54,5 +54,5 @@ class _WithPayload:
 
 
 def with_payload(family: Family) -> Family:
-    """The family with parameters of a payload; for a mass of zero the same to the last bit."""
+    """Return the family with parameters of a payload; for a mass of zero the same to the last bit."""
     return replace(family, parameters=(*family.parameters, *PARAMETERS), assemble=_WithPayload(family))

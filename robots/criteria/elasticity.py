@@ -53,7 +53,7 @@ class Beam:
 
     @classmethod
     def tube(cls, outer: float, young: float, *, inner: float = 0.0, poisson: float = 0.3, shear: float = 0.0) -> Beam:
-        """A round tube or rod of these diameters [m], Young's modulus [Pa] and Poisson's ratio.
+        """Return a round tube or rod of these diameters [m], Young's modulus [Pa] and Poisson's ratio.
 
         shear: coefficient of Timoshenko, about 0.9 of a rod and 0.5 of a thin tube; 0: no flexibility in shear.
         """

@@ -72,7 +72,7 @@ def freedom_names(mechanism: Mechanism) -> dict[str, Place]:
 
 
 def deviation_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of the deviations of a state: of the freedoms, then of their rates.
+    """Return the names of the deviations of a state: of the freedoms, then of their rates.
 
     Of a platform displacements `x` and small turns `rx`, then `vx` and `wx`; of a chain `joint`, then `joint_rate`.
     """

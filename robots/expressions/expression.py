@@ -49,7 +49,7 @@ class ParsedExpression:
     functions: Functions = EXACT
 
     def __call__(self, values: Values) -> Number:
-        """The value, with the shape that the `values` of the names broadcast to: floats, or booleans."""
+        """Return the value, with the shape that the `values` of the names broadcast to: floats, or booleans."""
         with np.errstate(all="ignore"):
             return _compiled(self.text, self.functions)(values)
 

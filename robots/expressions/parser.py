@@ -109,7 +109,7 @@ def tokenize(text: str, functions: Functions = EXACT) -> list[Token]:
 
 
 def translate(tokens: Sequence[Token], functions: Functions = EXACT, *, margins: bool = False) -> Subexpression:
-    """The expression of some tokens, the last of which is the end. Raises ExpressionError.
+    """Return the expression of some tokens, the last of which is the end. Raises ExpressionError.
 
     With `margins` comparisons, `and`, `or` and `not` give numbers: how far a condition is from its edge.
     """
@@ -179,7 +179,7 @@ class _Translator:
         return self.apply(sign.text, sign, self.part(left), self.part(right))
 
     def signed(self, node: ast.expr) -> Subexpression:
-        """A number after any number of signs, or a condition after any number of not; two of these are none."""
+        """Return a number after any number of signs, or a condition after any number of not; two of these are none."""
         token, texts = self.tokens[_first(node)], (token.text for token in self.tokens[_first(node) :])
         signs = [*takewhile(("not",).__contains__ if token.text == "not" else ("+", "-").__contains__, texts)]
         for _ in signs:
@@ -196,7 +196,7 @@ class _Translator:
         return _apply(function, self.operations[function], token, *parts)
 
     def operator(self, left: ast.expr) -> int:
-        """The index of the operator that follows an operand and its parentheses."""
+        """Return the index of the operator that follows an operand and its parentheses."""
         return next(k for k in range(_last(left) + 1, len(self.tokens)) if self.tokens[k].text != ")")
 
 
@@ -211,7 +211,7 @@ def _check_call(function: Token, count: int, functions: Functions) -> None:
 
 
 def _apply(function: str, evaluate: Callable[..., Number], token: Token, *parts: Subexpression) -> Subexpression:
-    """The function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
+    """Return the function of some parts, all of which have to be of the kind that it takes; errors are at the token."""
     expected_kind: Kind = "condition" if function in _LOGIC else "number"
     for part in parts:
         if part.kind != expected_kind:
@@ -271,12 +271,12 @@ def _missing(tokens: Sequence[Token]) -> int:
 
 
 def _first(node: ast.expr) -> int:
-    """The index of the first token of a node, without parentheses around it."""
+    """Return the index of the first token of a node, without parentheses around it."""
     return node.col_offset // _WIDTH
 
 
 def _last(node: ast.expr) -> int:
-    """The index of the last token of a node, without parentheses around it."""
+    """Return the index of the last token of a node, without parentheses around it."""
     return ((node.end_col_offset or 0) - 1) // _WIDTH
 
 
@@ -288,7 +288,7 @@ def _power(base: Number, exponent: int) -> Number:
 
 
 def _atan2(y: Number, x: Number) -> Number:
-    """Angle of a point: of numbers and arrays NumPy's, of symbols their own."""
+    """Return the angle of a point: of numbers and arrays NumPy's, of symbols their own."""
     if hasattr(y, "arctan2"):
         return y.arctan2(x)
     return (x * 0.0 + y).arctan2(x) if hasattr(x, "arctan2") else np.arctan2(y, x)

@@ -86,7 +86,7 @@ class Setting:
                 yield float(r_a[:, axis] @ r_b[:, axis])
 
     def widest(self, values: np.ndarray) -> str:
-        """The cut joint that is furthest from closed."""
+        """Return the cut joint that is furthest from closed."""
         at = self.poses(values)
         return max(self.limb.cuts, key=lambda cut: max(map(abs, conditions(cut, at)))).joint
 
@@ -206,7 +206,7 @@ def independent(setting: Setting, reference: np.ndarray, preferred: Sequence[str
 
 
 def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int) -> set[int]:
-    """Columns that span all, best conditioned; those that come first in the order where they suffice."""
+    """Return the columns that span all, best conditioned; those that come first in the order where they suffice."""
     slope_rows, members = [np.array(entry) for entry in slopes], set[int]()
     for group in (order[:unwanted], order[unwanted:]):
         while candidates := [k for k in group if k not in members]:
@@ -222,7 +222,7 @@ def _dependent(slopes: Sequence[np.ndarray], order: Sequence[int], unwanted: int
 
 
 def moved(frame: Frame, link: Link, value: float) -> Frame:
-    """The frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
+    """Return the frame of a joint at a position of its variable [rad or m], from the frame where that is zero."""
     row, axis = link.joint_kind, link.axis
     rotation: Matrix = frame.rotation
     way = value if link.pitch is None else value * link.pitch
@@ -247,7 +247,7 @@ References = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 
 def counted_from(mechanism: Mechanism, reference: References) -> Mechanism:
-    """The mechanism whose joints count from the reference; its numbers may be symbols."""
+    """Return the mechanism whose joints count from the reference; its numbers may be symbols."""
     table = {limb: dict(values) for limb, values in reference}
     limbs = []
     for limb in mechanism.limbs:

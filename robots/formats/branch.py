@@ -72,7 +72,7 @@ class Branched(Description):
         return hashlib.sha256(repr((source, self.asked)).encode()).hexdigest()
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         whole = self.base.assemble(values)
         limbs = tuple(replace(whole.limbs[k], name=name) for name, k in self.assembled)
@@ -171,7 +171,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
 
 
 def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike | None) -> Frame:
-    """The new reference pose: one that the platform can move to."""
+    """Return the new reference pose: one that the platform can move to."""
     if mechanism.is_chain:
         key = "position" if position is not None else "rotation"
         raise BranchError((key,), "a pose", "none for a chain, which has no platform", "Say where its joints are.")
@@ -196,7 +196,7 @@ def _home(mechanism: Mechanism, position: ArrayLike | None, rotation: ArrayLike 
 def branched(
     family: Family, configuration: RoughConfiguration, values: Mapping[str, float], modes: NamedModes | None = None
 ) -> Branched:
-    """The family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
+    """Return the family on a branch, whose loops are closed for these values of its parameters. Raises BranchError."""
     modes, source = modes or NamedModes(), configuration
     if family.signals:
         hint = "Put the loads on the robot that is on its branch."
@@ -264,14 +264,14 @@ def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, floa
 
 
 def _conditioning(setting: Setting, positions: np.ndarray, freedoms: Sequence[str]) -> float:
-    """The least singular value of the closures over the joints that are not given, as a share of the largest."""
+    """Return the least singular value of the closures over the joints that are not given, as a share of the largest."""
     following = [k for k, link in enumerate(setting.limb.links) if link.joint not in freedoms]
     values = np.linalg.svd(setting.slopes(positions)[:, following], compute_uv=False)
     return float(values[-1] / values[0])
 
 
 def _names(limbs: Sequence[str]) -> Iterator[str]:
-    """A name for each assembled limb: that of the limb, numbered from the second copy on."""
+    """Yield a name for each assembled limb: that of the limb, numbered from the second copy on."""
     taken: list[str] = []
     for name in limbs:
         count, new = 1, name

@@ -185,7 +185,7 @@ Pose = tuple[np.ndarray, np.ndarray]
 
 
 def joined(outer: Pose, frame: Frame) -> Pose:
-    """A frame in an outer one, in the base."""
+    """Return a frame in an outer one, in the base."""
     rotation, position = outer
     turn, at = np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
     return rotation @ turn, position + rotation @ at

@@ -46,7 +46,7 @@ class AxisTurn:
     steps: tuple[tuple[str, Late], ...]
 
     def __call__(self, values: Values) -> Matrix:
-        """The rotation (3, 3)."""
+        """Return the rotation (3, 3)."""
         turns = (geometry.about(axis, *geometry.exact_circle(fill(angle, values))) for axis, angle in self.steps)
         return reduce(geometry.product, turns, IDENTITY)
 
@@ -58,7 +58,7 @@ class Along:
     direction: tuple[Late, Late, Late]
 
     def __call__(self, values: Values) -> Matrix:
-        """The rotation (3, 3)."""
+        """Return the rotation (3, 3)."""
         direction: Vector = fill(self.direction, values)
         try:
             return geometry.along(direction)
@@ -73,7 +73,7 @@ class DriveCurve:
     expression: ParsedExpression
 
     def __call__(self, values: Values) -> Callable[[Values], Number]:
-        """The function, for values of the parameters."""
+        """Return the function, for values of the parameters."""
         return partial(_along_curve, self.expression, values)
 
 
@@ -85,7 +85,7 @@ LATE = (ParsedExpression, AxisTurn, Along, DriveCurve)
 
 
 def fill(template: Any, values: Values) -> Any:
-    """The template with the value of everything that is late: floats, arrays or symbols, as `values` are."""
+    """Return the template with the value of everything that is late: floats, arrays or symbols, as `values` are."""
     if isinstance(template, LATE):
         return fill(template(values), values)
     if isinstance(template, np.floating):
@@ -99,7 +99,7 @@ def fill(template: Any, values: Values) -> Any:
 
 
 def names(template: Any) -> frozenset[str]:
-    """Names that the late values of a template mention."""
+    """Return the names that the late values of a template mention."""
     if isinstance(template, ParsedExpression):
         return frozenset(template.names)
     if isinstance(template, tuple):
@@ -247,7 +247,7 @@ def straightened_cuts(cuts: Sequence[Closure], back: BackTurn) -> tuple[Closure,
 
 
 def straightened(limb: Limb, axes: Axes) -> Limb:
-    """The limb with coordinate axes."""
+    """Return the limb with coordinate axes."""
     if not axes:
         return limb
     links, back = straightened_links(limb.links, axes)
@@ -335,14 +335,14 @@ class Description:
         return hash(self.digest)
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         limbs, platform = self.parts(values)
         if platform is None:
             return limbs
         return closed(self.name, limbs.limbs, limbs.instances, platform, self.joined, self.standing)
 
     def parts(self, values: Mapping[str, Number]) -> tuple[Mechanism, CoupledPlatform | None]:
-        """The template for values of the parameters, and its platform where that is none of the template."""
+        """Return the template for values of the parameters, and its platform where that is none of the template."""
         made, _ = self._expanded(values)
         platform: CoupledPlatform | None = fill(self.platform, self.known(values))
         if any(self._oblique):
@@ -354,7 +354,7 @@ class Description:
         return counted_from(made, self.reference) if self.reference else made, platform
 
     def _expanded(self, values: Mapping[str, Number]) -> tuple[Mechanism, tuple[int, ...]]:
-        """The template in numbers, with the limbs of all variants; which of its limbs each of them is."""
+        """Return the template in numbers, with the limbs of all variants; which of its limbs each of them is."""
         if not self.variants:
             return fill(self.template, self.known(values)), tuple(range(len(self.template.limbs)))
         return expanded(self.template, self.variants, lambda changed: self.known({**values, **changed}))

@@ -74,7 +74,7 @@ class _Reading:
     joint_names: dict[int, str] = field(default_factory=dict)
 
     def name(self, kind: str, number: int) -> str:
-        """The name of an object of the model, or one made of its number."""
+        """Return the name of an object of the model, or one made of its number."""
         type_ = getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
         result = self.mujoco.mj_id2name(self.model, type_, number)
         return str(result) if result else f"{kind}_{number}"
@@ -96,7 +96,7 @@ def read_tree(
     inertias: Inertias = "checked",
     leave_out: Collection[str] = (),
 ) -> Tree:
-    """The tree of a model, in bytes that stand at `path` and may name `files`. Raises ImportedError."""
+    """Return the tree of a model, in bytes that stand at `path` and may name `files`. Raises ImportedError."""
     try:
         root, model, mujoco = load(path, files, data)
     except FormatError as error:
@@ -129,7 +129,7 @@ def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def _pose(position: np.ndarray, quaternion: np.ndarray) -> Pose:
-    """A pose of a position and a quaternion (w, x, y, z), which is made of length 1."""
+    """Return a pose of a position and a quaternion (w, x, y, z), which is made of length 1."""
     w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
     turn = np.array(
         [

@@ -34,7 +34,7 @@ MOVES = 1e-6
 
 
 def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
-    """A mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
+    """Yield a mobility that the limbs do not allow, and a reference pose that the actuators do not hold."""
     if mechanism.is_chain:
         yield from _check_coordinates(mechanism)
         return
@@ -57,7 +57,7 @@ def check_home(mechanism: Mechanism) -> Iterator[FormatFinding]:
 
 
 def _check_coordinates(mechanism: Mechanism) -> Iterator[FormatFinding]:
-    """A reference pose of a platform whose coordinates follow that the actuators do not hold, or the limbs."""
+    """Yield a reference pose of a platform whose coordinates follow that the actuators do not hold, or the limbs."""
     (limb,), (instance,) = mechanism.limbs, mechanism.instances
     if not limb.coordinates:
         return
@@ -92,7 +92,7 @@ def _allows(free: Array, component: int) -> bool:
 
 
 def _motions(rows: Array) -> Array:
-    """The platform's part (motions, 6) of the velocities that no row forbids; its columns are the last six."""
+    """Return the platform's part (motions, 6) of the velocities that no row forbids; its columns are the last six."""
     if not rows.size:
         return np.eye(rows.shape[1])[:, -len(TWIST) :]
     _, values, directions = np.linalg.svd(rows)
@@ -101,7 +101,7 @@ def _motions(rows: Array) -> Array:
 
 
 def _constraints(mechanism: Mechanism) -> tuple[Array, list[int]]:
-    """The rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
+    """Return the rows of all closures over the rates of all joints and the twist, and the columns of driven joints."""
     home = mechanism.platform.home
     limbs = [mechanism.limbs[each.limb] for each in mechanism.instances]
     poses = [poses_at(limb, each, home) for limb, each in zip(limbs, mechanism.instances, strict=True)]
@@ -125,7 +125,7 @@ def _constraints(mechanism: Mechanism) -> tuple[Array, list[int]]:
 def _rows(
     closure: Closure, limb: Limb, at: dict[int, Pose], first: int, origin: Array, width: int, scale: float
 ) -> Array:
-    """The rows of one closure: components of the velocity of one side relative to the other that it forbids."""
+    """Return the rows of one closure: components of the velocity of one side relative to the other that it forbids."""
     (r_a, p_a), (r_b, _) = (
         joined(at[body], _scaled(frame, scale))
         for body, frame in ((closure.a, closure.frame_a), (closure.b, closure.frame_b))
@@ -167,6 +167,6 @@ def _twist_at(
 
 
 def _scaled(frame: Frame, scale: float) -> Frame:
-    """A frame in other units of length."""
+    """Return a frame in other units of length."""
     x, y, z = (float(each) / scale for each in frame.position)
     return Frame(frame.rotation, (x, y, z))

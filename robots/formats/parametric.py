@@ -26,7 +26,7 @@ _LARGEST_GEAR = 1e6
 
 
 def with_parameters(description: Description, gears: Gears | None = None) -> Description:
-    """The robot of one limb, in numbers, with a parameter for all that a machine builder changes."""
+    """Return the robot of one limb, in numbers, with a parameter for all that a machine builder changes."""
     naming = _Naming(gears or {})
     (limb,) = description.template.limbs
     built = naming.limb(limb)
@@ -48,7 +48,7 @@ class _Naming:
     taken: set[str] = field(default_factory=lambda: {name.casefold() for name in _TAKEN})
 
     def limb(self, limb: Limb) -> Limb:
-        """A limb with names in place of numbers."""
+        """Return a limb with names in place of numbers."""
         scales: dict[int, str] = {}
         links = []
         for number, link in enumerate(limb.links):
@@ -60,7 +60,7 @@ class _Naming:
         return replace(limb, links=tuple(links), loops=loops, tips=tips, couplings=couplings)
 
     def name(self, owner: str, end: str) -> str:
-        """A name that is free: of a body or joint, and what it is of it."""
+        """Return a name that is free: of a body or joint, and what it is of it."""
         plain = re.sub(r"[^A-Za-z0-9]+", "_", owner).strip("_")[:60] or "part"
         plain = plain if plain[0].isalpha() else f"part_{plain}"
         name, count = f"{plain}_{end}", 1
@@ -85,7 +85,7 @@ class _Naming:
         return replace(link, placement=placement, inertia=self.inertia(link, scale), armature=self.armature(link))
 
     def placement(self, link: Link, outer: str) -> Frame:
-        """The frame of a joint, whose offset grows with the body that carries it."""
+        """Return the frame of a joint, whose offset grows with the body that carries it."""
         numbers: list[Late] = []
         for axis, value in zip("xyz", link.placement.position, strict=True):
             if value:
@@ -98,7 +98,7 @@ class _Naming:
         return Frame(link.placement.rotation, (x, y, z))
 
     def inertia(self, link: Link, scale: str) -> Inertia:
-        """The inertia of a body by its mass and its size."""
+        """Return the inertia of a body by its mass and its size."""
         inertia_of_link, mass = link.inertia, float(link.inertia.mass)
         centre = _vector(inertia_of_link.centre, scale)
         if not mass:

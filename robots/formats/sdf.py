@@ -138,7 +138,7 @@ class SdfModel:
         self.warnings.append(FormatError(at.line, place, got, expected, hint))
 
     def numbers(self, at: Element | None, place: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:
-        """The numbers in the text of an element."""
+        """Return the numbers in the text of an element."""
         if at is None or not at.text.strip():
             return default
         parts = at.text.split()
@@ -149,14 +149,14 @@ class SdfModel:
         return tuple(map(float, parts))
 
     def number(self, parent: Element | None, tag: str, place: str, default: float = 0.0) -> float:
-        """The number in a child; an infinite one where it says so."""
+        """Return the number in a child; an infinite one where it says so."""
         at = parent.first(tag) if parent is not None else None
         if at is not None and re.fullmatch(r"[-+]?inf(inity)?", at.text.strip(), re.IGNORECASE):
             return -math.inf if at.text.strip().startswith("-") else math.inf
         return self.numbers(at, place, 1, (default,))[0]
 
     def pose(self, parent: Element, place: str, frame: str) -> tuple[str, Pose]:
-        """The frame that a pose is in, `frame` where it names none, and the pose there."""
+        """Return the frame that a pose is in, `frame` where it names none, and the pose there."""
         at = parent.first("pose")
         if at is None:
             return frame, HERE
@@ -192,7 +192,7 @@ def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfMod
 
 
 def _only_model(reading: SdfModel, root: Element) -> Element | None:
-    """The model of the file: of several, the only one whose links move."""
+    """Return the model of the file: of several, the only one whose links move."""
     models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
     moving = [model for model in models if _has_joint(model)]
     if not models:
@@ -255,7 +255,7 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
 
 
 def _scoped(reading: SdfModel, scope: str, name: str) -> str:
-    """The whole name of a frame that is named inside a model."""
+    """Return the whole name of a frame that is named inside a model."""
     if name == "__model__":
         return scope.removesuffix("::") or name
     return name if name in (WORLD, scope.removesuffix("::")) else scope + name
@@ -325,7 +325,7 @@ def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
 
 
 def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic | None:
-    """The joint that this one follows, from its first axis."""
+    """Return the joint that this one follows, from its first axis."""
     axis = at.first("axis")
     mimic = axis.first("mimic") if axis is not None else None
     if mimic is None:
@@ -350,7 +350,7 @@ def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
 
 
 def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
-    """The direction of an axis in the model."""
+    """Return the direction of an axis in the model."""
     at = joint.first(tag)
     if at is None:
         return None
@@ -433,7 +433,7 @@ class _Growth:
         self.loops: list[ClosingJoint] = []
 
     def tree(self, inertias: Inertias) -> Tree:
-        """The tree, its loops closed by what is left of the joints. Raises ImportedError."""
+        """Return the tree, its loops closed by what is left of the joints. Raises ImportedError."""
         waiting = self._start()
         while waiting:
             reached = [joint for joint in waiting if {joint.parent, joint.child} & self.growing.bodies.keys()]
@@ -519,7 +519,7 @@ class _Growth:
         self.growing.load(place, self._inertia(far, place[1]))
 
     def _moved(self, joint: SdfJoint, at: Place, axes: list[np.ndarray], body: str, turned: bool) -> Place:
-        """The frame of a joint on the body beyond it."""
+        """Return the frame of a joint on the body beyond it."""
         growing, name = self.growing, _plain(joint.name)
         growing.lines[name] = (joint.line, f"joint {joint.name}")
         if joint.kind == FIXED:
@@ -557,7 +557,7 @@ class _Growth:
         self.loops.append(ClosingJoint(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
 
     def _inertia(self, name: str, at: Pose) -> Inertia:
-        """The inertia of a link whose frame is at a pose in its body."""
+        """Return the inertia of a link whose frame is at a pose in its body."""
         link = self.reading.links.get(name)
         inertial = link.first("inertial") if link is not None else None
         if link is None:
@@ -582,7 +582,7 @@ class _Growth:
 
 
 def _plain(name: str) -> str:
-    """A name without the marks of nested models."""
+    """Return a name without the marks of nested models."""
     return name.replace("::", "_")
 
 

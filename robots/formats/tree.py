@@ -160,7 +160,7 @@ class Tree:
         return Closure(loop.joint, loop.kind, *a, *b, loop.pitch)
 
     def _end(self, loop: ClosingJoint, name: str, frame: Frame) -> tuple[int, Frame]:
-        """The body of the model, and a frame of a body of the file in it."""
+        """Return the body of the model, and a frame of a body of the file in it."""
         if name not in self.bodies:
             hint = nearest(name, self.bodies)
             raise ValueError(f"link {name!r} of loop {loop.joint} is none of {self.name}; {hint}")
@@ -246,7 +246,7 @@ class GrowingTree:
 
 
 def plain_name(name: str) -> str:
-    """A name for a robot file."""
+    """Return a name for a robot file."""
     plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
     return plain if re.match(r"[A-Za-z]", plain) else f"robot_{plain}"[:80]
 
@@ -269,7 +269,7 @@ def _heavier(link: Link, more: Inertia) -> Link:
 
 
 def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
-    """The axis of the model, and the rotation (3, 3) from the frame in which it is that to the joint's frame."""
+    """Return the axis of the model, and the rotation (3, 3) from the frame in which it is that to the joint's frame."""
     direction = np.array(components)
     for axis in AXES.values():
         if np.array_equal(direction, axis):
@@ -280,7 +280,7 @@ def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
 
 
 def compose(outer: Pose, inner: Pose) -> Pose:
-    """A pose in an outer pose."""
+    """Return a pose in an outer pose."""
     return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]
 
 
@@ -291,23 +291,23 @@ def vector(values: np.ndarray) -> Vector:
 
 
 def rows(matrix: np.ndarray) -> tuple[Vector, Vector, Vector]:
-    """A matrix (3, 3) as floats."""
+    """Return a matrix (3, 3) as floats."""
     a, b, c = map(vector, matrix)
     return a, b, c
 
 
 def frame_of(pose: Pose) -> Frame:
-    """A pose as a frame of the model."""
+    """Return a pose as a frame of the model."""
     return Frame(rows(pose[0]), vector(pose[1]))
 
 
 def pose_of(frame: Frame) -> Pose:
-    """A frame in numbers as a pose."""
+    """Return a frame in numbers as a pose."""
     return np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
 
 
 def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
-    """The pose of a joint at a value of its variable."""
+    """Return the pose of a joint at a value of its variable."""
     direction = np.array(axis)
     if not JOINT_KINDS[kind].turns:
         return np.eye(3), direction * value
@@ -319,7 +319,7 @@ def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
 def finished(
     tree: Tree, growing: GrowingTree, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
 ) -> Tree:
-    """A tree with what has grown, checked. Raises ImportedError with all problems."""
+    """Return a tree with what has grown, checked. Raises ImportedError with all problems."""
     if inertias == "repaired":
         warnings = [*warnings, *growing.repaired()]
     joints, bodies = [link.joint for link in growing.links], [link.body for link in growing.links]

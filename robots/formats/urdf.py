@@ -54,7 +54,7 @@ def read(
 def read_tree(
     data: bytes | Element, base: Base = "fixed", inertias: Inertias = "checked", leave_out: Collection[str] = ()
 ) -> Tree:
-    """The tree of links in the bytes of a URDF file, or in its root. Raises ImportedError with all problems."""
+    """Return the tree of links in the bytes of a URDF file, or in its root. Raises ImportedError with all problems."""
     try:
         root = data if isinstance(data, Element) else parse(data)
         file = urdf_file.read(root)
@@ -205,7 +205,7 @@ def _tell_root(file: UrdfFile, growing: GrowingTree, root: str) -> None:
 
 
 def _inertia(link: UrdfLink, at: Pose) -> Inertia:
-    """The inertia of a URDF link whose frame is `at` a pose in its body."""
+    """Return the inertia of a URDF link whose frame is `at` a pose in its body."""
     if not link.mass and not any(link.tensor):
         return point(0.0)
     rotation, centre = compose(at, _pose(link.origin))

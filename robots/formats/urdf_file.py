@@ -116,7 +116,7 @@ class UrdfFile:
 
 
 def read(root: Element) -> UrdfFile:
-    """The links and joints of a file. Raises FormatError for what is not URDF at all."""
+    """Return the links and joints of a file. Raises FormatError for what is not URDF at all."""
     if root.tag != "robot":
         part = "It is a part of a model of MuJoCo: import the file that includes it."
         hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
@@ -179,7 +179,7 @@ class _Reader:
             self.file.warn(child.line, self.place, f"an element <{child.tag}> that is not read", "known elements", hint)
 
     def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
-        """The numbers of an attribute; `default`, or zeros, for what is missing or refused."""
+        """Return the numbers of an attribute; `default`, or zeros, for what is missing or refused."""
         text = at.attributes.get(key)
         if text is None:
             if default is None:
@@ -316,7 +316,7 @@ class _Joint(_Reader):
         return abs(value) < UNLIMITED and (value > 0 or key in ("low", "high"))
 
     def limit(self, at: Element, key: str, default: float) -> float:
-        """A number of any size, or none at all for infinite ones."""
+        """Return a number of any size, or none at all for infinite ones."""
         text = at.attributes.get(key)
         if text is not None and re.fullmatch(r"[-+]?(inf|infinity)", text.strip(), re.IGNORECASE):
             return -math.inf if text.strip().startswith("-") else math.inf
@@ -340,7 +340,7 @@ class _Transmission(_Reader):
 
 
 def _gear(reader: _Reader, element: Element) -> Gear:
-    """The rotor and the gear that are said inside an element, as text or in an attribute."""
+    """Return the rotor and the gear that are said inside an element, as text or in an attribute."""
     result: list[float | None] = []
     for tags in (_ROTOR, _GEAR):
         at = next((child for child in element.children if child.tag in tags), None)

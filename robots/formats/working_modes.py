@@ -68,7 +68,7 @@ STEPS = 60
 
 
 def driven(limb: Limb) -> set[str]:
-    """Names of the joints that the actuators of a limb hold."""
+    """Return the names of the joints that the actuators of a limb hold."""
     return {*limb.actuated, *(joint for drive in limb.drives for joint, _ in drive.ratios)}
 
 
@@ -97,14 +97,14 @@ class Forward:
         self.units = np.concatenate([self.unit, np.where(turning, 1.0, self.size)])
 
     def pose(self, x: np.ndarray) -> Frame:
-        """The platform where its freedoms have gone some way."""
+        """Return the platform where its freedoms have gone some way."""
         ways = dict(zip(self.freedoms, x, strict=False))
         turn = Rotation.from_rotvec([ways.get(name, 0.0) for name in ("wx", "wy", "wz")]).as_matrix()
         place = np.array(self.home.position, dtype=float) + [ways.get(name, 0.0) for name in ("vx", "vy", "vz")]
         return Frame(matrix_rows(turn @ np.array(self.home.rotation, dtype=float)), vector(place))
 
     def joints(self, x: np.ndarray) -> list[np.ndarray]:
-        """Positions of all joints of each limb."""
+        """Return the positions of all joints of each limb."""
         result, first = [], len(self.freedoms)
         for limb, joints_of_limb in zip(self.limbs, self.free, strict=True):
             values = np.zeros(len(limb.links))
@@ -216,7 +216,7 @@ class LimbSigns:
 
 
 def regular_part(matrix: np.ndarray) -> tuple[list[int], list[int]]:
-    """Rows and columns of a square part of a matrix that has its rank."""
+    """Return the rows and columns of a square part of a matrix that has its rank."""
     if not matrix.size:
         return [], []
     _, triangle, order = qr(matrix, pivoting=True, mode="economic")
@@ -314,7 +314,7 @@ def on_curves(forward: Forward) -> Iterator[np.ndarray]:
 
 
 def _returns(curve: Forward, column: int, sense: float) -> Iterator[np.ndarray]:
-    """Points of a curve near to where one of its variables comes back to zero."""
+    """Yield the points of a curve near to where one of its variables comes back to zero."""
     loops, x = Loops(curve), np.zeros(len(curve.units))
     before = loops.determinants(x)
     ahead, step = sense * _direction(curve.slopes(x)[1] * curve.units), 0.1 * LONGEST
@@ -337,13 +337,13 @@ def _returns(curve: Forward, column: int, sense: float) -> Iterator[np.ndarray]:
 
 
 def _direction(slopes: np.ndarray) -> np.ndarray:
-    """The unit tangent of a curve from what its conditions change by with variables that have no unit."""
+    """Return the unit tangent of a curve from what its conditions change by with variables that have no unit."""
     tangent: np.ndarray = np.linalg.svd(slopes)[2][-1]
     return tangent
 
 
 def _corrected(curve: Forward, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """The point of a curve near another one, None where Newton's steps find none; slopes there, without unit."""
+    """Return the point of a curve near another one, None where Newton's steps find none; slopes there, without unit."""
     for _ in range(ROUNDS):
         open_by, slopes = curve.slopes(x)
         slopes = slopes * curve.units
@@ -390,7 +390,7 @@ PLATFORM_REGULAR = 1e-3
 
 
 def other_assembly(mechanism: Mechanism) -> RoughConfiguration:
-    """The nearest other pose for the same positions of the actuators. Raises BranchError."""
+    """Return the nearest other pose for the same positions of the actuators. Raises BranchError."""
     forward = Forward(mechanism)
     usual = np.zeros(len(forward.units))
     first = forward.slopes(usual)[1]

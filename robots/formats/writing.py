@@ -39,7 +39,7 @@ _NO_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", 
 
 
 def text(description: Description, comment: str = "") -> str:
-    """The text of a robot file. Raises ValueError for a mechanism that the format cannot say."""
+    """Return the text of a robot file. Raises ValueError for a mechanism that the format cannot say."""
     head = "".join(f"# {line}\n" for line in comment.splitlines())
     return head + "\n".join(_lines(_file(description))) + "\n"
 
@@ -131,7 +131,7 @@ def _task(task: Task) -> dict[str, Any]:
 
 
 def _base(platform: CoupledPlatform, carriers: Mapping[int, str]) -> dict[str, Any]:
-    """The section `base`, of bodies on which limbs stand, where there are any."""
+    """Return the section `base`, of bodies on which limbs stand, where there are any."""
     if not platform.carriers:
         return {}
     carried = {link.joint for link in platform.carriers}
@@ -148,7 +148,7 @@ def _rating(rating: Rating) -> dict[str, object]:
 
 
 def default_instances(mechanism: Mechanism) -> tuple[Instance, ...]:
-    """The instances of a chain whose file names none."""
+    """Return the instances of a chain whose file names none."""
     return (Instance(mechanism.limbs[0].name, 0, Frame(), Frame()),) if mechanism.is_chain else ()
 
 
@@ -212,7 +212,7 @@ def _link(link: Link, bodies: Mapping[int, str]) -> dict[str, Any]:
 
 
 def axis_name(axis: Vector) -> str:
-    """The name of an axis. Raises ValueError for one that is no coordinate axis."""
+    """Return the name of an axis. Raises ValueError for one that is no coordinate axis."""
     for name, axis_vector in AXES.items():
         if axis == axis_vector:
             return name
@@ -265,7 +265,7 @@ class _Inline(dict[str, Any]):
 
 
 def _lines(data: Any, indent: str = "") -> Iterator[str]:
-    """Lines of block style for what is not inline."""
+    """Yield the lines of block style for what is not inline."""
     for key, value in data.items():
         start = f"{indent}{_inline(key)}:"
         if isinstance(value, dict) and not isinstance(value, _Inline):
@@ -288,7 +288,7 @@ def _broken(value: Any) -> str:
 
 
 def scalar(text: str) -> str:
-    """A text as YAML: plain where no reader takes it for something else, else in quotes."""
+    """Return a text as YAML: plain where no reader takes it for something else, else in quotes."""
     plain = _WORD.fullmatch(text) and text.lower() not in _NO_TEXT
     return text if plain else json.dumps(text, ensure_ascii=False)
 

@@ -39,12 +39,12 @@ class Element:
         return (child for child in self.children if child.tag == tag)
 
     def first(self, tag: str) -> Element | None:
-        """The first child with a tag."""
+        """Return the first child with a tag."""
         return next(self.all(tag), None)
 
 
 def parse(data: bytes, depth: int = MAX_DEPTH) -> Element:
-    """The root of an XML document of at most `depth` levels. Raises FormatError."""
+    """Return the root of an XML document of at most `depth` levels. Raises FormatError."""
     if len(data) > MAX_BYTES:
         raise FormatError(0, "", f"{len(data)} bytes", f"at most {MAX_BYTES}", "Take meshes and other data out of it.")
     builder = _Builder(depth)
@@ -65,7 +65,7 @@ _TAG = re.compile(rb"<([A-Za-z_][^>\s/]*)")
 
 
 def root_tag(data: bytes) -> str:
-    """The tag of the first element, which tells the format; empty where there is none near the beginning."""
+    """Return the tag of the first element, which tells the format; empty where there is none near the beginning."""
     head, at = data[: 1 << 16], 0
     while (at := head.find(b"<", at)) >= 0:
         if start := _TAG.match(head, at):

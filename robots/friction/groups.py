@@ -78,7 +78,7 @@ class FrictionGroup:
         return LAWS[self.law].dry and not self.sticks
 
     def of_law(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The `values` of its parameters without those of its load."""
+        """Return the `values` of its parameters without those of its load."""
         of_load = {parameter.name for parameter in LOADS[self.load]}
         return {name: value for name, value in values.items() if name not in of_load}
 
@@ -104,7 +104,7 @@ def varies(quantity: Quantity, groups: Iterable[FrictionGroup]) -> bool:
 
 
 def group_parameters(law: str, load: str, options: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """Parameters of a group: of the law with those `options`, then of the load."""
+    """Return the parameters of a group: of the law with those `options`, then of the load."""
     return (*LAWS[law].inputs(options), *LOADS[load])
 
 

@@ -48,7 +48,7 @@ class FrictionLaw:
         return () if self.state else tuple(p for p in self.parameters if p.unit in (FORCE, VISCOUS))
 
     def inputs(self, names: Iterable[str]) -> tuple[Parameter, ...]:
-        """Parameters of a program: those of the law, then the options that are among the `names`."""
+        """Return the parameters of a program: those of the law, then the options that are among the `names`."""
         options = set(names)
         return self.parameters + tuple(option for option in self.options if option.name in options)
 

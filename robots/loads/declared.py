@@ -221,7 +221,7 @@ def numbers_of(load: DeclaredLoad) -> Iterator[LoadNumber]:
 
 
 def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
-    """The parameters of a load: its numbers that are no expressions."""
+    """Yield the parameters of a load: its numbers that are no expressions."""
     for number in numbers_of(load):
         if not isinstance(number.given, str):
             measure = measures(load)[number.field]
@@ -231,7 +231,7 @@ def parameters_of(name: str, load: DeclaredLoad) -> Iterator[Parameter]:
 
 
 def expressions_of(name: str, load: DeclaredLoad) -> Iterator[tuple[LoadNumber, ParsedExpression]]:
-    """The expressions among the numbers of a load. Raises LoadError."""
+    """Yield the expressions among the numbers of a load. Raises LoadError."""
     for number in numbers_of(load):
         if isinstance(number.given, str):
             try:

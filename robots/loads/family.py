@@ -60,12 +60,12 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 def rotor_name(actuator: str) -> str:
-    """Name of the joint, and of the body, of a rotor."""
+    """Return the name of the joint, and of the body, of a rotor."""
     return f"{actuator}_rotor"
 
 
 def with_spring(limb: Limb, place: int, name: str, load: JointLoad, constants: Mapping[str, Number]) -> Limb:
-    """A limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
+    """Return a limb with a spring in the joint of that index, or with a rotor for the actuator of that number."""
     numbers = {key: constants.get(f"{name}_{key}", 0.0) for key in OF_JOINTS}
     inertia = numbers.pop("inertia")
     if not isinstance(load, ElasticDrive):
@@ -180,7 +180,7 @@ def _family(description: LoadedDescription) -> Family:
 
 
 def signal_values(family: Family, times: ArrayLike, inside: float | None = None) -> NDArray[np.float64]:
-    """The signals of a family at some times (...) [s]: (signal, ...).
+    """Return the signals of a family at some times (...) [s]: (signal, ...).
 
     inside: a time inside the stretch without jumps to which all of these belong, its ends among them.
     """
@@ -219,7 +219,7 @@ def _on_limb(limb: Limb, body: int, name: str, load: DeclaredLoad, numbers: Mapp
 
 
 def _link_of(limb: Limb, name: str) -> int:
-    """The number of a link of a limb by its name or pattern, alone or after that of the limb's instance."""
+    """Return the number of a link of a limb by its name or pattern, alone or after that of the limb's instance."""
     if name == ON_PLATFORM and limb.coordinates:
         return limb.index(limb.coordinates[-1])
     return next(k for k, link in enumerate(limb.links) if matches(link.body, name.rsplit(".", 1)[-1]))
@@ -247,7 +247,7 @@ def _element(body: int, name: str, load: WrenchLoad | SpringLoad, numbers: Mappi
 
 
 def _carrying(inertia: Inertia, name: str, load: ObjectLoad, constants: Mapping[str, Number]) -> Inertia:
-    """The inertia of a body together with an object."""
+    """Return the inertia of a body together with an object."""
     held = constants.get(carried(name), 1.0)
     x, y, z = (constants.get(f"{name}_at_{axis}", 0.0) for axis in AXES)
     moments = (constants.get(f"{name}_inertia_{end}", 0.0) * held for end in MOMENTS)
@@ -258,7 +258,7 @@ def _carrying(inertia: Inertia, name: str, load: ObjectLoad, constants: Mapping[
 
 
 def loaded(family: Family, loads: Mapping[str, DeclaredLoad]) -> LoadedDescription:
-    """The family with loads, each under a name. Raises LoadError."""
+    """Return the family with loads, each under a name. Raises LoadError."""
     if not loads:
         raise LoadError((), "no loads", "at least one", "Leave them out for none.")
     mechanism, parameters = family.reference, list(family.parameters)
@@ -358,7 +358,7 @@ def _jointed(mechanism: Mechanism, name: str, load: JointSpringLoad) -> Iterator
 
 
 def _driven(mechanism: Mechanism, name: str, load: ElasticDrive) -> Iterator[tuple[int, int]]:
-    """The limb of a chain, and those of its actuators whose transmissions give way."""
+    """Yield the limb of a chain, and those of its actuators whose transmissions give way."""
     if not mechanism.is_chain:
         hint = "Make it one by limbsweep.robots.as_chain, or by coordinates in place of mobility in its file."
         raise LoadError((name, "actuators"), "drives of a robot with a platform", "drives of a chain", hint)
@@ -412,7 +412,7 @@ class FrozenDescription(ExtendedDescription):
     """A family whose signals are parameters, by the same names."""
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         return self.base.assemble(values)
 

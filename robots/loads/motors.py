@@ -41,7 +41,7 @@ class SuppliedDescription(ExtendedDescription):
     """A family with parameters for the temperature of its motors and what supplies them."""
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         whole = self.base.assemble(values)
         return replace(whole, limbs=tuple(_warm(limb, values) for limb in whole.limbs))

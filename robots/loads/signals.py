@@ -65,7 +65,7 @@ class Breaks:
     jumps: tuple[float, ...] = ()
 
     def pieces(self, start: float, step: float) -> list[Piece]:
-        """A step of a method, in pieces without a break inside."""
+        """Return a step of a method, in pieces without a break inside."""
         end = start + step
         first, last = bisect_right(self.times, start + _near(start)), bisect_left(self.times, end - _near(end))
         inner = self.times[first:last]
@@ -104,5 +104,5 @@ def signals_of(loads: Mapping[str, DeclaredLoad]) -> Iterator[Signal]:
 
 
 def carried(name: str) -> str:
-    """Name of the signal that says whether an object is carried."""
+    """Return the name of the signal that says whether an object is carried."""
     return f"{name}.carried"

@@ -53,7 +53,7 @@ class WarmedDescription(ExtendedDescription):
         return hashlib.sha256(repr((super().digest, grown)).encode()).hexdigest()
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         whole, warmer = self.base.assemble(values), values[TEMPERATURE]
         shares: list[Mapping[int, Number]] = [

@@ -100,14 +100,14 @@ class TolerancedDescription(ExtendedDescription):
     toleranced: tuple[str, ...] = ()
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
-        """The mechanism for values of the parameters: floats, arrays or symbols."""
+        """Return the mechanism for values of the parameters: floats, arrays or symbols."""
         assert self.base is not None
         moved = {name: values[name] + values[name + SUFFIX] for name in self.toleranced}
         return self.base.assemble({**values, **moved})
 
 
 def toleranced(family: Family, names: Sequence[str]) -> TolerancedDescription:
-    """The family with `NAME_deviation` for each of some parameters. Raises ParameterError."""
+    """Return the family with `NAME_deviation` for each of some parameters. Raises ParameterError."""
     table = {parameter.name: parameter for parameter in family.parameters}
     more = []
     for name in names:

@@ -65,7 +65,7 @@ _PHASE = Parameter("phase", "rad", 0.0, -2 * math.pi, 2 * math.pi, "phase at tim
 
 
 def _fourier(centre: Parameter, unit: str, zero: float | tuple[float, ...], most: float = LARGEST) -> MotionKind:
-    """A finite Fourier series, of a platform or of joints."""
+    """Return a finite Fourier series, of a platform or of joints."""
     amplitudes = tuple(
         Parameter(f"{kind}_{k}", unit, zero, -most, most, f"amplitude of the {kind} of harmonic {k}")
         for k in range(1, HARMONICS + 1)

@@ -129,11 +129,11 @@ class Series:
         return self.centre + position, velocity, -((s * turning**2) @ self.sines.T + (c * turning**2) @ self.cosines.T)
 
     def shrunk(self, factor: float) -> Series:
-        """The same motion, smaller."""
+        """Return the same motion, smaller."""
         return Series(self.centre, self.period, self.sines * factor, self.cosines * factor)
 
     def part(self, coordinates: slice) -> Series:
-        """The motion of some of the coordinates."""
+        """Return the motion of some of the coordinates."""
         return Series(self.centre[coordinates], self.period, self.sines[coordinates], self.cosines[coordinates])
 
     @property

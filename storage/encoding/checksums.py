@@ -34,7 +34,7 @@ DIGEST = 16
 
 
 def checksum(key: str, data: bytes) -> str:
-    """The checksum of a file of this name and content."""
+    """Return the checksum of a file of this name and content."""
     state = sha256(key.encode() + b"\0")
     state.update(data)
     return state.hexdigest()
@@ -47,7 +47,7 @@ def matches(key: str, data: bytes, expected: Checksum | None) -> bool:
 
 
 def content(array: NDArray[Any], hashing: Hashing) -> Checksum:
-    """The checksum of the C-ordered bytes of an array."""
+    """Return the checksum of the C-ordered bytes of an array."""
     if hashing == "crc32c":
         return crc32c(array)
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -55,10 +55,10 @@ def content(array: NDArray[Any], hashing: Hashing) -> Checksum:
 
 
 def digest(data: bytes) -> bytes:
-    """A short hash of one receipt."""
+    """Return a short hash of one receipt."""
     return blake3(data, max_threads=1).digest(length=DIGEST)
 
 
 def seal(digests: bytes | bytearray) -> str:
-    """The checksum of a ledger, from the digests of its receipts in the order of blocks."""
+    """Return the checksum of a ledger, from the digests of its receipts in the order of blocks."""
     return blake3(bytes(digests), max_threads=1).hexdigest()

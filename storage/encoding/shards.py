@@ -36,7 +36,7 @@ LEVEL = 5
 
 
 def encode(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...], fill: float) -> list[bytes]:
-    """The parts of a shard that holds `array` at its origin and `fill` in the rest. Chunks lie in C order."""
+    """Return the parts of a shard that holds `array` at its origin and `fill` in the rest. Chunks lie in C order."""
     parts: list[bytes] = []
     index: list[tuple[int, int]] = []
     offset = 0
@@ -54,7 +54,7 @@ class ShardError(ValueError):
 
 
 def decode(data: bytes, shard: tuple[int, ...], chunk: tuple[int, ...], dtype: str) -> NDArray[Any]:
-    """The array in the bytes of a whole shard, of the shape of the shard.
+    """Return the array in the bytes of a whole shard, of the shape of the shard.
 
     Raises ShardError where any byte is not as it was written: chunks and index are checksummed, and nothing else may be
     there.
@@ -75,7 +75,7 @@ def decode_part(
     dtype: str,
     box: tuple[slice, ...],
 ) -> tuple[NDArray[Any], tuple[int, ...]]:
-    """The chunks of a shard that hold a box of it, as one array, and where that begins in the shard.
+    """Return the chunks of a shard that hold a box of it, as one array, and where that begins in the shard.
 
     `read` gives bytes of the shard from a place to another. Raises ShardError as `decode` does, of these chunks.
     """
@@ -93,12 +93,12 @@ def decode_part(
 
 
 def index_size(shard: tuple[int, ...], chunk: tuple[int, ...]) -> int:
-    """Bytes of the index of a shard."""
+    """Return the bytes of the index of a shard."""
     return 16 * math.prod(long // short for long, short in zip(shard, chunk, strict=True)) + _SEAL
 
 
 def largest(shard: tuple[int, ...], chunk: tuple[int, ...], dtype: str) -> int:
-    """Bytes that a shard has at most: compression adds no more than a header to each chunk."""
+    """Return the bytes that a shard has at most: compression adds no more than a header to each chunk."""
     count = math.prod(long // short for long, short in zip(shard, chunk, strict=True))
     return math.prod(shard) * np.dtype(dtype).itemsize + count * (_HEADER + _SEAL) + index_size(shard, chunk)
 
@@ -172,7 +172,7 @@ def crc32c(array: NDArray[Any]) -> int:
 
 
 def _pieces(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...], fill: float) -> Iterator[NDArray[Any]]:
-    """The chunks of a shard, C-contiguous and little-endian; those at its far edges are filled up."""
+    """Yield the chunks of a shard, C-contiguous and little-endian; those at its far edges are filled up."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     for corner in product(*(range(0, long, short) for long, short in zip(shard, chunk, strict=True))):
         part = little[tuple(slice(start, start + short) for start, short in zip(corner, chunk, strict=True))]
@@ -184,5 +184,5 @@ def _pieces(array: NDArray[Any], shard: tuple[int, ...], chunk: tuple[int, ...],
 
 
 def _seal(data: Bytes) -> bytes:
-    """The checksum that follows a chunk or the index."""
+    """Return the checksum that follows a chunk or the index."""
     return struct.pack("<I", google_crc32c.value(np.frombuffer(data, np.uint8)))

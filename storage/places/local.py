@@ -44,11 +44,11 @@ class LocalFolder(Location):
         return hash(self.path)
 
     def at(self, key: str) -> str:
-        """The path of a file."""
+        """Return the path of a file."""
         return os.path.join(self.name, key)
 
     def _file(self, key: str, *, replaced: bool = False) -> Path:
-        """The file of a key, the one way to a file in the store.
+        """Return the file of a key, the one way to a file in the store.
 
         Raises ForeignFileError for a key that leads out of the store, for one behind a link, which could lead anywhere,
         and for what is neither a file nor a folder; only what is `replaced`, or removed, may be that itself.
@@ -71,19 +71,19 @@ class LocalFolder(Location):
         return self.path.is_dir()
 
     def read(self, key: str) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         with os.fdopen(open_regular(self._file(key), os.O_RDONLY), "rb") as stream:
             return stream.read()
 
     def size(self, key: str) -> int:
-        """The length of a regular file."""
+        """Return the length of a regular file."""
         file = self._file(key)
         if not file.is_file():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(file))
         return file.stat().st_size
 
     def read_within(self, key: str, limit: int) -> bytes:
-        """The bytes of a file of at most `limit`."""
+        """Return the bytes of a file of at most `limit`."""
         with os.fdopen(open_regular(self._file(key), os.O_RDONLY), "rb") as stream:
             require_size(self.at(key), os.fstat(stream.fileno()).st_size, limit)
             return stream.read(limit)
@@ -94,7 +94,7 @@ class LocalFolder(Location):
         return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
     def read_part(self, key: str, start: int, stop: int) -> bytes:
-        """Bytes of a file."""
+        """Return the bytes of a file."""
         descriptor = open_regular(self._file(key), os.O_RDONLY)
         try:
             return os.pread(descriptor, stop - start, start)
@@ -182,11 +182,11 @@ class LocalFolder(Location):
             raise
 
     def journal(self, name: str) -> FileJournal:
-        """A file of lines."""
+        """Return a file of lines."""
         return FileJournal(self.path / f"{name}.jsonl")
 
     def lock(self) -> AbstractContextManager[None]:
-        """The lock of the operating system on a file of its own."""
+        """Return the lock of the operating system on a file of its own."""
         return locked_file(self.path / LOCK, self.name)
 
     def holder(self) -> str | None:
@@ -194,7 +194,7 @@ class LocalFolder(Location):
         return holder_of(self.path / LOCK)
 
     def used(self) -> int:
-        """Bytes of all regular files."""
+        """Return the bytes of all regular files."""
         return sum(self.size(key) for key in self.keys() if not kind(self.path / key))
 
     def tidy(self) -> int:
@@ -216,7 +216,7 @@ class LocalFolder(Location):
             raise foreign(what, self.at(key))
 
     def zarr_store(self) -> Path:
-        """The folder. Raises ForeignFileError where a part of it is a link, which Zarr would follow."""
+        """Return the folder. Raises ForeignFileError where a part of it is a link, which Zarr would follow."""
         with os.scandir(self.path) as entries:
             for entry in entries:
                 self._file(entry.name)
@@ -232,7 +232,7 @@ class FileJournal:
         self._end = self.torn = 0
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of the file; none where there is no file."""
+        """Yield the lines of the file; none where there is no file."""
         self._end = self.torn = 0
         try:
             descriptor = open_regular(self.file, os.O_RDONLY)

@@ -94,7 +94,7 @@ class Location(ABC):
 
     @abstractmethod
     def size(self, key: str) -> int:
-        """Bytes under a key. Raises FileNotFoundError where there is nothing."""
+        """Return the bytes under a key. Raises FileNotFoundError where there is nothing."""
 
     def read_within(self, key: str, limit: int) -> bytes:
         """Return the bytes under a key, if they are at most `limit`.
@@ -109,7 +109,7 @@ class Location(ABC):
         return None
 
     def read_part(self, key: str, start: int, stop: int) -> bytes:
-        """The bytes under a key from a place to another."""
+        """Return the bytes under a key from a place to another."""
         return self.read(key)[start:stop]
 
     @abstractmethod
@@ -137,7 +137,7 @@ class Location(ABC):
 
     @abstractmethod
     def journal(self, name: str) -> Journal:
-        """The journal of this name; its keys start with the name."""
+        """Return the journal of this name; its keys start with the name."""
 
     @abstractmethod
     def lock(self) -> AbstractContextManager[None]:
@@ -149,7 +149,7 @@ class Location(ABC):
 
     @abstractmethod
     def used(self) -> int:
-        """Bytes of all that is here."""
+        """Return the bytes of all that is here."""
 
     @abstractmethod
     def tidy(self) -> int:

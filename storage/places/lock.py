@@ -62,7 +62,7 @@ class Owner:
 
     @classmethod
     def parse(cls, data: bytes) -> Self | None:
-        """The owner in a file; None where it does not say."""
+        """Return the owner in a file; None where it does not say."""
         try:
             owner = cls(**parse_json(data))
         except (ValueError, TypeError):
@@ -73,7 +73,7 @@ class Owner:
         return owner if is_own else None
 
     def dump(self) -> bytes:
-        """The owner as a line of JSON."""
+        """Return the owner as a line of JSON."""
         return json.dumps(asdict(self)).encode() + b"\n"
 
     @property

@@ -141,11 +141,11 @@ class ObjectPrefix(Location):
         return self.exists()
 
     def read(self, key: str) -> bytes:
-        """The bytes of an object."""
+        """Return the bytes of an object."""
         return bytes(self.files.cat_file(self._path(key)))
 
     def size(self, key: str) -> int:
-        """The length of an object."""
+        """Return the length of an object."""
         files = self.files
         files.invalidate_cache()
         info = files.info(self._path(key))
@@ -160,7 +160,7 @@ class ObjectPrefix(Location):
         return str(files.ukey(self._path(key)))
 
     def read_part(self, key: str, start: int, stop: int) -> bytes:
-        """Bytes of an object."""
+        """Return the bytes of an object."""
         return bytes(self.files.cat_file(self._path(key), start=start, end=stop))
 
     def write(self, key: str, parts: Iterable[bytes]) -> None:
@@ -205,11 +205,11 @@ class ObjectPrefix(Location):
             self.delete(MAKING)
 
     def journal(self, name: str) -> ObjectJournal:
-        """A journal in objects."""
+        """Return a journal in objects."""
         return ObjectJournal(self, name)
 
     def lock(self) -> AbstractContextManager[None]:
-        """An object with our name in it."""
+        """Return an object with our name in it."""
         return _lease(self)
 
     def holder(self) -> str | None:
@@ -218,7 +218,7 @@ class ObjectPrefix(Location):
         return next((str(owner) for owner in reversed(owners) if owner is not None and not owner.is_dead), None)
 
     def used(self) -> int:
-        """Bytes of all objects."""
+        """Return the bytes of all objects."""
         files = self.files
         files.invalidate_cache()
         return int(files.du(self.root))
@@ -232,7 +232,7 @@ class ObjectPrefix(Location):
         return None
 
     def zarr_store(self) -> str:
-        """The URL, for Zarr to open through fsspec."""
+        """Return the URL, for Zarr to open through fsspec."""
         return self.name
 
     def _path(self, key: str) -> str:
@@ -255,7 +255,7 @@ class ObjectJournal:
         self._is_new = self._is_dirty = False
 
     def lines(self) -> Iterator[bytes]:
-        """The lines of all objects, in order."""
+        """Yield the lines of all objects, in order."""
         for key in sorted(filter(_NUMBERED.fullmatch, self.location.keys(self.folder))):
             self._number = max(self._number, _number(key))
             yield from self.location.read(key).splitlines()
@@ -365,7 +365,7 @@ def _holds(location: ObjectPrefix, folder: str, number: int) -> bool:
 
 
 def _owner(location: ObjectPrefix, folder: str, number: int) -> Owner | None:
-    """The holder that a lease names."""
+    """Return the holder that a lease names."""
     return Owner.parse(_look(location, folder, number))
 
 
@@ -385,5 +385,5 @@ def _key(folder: str, number: int) -> str:
 
 
 def _number(key: str) -> int:
-    """The last number in a key."""
+    """Return the last number in a key."""
     return int(re.findall(r"\d+", key)[-1])

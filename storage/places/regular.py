@@ -25,7 +25,7 @@ class ForeignFileError(OSError):
 
 
 def foreign(what: str, file: str | Path) -> ForeignFileError:
-    """The error for a link, a pipe ... in a store."""
+    """Return the error for a link, a pipe ... in a store."""
     return ForeignFileError(errno.ELOOP, f"{what}, where a store has files of its own", str(file))
 
 

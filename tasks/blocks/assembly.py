@@ -78,7 +78,7 @@ class Assembly:
         self.loads = self._allocate_loads()
 
     def _step(self, samples: int) -> int:
-        """Designs of a strip: few, of so many `samples`, where many strips are one call."""
+        """Return the designs of a strip: few, of so many `samples`, where many strips are one call."""
         short = max(1, min(self.STRIP, samples) // self.width)
         many = self.block.designs >= lanes.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
@@ -297,7 +297,7 @@ class Assembly:
             self.out[name][designs, j][failed] = np.nan
 
     def _finished(self) -> Arrays:
-        """The variables with their metrics finished, in their dims and types."""
+        """Return the variables with their metrics finished, in their dims and types."""
         duration = float(self.values["weight"].sum())
         for name in self.request.actuation[1]:
             if name in actuators.METRICS:

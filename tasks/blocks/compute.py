@@ -98,13 +98,13 @@ def _joined(blocks: Sequence[Block]) -> Block:
 
 
 def _taken(block: Block, order: NDArray[np.intp]) -> Block:
-    """A block with its designs in another order."""
+    """Return a block with its designs in another order."""
     gravities = None if block.gravities is None else block.gravities[order]
     return replace(block, parameters=block.parameters[order], gravities=gravities)
 
 
 def _design_axes(block: Block, arrays: Arrays) -> dict[str, int]:
-    """The axis of designs of each array that has one."""
+    """Return the axis of designs of each array that has one."""
     dims = {name: block.dims(name) for name in arrays}
     return {name: names.index("design") for name, names in dims.items() if "design" in names}
 

@@ -74,7 +74,7 @@ def path_limits(block: Block, robot: Robot) -> PathLimits:
 
 
 def _joint_table(block: Block, kind: str) -> np.ndarray | None:
-    """A limit of all joints (limb, joint), infinite where there is none; None without any."""
+    """Return a limit of all joints (limb, joint), infinite where there is none; None without any."""
     mechanism = block.family.reference
     sign = -1.0 if kind == "low" else 1.0
     known = {place: getattr(limit, kind) for place, limit in block.limits.joints.items()}

@@ -61,7 +61,7 @@ class MetricRates:
 
 
 def metric_rates(block: Block, directions: Array, windows: int = 1) -> dict[str, MetricRates]:
-    """The metrics of a block and their derivatives along `directions` in units of parameters.
+    """Return the metrics of a block and their derivatives along `directions` in units of parameters.
 
     directions: (direction, parameter), or those of each design (design, direction, parameter).
 
@@ -90,7 +90,7 @@ def _check(block: Block) -> None:
 
 @functools.cache
 def mount_program(family: Family) -> Program:
-    """The `mount` inputs of all limbs of the robot, from sample input `parameters`."""
+    """Return the `mount` inputs of all limbs of the robot, from sample input `parameters`."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array) -> dict[Key, Numbers]:
@@ -120,7 +120,7 @@ class _Chain:
         self.values |= self._mounts()
 
     def _mounts(self) -> Values:
-        """The `mount` inputs of limbs with their rates, (case, size)."""
+        """Return the `mount` inputs of limbs with their rates, (case, size)."""
         cases = len(self.values[PARAMETERS])
         pad = ((0, padded(cases) - cases), (0, 0))
         rows = {key: np.pad(self.values[key], pad, mode="edge") for key in (PARAMETERS, Rate(PARAMETERS))}
@@ -185,7 +185,7 @@ class _Chain:
         return MetricRates(*_extremes(sizes, rates, "max", self.windows))
 
     def _force_sizes(self, values: Values, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
+        """Return the sizes of the forces in the joints of limb k (case, joint, sample), and their rates."""
         force, rate = (self._forces(values[key]) for key in (Indexed(WRENCH, k), Rate(Indexed(WRENCH, k))))
         size = np.sqrt((force * force).sum(axis=2))
         # a joint that carries nothing has a size with a kink: what it changes by is then not known, and zero is told
@@ -218,7 +218,7 @@ def _stacked(limbs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _extremes(values: np.ndarray, rates: np.ndarray, how: str, windows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest or smallest value in each window, NaN if any is, and the rate where it occurs."""
+    """Return the largest or smallest value in each window, NaN if any is, and the rate where it occurs."""
     at = np.argmax if how == "max" else np.argmin
     found = []
     for part in np.array_split(np.arange(values.shape[-1]), windows):

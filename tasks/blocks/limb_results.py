@@ -77,14 +77,14 @@ def motions(block: Block) -> Motions:
 
 
 def _rotation(family: Family, motion: np.ndarray) -> np.ndarray:
-    """Rotation of the platform, row by row (9, padded time or 1), from a motion input."""
+    """Return the rotation of the platform, row by row (9, padded time or 1), from a motion input."""
     if structure_of(family).motion_size == 9:
         return np.array(family.reference.platform.home.rotation, dtype=float).reshape(9, 1)
     return motion[3:12]
 
 
 def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> np.ndarray:
-    """The motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
+    """Return the motion input (component, padded time) of kernels along a trajectory; `origin` as in `Block`."""
     structure = structure_of(family)
     joints = len(structure.mechanism.given) if structure.mechanism.is_chain else 0
     home = family.reference.platform.home.rotation
@@ -97,7 +97,7 @@ def commanded(family: Family, trajectory: Trajectory, times: np.ndarray, origin:
 
 
 def moving(family: Family, trajectory: Trajectory, times: np.ndarray, origin: Sequence[float]) -> Moving:
-    """The same as functions of `tasks` take it, (time, ...) each."""
+    """Return the same as functions of `tasks` take it, (time, ...) each."""
     return moving_of(family, commanded(family, trajectory, times, origin)[:, : len(times)].T)
 
 
@@ -289,13 +289,13 @@ class TrajectoryPart(NamedTuple):
     samples: int
 
     def of(self, values: Values) -> Values:
-        """The same values for this part alone: of what has an axis of time, its samples."""
+        """Return the same values for this part alone: of what has an axis of time, its samples."""
         columns = slice(self.start, self.start + self.width)
         return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
 
 
 def parts(samples: int, most: int) -> list[TrajectoryPart]:
-    """The parts of a trajectory, none of more samples than `most`."""
+    """Return the parts of a trajectory, none of more samples than `most`."""
     bounds = [(start, min(start + most, samples)) for start in range(0, samples, most)]
     return [TrajectoryPart(start, padded(end - start), end - start) for start, end in bounds]
 

@@ -88,13 +88,13 @@ def _reaction_arrays(block: Block, sets: int, joints: int) -> Arrays:
 
 
 def after_joints(name: str) -> tuple[int, ...]:
-    """Lengths of the dims of a quantity after that of joints."""
+    """Return the lengths of the dims of a quantity after that of joints."""
     dims = QUANTITIES[name].dims
     return tuple(SPACE[dim] for dim in dims[dims.index("joint") + 1 :])
 
 
 def gathered(limbs: Sequence[Arrays]) -> Arrays:
-    """Reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
+    """Return the reactions of all limbs in the dims of the dataset; NaN where a limb has fewer joints than another."""
     result: Arrays = {}
     for name, first in limbs[0].items() if limbs else ():
         axis = first.ndim - 1 - len(after_joints(name))

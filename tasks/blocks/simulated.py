@@ -103,7 +103,7 @@ class _Simulated:
         return self.tracks[factor]
 
     def _track(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
-        """The number of the reference of each case: each design has its own where a posture decides freedoms."""
+        """Return the number of the reference of each case: each design has its own where a posture decides freedoms."""
         apart = self.sizes["trajectory"] if self.block.family.reference.resolved else 0
         return place["design"] * apart + place["trajectory"]
 
@@ -130,7 +130,7 @@ class _Simulated:
         return {name: self._shaped(QUANTITIES[name], [strip[name] for strip in strips]) for name in names}
 
     def _shaped(self, row: Quantity, parts: list[np.ndarray]) -> np.ndarray:
-        """A variable (case, ...) in the dims of the dataset."""
+        """Return a variable (case, ...) in the dims of the dataset."""
         whole = np.concatenate(parts)
         lengths = [size for dim, size in self.sizes.items() if dim not in (GAINS, STATE) or dim in self.simulated.dims]
         return np.ascontiguousarray(whole.reshape(*lengths, *whole.shape[1:]).astype(row.dtype, copy=False))
@@ -142,7 +142,7 @@ class _Simulated:
         return max(LANES, min(STRIP, KEPT // numbers // LANES * LANES))
 
     def _strip(self, start: int, stop: int) -> Arrays:
-        """The variables of some cases, each (case, ...)."""
+        """Return the variables of some cases, each (case, ...)."""
         if self.simulated.simulation.tolerance:
             return self._controlled(np.arange(start, stop))
         lanes = np.minimum(np.arange(start, start + padded(stop - start)), stop - 1)
@@ -157,7 +157,7 @@ class _Simulated:
         return {name: array[: stop - start] for name, array in arrays.items()}
 
     def _controlled(self, cases: np.ndarray) -> Arrays:
-        """The same of cases by number, with steps as short as the tolerance asks for."""
+        """Return the same of cases by number, with steps as short as the tolerance asks for."""
         tolerance, parts = self.simulated.simulation.tolerance, []
         for part in accepted(lambda some: self._simulation(self._place(some)), cases, self._error, tolerance):
             place = self._place(part.cases)
@@ -235,14 +235,14 @@ class _Simulated:
         return SimulatedBatch(model, plant, drive, self.schedule, fastest, reach, last, self.keep, metered)
 
     def _fastest(self, motions: np.ndarray) -> np.ndarray:
-        """The largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
+        """Return the largest rate of a freedom of each reference (trajectory,), at least LEISURELY."""
         mechanism, size = self.block.family.reference, motions.shape[1]
         free = len(mechanism.freedoms)
         rows = slice(free, 2 * free) if mechanism.is_chain else slice(3, 6) if size == 9 else slice(12, 18)
         return np.maximum(np.abs(motions[:, rows]).max(axis=(1, 2)), LEISURELY)
 
     def _way(self, model: InverseModel, motions: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The range of references in coordinates of actuators, and where they end, (actuator, case)."""
+        """Return the range of references in coordinates of actuators, and where they end, (actuator, case)."""
         places = np.unique(np.rint(np.linspace(0, motions.shape[2] - 1, LOOKED_AT)).astype(np.int64))
         least = most = last = np.zeros((len(self.block.family.reference.actuators), len(number)))
         for count, k in enumerate(places):
@@ -251,7 +251,7 @@ class _Simulated:
         return most - least, last
 
     def _profiled(self, schedule: Schedule, place: Mapping[str, np.ndarray]) -> Profiled:
-        """The force profiles of all cases; none acts where there is none."""
+        """Return the force profiles of all cases; none acts where there is none."""
         profiles, block = self.simulated.simulation.profiles, self.block
         count, actuators = len(place["design"]), len(block.family.reference.actuators)
         if not profiles:
@@ -265,7 +265,7 @@ class _Simulated:
         return Profiled(forces, which, scale)
 
     def _profile_of(self, place: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Number of the force profile of each case; 0 without any."""
+        """Return the number of the force profile of each case; 0 without any."""
         names = [profile.name for profile in self.simulated.simulation.profiles]
         if not names:
             return np.zeros(len(place["trajectory"]), dtype=np.int64)
@@ -296,13 +296,13 @@ class _Simulated:
         return Profiled(rows, np.zeros(count, dtype=np.int64), np.ones((1, len(values), 1)))
 
     def _of_motors(self, name: str) -> np.ndarray:
-        """A number of the motors (design, actuator), such as their force per current."""
+        """Return a number of the motors (design, actuator), such as their force per current."""
         motors = self.block.family.assemble(self.block.named_parameters()).motors
         numbers = [np.broadcast_to(getattr(motor, name), (self.block.designs,)) for motor in motors]
         return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
     def _fed_motors(self, place: Mapping[str, np.ndarray]) -> FedMotors:
-        """The motors of all cases; what limits them where they saturate."""
+        """Return the motors of all cases; what limits them where they saturate."""
         chosen, block = self.simulated.simulation, self.block
         constant, resistance = (self._of_motors(key)[place["design"]].T for key in ("torque_constant", "resistance"))
         known = [block.limits.actuators.get(k, Capacity()) for k in range(len(constant))]

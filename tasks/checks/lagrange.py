@@ -392,7 +392,7 @@ def _results(robot: Robot, found: Arrays, batch: tuple[int, ...]) -> LagrangeCoe
 
 @functools.cache
 def coefficients_program(family: Family, bodies: tuple[int, ...] | None, simplified: bool, grasping: bool) -> Program:
-    """The program behind `lagrange_coefficients`; inputs as in `tasks.stages.limb`, and `grasped` (OBJECT)."""
+    """Return the program behind `lagrange_coefficients`; inputs as in `tasks.stages.limb`, and `grasped` (OBJECT)."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array, mount: Array, gravity: Array, motion: Array, **more: Array) -> dict[str, Numbers]:

@@ -125,7 +125,7 @@ def chains(limb: Limb) -> tuple[JointSeries, ...]:
 
 
 def bodies(limb: Limb) -> tuple[int, ...]:
-    """The links of a limb that keep equations of their own."""
+    """Return the links of a limb that keep equations of their own."""
     ends = {end for chain in chains(limb) for end in (chain.parent, chain.child)}
     return tuple(k for k in range(len(limb.links)) if k in ends)
 
@@ -234,7 +234,7 @@ class Transmission(NamedTuple):
 
 
 def transmission(chain: JointSeries, joints: Sequence[MovingJoint]) -> Transmission:
-    """The wrenches that the joints of a chain transmit together, at the origin of the last of them."""
+    """Return the wrenches that the joints of a chain transmit together, at the origin of the last of them."""
     point = joints[chain.parts[-1].joint].origin
     # a screw moves its joint's own child, the wrench acts on the child of the chain: hence the signs
     signed = [(part.sign, screw) for part in chain.parts for screw in joints[part.joint].screws]
@@ -295,7 +295,7 @@ class BlockMatrix:
 
     @classmethod
     def of(cls, shape: tuple[int, int], blocks: Sequence[MatrixBlock]) -> BlockMatrix:
-        """The matrices that hold these blocks."""
+        """Return the matrices that hold these blocks."""
         grids = [np.indices(block.values.shape[1:]) for block in blocks]
         rows = np.concatenate([(g[0] + b.row).ravel() for g, b in zip(grids, blocks, strict=True)])
         columns = np.concatenate([(g[1] + b.column).ravel() for g, b in zip(grids, blocks, strict=True)])
@@ -303,7 +303,7 @@ class BlockMatrix:
         return cls(shape, rows, columns, values)
 
     def at(self, sample: int) -> Any:
-        """The matrix of one state, in compressed rows, without zeros."""
+        """Return the matrix of one state, in compressed rows, without zeros."""
         result = scipy.sparse.csr_array((self.values[sample], (self.rows, self.columns)), shape=self.shape)
         result.eliminate_zeros()
         return result
@@ -412,7 +412,7 @@ class SystemAssembly:
                 yield block._replace(values=ratio * block.values), ratio * fixed
 
     def _followed(self) -> Iterator[tuple[list[MatrixBlock], np.ndarray]]:
-        """An equation for each joint that others follow and nothing drives: their forces and its own balance."""
+        """Yield an equation for each joint that others follow and nothing drives: their forces and its own balance."""
         for k, limb in enumerate(self.limbs):
             for name in dict.fromkeys(entry.of for entry in limb.couplings if entry.of not in limb.actuated):
                 terms = [self._along(k, limb.index(name)), *self._followers(k, limb.index(name))]
@@ -444,7 +444,7 @@ class SystemAssembly:
         return [element for element in self.limbs[limb].forces if element.body == link]
 
     def _carried(self) -> tuple[BlockMatrix, np.ndarray]:
-        """Wrenches of all joints at their own origins, linear in the unknowns."""
+        """Return the wrenches of all joints at their own origins, linear in the unknowns."""
         count = len(self.limbs[0].joints)
         fixed = np.zeros((len(self.right), len(self.limbs) * count * 6))
         blocks = []

@@ -77,7 +77,7 @@ class SparseEquations(Protocol):
 
 
 def solve(system: SparseEquations, method: Method) -> tuple[np.ndarray, int]:
-    """The unknowns and the number of iterations. Raises ValueError for a method that does not fit the system."""
+    """Return the unknowns and the number of iterations. Raises ValueError for a method that does not fit the system."""
     if method not in get_args(Method):
         raise ValueError(f"method: got {method!r}; expected one of {', '.join(get_args(Method))}")
     if method == "least_norm":
@@ -92,7 +92,7 @@ def solve(system: SparseEquations, method: Method) -> tuple[np.ndarray, int]:
 
 
 def direct(system: SparseEquations) -> np.ndarray:
-    """The unknowns by sparse LU factorisation with pivoting."""
+    """Return the unknowns by sparse LU factorisation with pivoting."""
     try:
         factors = scipy.sparse.linalg.splu(system.matrix.tocsc())
     except RuntimeError:  # exactly singular
@@ -101,7 +101,7 @@ def direct(system: SparseEquations) -> np.ndarray:
 
 
 def gmres(system: SparseEquations) -> tuple[np.ndarray, int]:
-    """The unknowns by GMRES to a relative residual of 1e-13, preconditioned by an incomplete LU factorisation.
+    """Return the unknowns by GMRES to a relative residual of 1e-13, preconditioned by an incomplete LU factorisation.
 
     With it 3 or 4 iterations do. Without, the spectrum gives GMRES no hold: it takes 145 iterations, nearly as many as
     there are unknowns, and some 200 times as long; scaling rows and columns does not help.
@@ -131,7 +131,7 @@ def gmres(system: SparseEquations) -> tuple[np.ndarray, int]:
 
 
 def least_norm(system: SparseEquations) -> np.ndarray:
-    """The unknowns for which the wrenches of all joints, N and N m weighed alike, have the least sum of squares.
+    """Return the unknowns for which the wrenches of all joints, N and N m weighed alike, have the least sum of squares.
 
     Where drives are redundant, the least sum of squares of the actuator forces goes first, so that they are those of
     `tasks.inverse_dynamics`. Every joint of the model counts, those of a composite joint one by one.
@@ -258,7 +258,7 @@ def _refuse_signals(robot: Robot) -> None:
 def _assembled(
     robot: Robot, gravity: ArrayLike, load: ArrayLike | None, moments: Moments, moving: Moving
 ) -> SparseSystem:
-    """The same; loads that change with time, which change no matrix, are zero."""
+    """Return the same; loads that change with time, which change no matrix, are zero."""
     told, size = ("q", len(robot.mechanism.freedoms)) if robot.mechanism.is_chain else ("position", 3)
     motion = body_motion(robot, **moving)
     if motion.joints.status.shape:
@@ -276,7 +276,7 @@ def _assembled(
 
 
 def _system(assembly: SystemAssembly, sample: int) -> SparseSystem:
-    """The system of one of the states of an assembly."""
+    """Return the system of one of the states of an assembly."""
     unknowns = tuple(
         Unknowns(joint.names, joint.columns, *(values[sample] for values in joint.passes)) for joint in assembly.joints
     )
@@ -360,7 +360,7 @@ def _generic_poses(robot: Robot, count: int = 4, reach: float = 0.08) -> list[Mo
 
 
 def _pose_near_home(robot: Robot, step: np.ndarray) -> Moving:
-    """The pose that a step (rotation vector, share of the robot's height; or joint variables) away is."""
+    """Return the pose that a step (rotation vector, share of the robot's height; or joint variables) away is."""
     mechanism, home = robot.mechanism, robot.mechanism.platform.home
     if mechanism.is_chain:
         return {"q": step[: len(mechanism.freedoms)]}

@@ -57,7 +57,7 @@ LAWS: Mapping[str, Callable[..., Scalar]] = {"pd": pd, "pd_gravity": pd, "pid": 
 
 @functools.cache
 def command_program(family: Family, controller: Controller) -> Program:
-    """The `force` (actuator,) that a controller asks for, before limits; of a computed torque, `acceleration`.
+    """Return the `force` (actuator,) that a controller asks for, before limits; of a computed torque, `acceleration`.
 
     Per sample: `gains` (gain, coordinate), `error`, `error_rate`, `integral` and `feedforward` (coordinate,), an
     acceleration or nothing; `hold` (actuator,), forces that hold the robot, or nothing; and where coordinates are not
@@ -178,7 +178,7 @@ class ControlLoop:
         """Samples at which a limit kept an actuator from what was asked for."""
 
     def force(self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse) -> np.ndarray:
-        """Forces of the actuators over the step of that number.
+        """Return the forces of the actuators over the step of that number.
 
         motion, wanted: motion inputs of kernels of the state and of the reference; here, there: the inverse model at
         both. Cases without such a model get NaN.
@@ -287,7 +287,7 @@ class ControlLoop:
         return np.ascontiguousarray(rows[self.model.freedoms])
 
     def _accelerated(self, motion: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """The state with an acceleration of the freedoms."""
+        """Return the state with an acceleration of the freedoms."""
         result = motion.copy()
         free = len(self.mechanism.freedoms)
         if self.mechanism.is_chain:
@@ -299,7 +299,7 @@ class ControlLoop:
         return result
 
     def _still(self, motion: np.ndarray) -> np.ndarray:
-        """The pose at rest."""
+        """Return the pose at rest."""
         result = motion.copy()
         start = len(self.mechanism.freedoms) if self.mechanism.is_chain else 3 if motion.shape[0] == 9 else 12
         result[start:] = 0.0
@@ -307,5 +307,5 @@ class ControlLoop:
 
 
 def named_settings(values: Mapping[str, float], controller: Controller, samples: int) -> np.ndarray:
-    """The same numbers for all cases, (parameter, samples)."""
+    """Return the same numbers for all cases, (parameter, samples)."""
     return np.array([[values[name]] * samples for name in controller.parameters], dtype=float).reshape(-1, samples)

@@ -128,7 +128,7 @@ class SolvedPose:
         return np.ascontiguousarray(rows.T).reshape(samples, *(count,) * (2 if len(rows) > count else 1))
 
     def in_full(self, values: np.ndarray) -> np.ndarray:
-        """A matrix over directions as one over all components of a twist (samples, 6, 6), zero beside them."""
+        """Return a matrix over directions as one over all components of a twist (samples, 6, 6), zero beside them."""
         result = np.zeros((len(values), len(TWIST), len(TWIST)))
         result[:, np.array(self.places)[:, None], self.places] = values
         return result
@@ -221,7 +221,7 @@ def check_sharing(robot: Robot, elasticity: Elasticity | None) -> None:
 
 
 def alone_in_limb(errors: Errors, single: Errors, mechanism: Mechanism, k: int) -> np.ndarray:
-    """The case input of all errors with the values of a single one."""
+    """Return the case input of all errors with the values of a single one."""
     tables = {
         kind: {key: _zero(value) for key, value in getattr(errors, kind).items()} | getattr(single, kind)
         for kind in ("actuators", "joints", "links", "lengths")

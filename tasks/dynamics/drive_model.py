@@ -63,7 +63,7 @@ class InverseModel:
         return WholeModel(stages, self.structure.motion_size, len(self.family.signals), kept)
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
-        """A stage with what it needs of the cases."""
+        """Return a stage with what it needs of the cases."""
         case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
         return stage, BoundKernel(stage.program, case)
 
@@ -129,7 +129,7 @@ class Inverse:
         return np.concatenate([self.values[Indexed("actuator_position", k)][0] for k in self._limbs])
 
     def of_limbs(self, name: str) -> list[np.ndarray]:
-        """A series of each limb (joint, samples)."""
+        """Return a series of each limb (joint, samples)."""
         return [self.values[Indexed(name, k)][0] for k in self._limbs]
 
     @property

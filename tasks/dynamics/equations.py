@@ -94,7 +94,7 @@ def inertia_element(
 
 
 def _number(robot: Robot, key: str, freedom: int | str) -> int:
-    """The number of a freedom from its name or number."""
+    """Return the number of a freedom from its name or number."""
     names = robot.mechanism.freedoms
     if isinstance(freedom, str) and freedom in names:
         return names.index(freedom)
@@ -227,7 +227,7 @@ class Model:
         return parts
 
     def total(self, motion: np.ndarray, parts: Arrays) -> Arrays:
-        """The summed equations; see `tasks.stages.equations.total_program`."""
+        """Return the summed equations; see `tasks.stages.equations.total_program`."""
         program = equations.total_program(self.robot.family)
         return kernel(program)(_known(program, motion, parts), motion.shape[-1])
 
@@ -254,7 +254,7 @@ class Model:
         return np.where((worst == Status.OK) & (total["singular"][0, 0] > 0.5), float(code), worst)
 
     def unaccelerated(self, motion: np.ndarray) -> np.ndarray:
-        """A motion input without its accelerations, which come last."""
+        """Return a motion input without its accelerations, which come last."""
         count = len(self.freedoms) if self.structure.mechanism.is_chain else 3 if motion.shape[1] == 9 else len(TWIST)
         return np.concatenate([motion[:, :-count], np.zeros_like(motion[:, -count:])], axis=1)
 
@@ -263,7 +263,7 @@ class Model:
         return np.zeros((len(self.freedoms), motion.shape[-1]))
 
     def speeds(self, motion: np.ndarray) -> np.ndarray:
-        """The free components of the twist (freedom, padded samples) in a motion input."""
+        """Return the free components of the twist (freedom, padded samples) in a motion input."""
         if self.structure.mechanism.is_chain:
             return np.asarray(motion[0, len(self.freedoms) : 2 * len(self.freedoms)])
         twist = motion[0, 12:18] if self.structure.motion_size != 9 else np.insert(motion[0, 3:6], [0] * 3, 0.0, axis=0)
@@ -347,7 +347,7 @@ def _sources(free: int, driven: int) -> dict[str, tuple[str, tuple[int, ...]]]:
 
 
 def _core_last(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A kernel's output (1, size, samples) as (samples, *shape)."""
+    """Return a kernel's output (1, size, samples) as (samples, *shape)."""
     return np.ascontiguousarray(values[0].T).reshape(-1, *shape)
 
 

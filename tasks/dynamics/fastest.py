@@ -73,7 +73,7 @@ def fastest_motion(
 def fastest_along(
     robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike = GRAVITY
 ) -> FastestMotion:
-    """The same along any path of a robot, within limits that are known to fit it."""
+    """Return the same along any path of a robot, within limits that are known to fit it."""
     if np.isfinite(limits.jerk).any():
         return smooth_motion(robot, path, limits, points, gravity)
     return _without_jerk(robot, path, limits, points, gravity)

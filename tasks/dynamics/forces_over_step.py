@@ -39,7 +39,7 @@ class Push(Protocol):
     """External inputs (`StateLayout.acting`, samples) at shares of a step (samples,) and states (size, samples)."""
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The rows."""
+        """Return the rows."""
         ...
 
     def of(self, columns: np.ndarray) -> Push:
@@ -110,7 +110,7 @@ class Together:
     parts: tuple[Push, ...]
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The rows."""
+        """Return the rows."""
         return np.concatenate([part(share, state) for part in self.parts])
 
     def of(self, columns: np.ndarray) -> Together:
@@ -126,7 +126,7 @@ class HeldForces:
     force: np.ndarray
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The rows."""
+        """Return the rows."""
         return np.concatenate([self.force, self.other(share, state)[len(self.force) :]])
 
     def of(self, columns: np.ndarray) -> HeldForces:
@@ -143,11 +143,11 @@ class Source:
     size: int
 
     def first(self, time: float) -> np.ndarray:
-        """A constant, or what a function of time gives (*batch, size). Raises ValueError for another shape."""
+        """Return a constant, or what a function of time gives (*batch, size). Raises ValueError for another shape."""
         return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
 
     def at(self, time: float, batch: Batch) -> np.ndarray:
-        """The same as rows (size, padded samples)."""
+        """Return the same as rows (size, padded samples)."""
         return rows(self.first(time), batch)
 
     def over(self, start: float, step: float, batch: Batch, inside: float | None = None) -> list[np.ndarray]:

@@ -35,7 +35,7 @@ Sample = Mapping[str, Numbers | Scalar]
 
 @functools.cache
 def closed_matrix_program(family: Family, method: str) -> Program:
-    """The `inertia` matrix (freedom, freedom), drives included, by one of `methods.METHODS`, and the `status`.
+    """Return the `inertia` matrix (freedom, freedom), drives included, by one of `methods.METHODS`, and the `status`.
 
     Inputs as those of `tasks.stages.limb.limb_program`. Raises ValueError for an unknown method.
     """
@@ -92,7 +92,7 @@ def _traced(family: Family, name: str, one_sample: Callable[..., Sample]) -> Pro
 
 @functools.cache
 def matrix_program(family: Family, method: str = "crba") -> Program:
-    """The `inertia` matrix (n, n), drives included, by one of `methods.METHODS`.
+    """Return the `inertia` matrix (n, n), drives included, by one of `methods.METHODS`.
 
     Raises ValueError for an unknown method and for a robot that is no tree.
     """
@@ -131,7 +131,7 @@ def element_program(family: Family, row: int, column: int) -> Program:
 
 @functools.cache
 def bias_program(family: Family) -> Program:
-    """The `bias` vector (n,) by its explicit elements. Raises ValueError for a robot that is no tree."""
+    """Return the `bias` vector (n,) by its explicit elements. Raises ValueError for a robot that is no tree."""
     count = _joints(family)
 
     def one_sample(parameters: Array, gravity: Array, q: Array, qd: Array) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def bias_program(family: Family) -> Program:
 
 @functools.cache
 def acceleration_program(family: Family) -> Program | None:
-    """The `acceleration` (joint,) that actuator `force` gives, and `massless`, 1 where a joint has no inertia.
+    """Return the `acceleration` (joint,) that actuator `force` gives, and `massless`, 1 where a joint has no inertia.
 
     None where articulated bodies cannot tell, see `ArticulatedTree.of`, or what is carried changes with time. Raises
     ValueError for a robot that is no tree.

@@ -37,7 +37,7 @@ TILT = 1e-9
 
 
 def parameters(robot: Robot, *, timed: bool = False) -> np.ndarray:
-    """The `parameters` input of kernels, (1, parameter).
+    """Return the `parameters` input of kernels, (1, parameter).
 
     Raises ValueError for a robot whose loads change with time, unless the caller is `timed` and takes a time.
     """
@@ -60,7 +60,7 @@ def refuse_forces(robot: Robot, expected: str) -> None:
 
 
 def signals_input(robot: Robot, time: ArrayLike | None, batch: Batch, *, needed: bool) -> dict[Key, np.ndarray]:
-    """The `signals` input of kernels (1, signal, padded samples), where loads of the robot change with time.
+    """Return the `signals` input of kernels (1, signal, padded samples), where loads of the robot change with time.
 
     time (*batch,) [s]. Raises ValueError where it is absent though `needed`, or given for nothing.
     """
@@ -82,12 +82,12 @@ def signals_at(robot: Robot, time: ArrayLike | None, *, needed: bool = True) -> 
 
 
 def mounts(robot: Robot) -> list[np.ndarray]:
-    """The `mount` input of the kernels of each limb, (1, size) each."""
+    """Return the `mount` input of the kernels of each limb, (1, size) each."""
     return mount_values(robot.family, robot.values)
 
 
 def gravity_input(gravity: ArrayLike) -> np.ndarray:
-    """The `gravity` input of kernels, (1, 3). Raises ValueError."""
+    """Return the `gravity` input of kernels, (1, 3). Raises ValueError."""
     try:
         result = real_numbers(gravity)
     except (TypeError, ValueError):
@@ -120,7 +120,7 @@ class FieldInput:
         return {"base": self.values.shape[:-1]} if self.moving else {}
 
     def columns(self, batch: Batch) -> np.ndarray:
-        """The `gravity` input of kernels: (1, 3), or (1, 9, padded samples)."""
+        """Return the `gravity` input of kernels: (1, 3), or (1, 9, padded samples)."""
         return rows(self.values, batch)[None] if self.moving else self.values.reshape(1, 3)
 
 
@@ -186,7 +186,7 @@ def check_load_axes(axes: LoadAxes) -> None:
 
 
 def load_input(robot: Robot, forces: Forces, rotation: ArrayLike | None) -> np.ndarray | None:
-    """A load (*batch, 6) on the platform in world axes, None where there is none.
+    """Return a load (*batch, 6) on the platform in world axes, None where there is none.
 
     rotation (*batch, 3, 3) is the platform's (absent: that of the reference pose). Raises ValueError for axes that
     there are not, and for a chain.
@@ -235,7 +235,7 @@ def moving_input(robot: Robot, moving: Moving, others: Mapping[str, Batch] | Non
 
 
 def present(moving: Moving) -> dict[str, ArrayLike]:
-    """The parts of a motion that are not absent, by name."""
+    """Return the parts of a motion that are not absent, by name."""
     parts = cast(Mapping[str, ArrayLike | None], moving)  # a type checker takes the items of a TypedDict for objects
     return {name: values for name, values in parts.items() if values is not None}
 

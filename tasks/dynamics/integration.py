@@ -114,7 +114,7 @@ class Moment:
         return self.state, self.modes.both, r.rate, r.joints, r.kept_speed, r.dependent, r.status
 
     def like(self, arrays: Iterable[np.ndarray]) -> Moment:
-        """A moment of the same system from its arrays."""
+        """Return a moment of the same system from its arrays."""
         state, modes, *rates = arrays
         return Moment(state, JointModes(modes), StateRates(self.rates.layout, *rates))
 
@@ -123,7 +123,7 @@ class Moment:
         return self.like(each.take(columns, axis=-1) for each in self.arrays())
 
     def replaced(self, columns: np.ndarray, part: Moment) -> Moment:
-        """The same with other values for some samples."""
+        """Return the same with other values for some samples."""
         result = self.like(each.copy() for each in self.arrays())
         for target, source in zip(result.arrays(), part.arrays(), strict=True):
             target[..., columns] = source
@@ -170,7 +170,7 @@ class MotionSystem:
         return cls(Instant(family, groups, constants, base=base), load_with_platform=load_with_platform)
 
     def part(self, columns: np.ndarray) -> MotionSystem:
-        """The same for some of the samples."""
+        """Return the same for some of the samples."""
         if self.instant.constants.shared:
             return self
         return MotionSystem(self.instant.of(columns), load_with_platform=self.load_with_platform)
@@ -205,7 +205,7 @@ class MotionSystem:
         return np.concatenate([twist[3:], rotations.rate(state[self.layout.at["q"]][3:], twist[:3])])
 
     def normalised(self, state: np.ndarray) -> np.ndarray:
-        """The state with a unit quaternion; one whose length is that to rounding keeps its bits."""
+        """Return the state with a unit quaternion; one whose length is that to rounding keeps its bits."""
         if self.layout.platform:
             turn = state[3:POSE]
             length = np.sqrt((turn * turn).sum(axis=0))
@@ -213,7 +213,7 @@ class MotionSystem:
         return state
 
     def first_modes(self, state: np.ndarray, force: np.ndarray) -> JointModes:
-        """The modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
+        """Return the modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
         none = np.zeros((self.layout.joints, state.shape[1]))
         rates = self.rates(state, JointModes.of(none, none), force)
         velocity = rates.velocity
@@ -378,7 +378,7 @@ SATURATED = 1e-11
 
 
 def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
-    """The moment where what acts (rows, samples) has jumped: joints at rest may not hold any more."""
+    """Return the moment where what acts (rows, samples) has jumped: joints at rest may not hold any more."""
     after = Moment(now.state, now.modes, system.rates(now.state, now.modes, acting))
     after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
     loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
@@ -436,7 +436,7 @@ class Stepper:
         return Moment(state, start.modes, rates), rough
 
     def _in_pieces(self, now: Moment) -> Moment:
-        """The same for samples that need it."""
+        """Return the same for samples that need it."""
         begun, piece = np.zeros(now.state.shape[1]), np.ones(now.state.shape[1])
         for _ in range(MOST):
             left = whole_lanes(np.flatnonzero(begun < 1.0))

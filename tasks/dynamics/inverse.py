@@ -274,7 +274,7 @@ class Strip(NamedTuple):
     values: Values
 
     def sample_rows(self, key: Key) -> NDArray[np.float64]:
-        """A value (size, samples)."""
+        """Return a value (size, samples)."""
         return self.values[key][0, :, : self.place.stop - self.place.start]
 
     @property
@@ -360,7 +360,7 @@ class Dynamics:
         return Strip(slice(0, self.samples), self.values)
 
     def sample_rows(self, key: Key) -> NDArray[np.float64]:
-        """A value (size, samples)."""
+        """Return a value (size, samples)."""
         return self.whole.sample_rows(key)
 
     def status_of(self, limb: int) -> NDArray[np.float64]:
@@ -373,12 +373,12 @@ class Dynamics:
         return self.whole.status
 
     def statuses(self, status: NDArray[np.float64]) -> NDArray[np.int8]:
-        """A status of each sample as callers get it, (*batch)."""
+        """Return a status of each sample as callers get it, (*batch)."""
         return status.astype(np.int8).reshape(self.batch)
 
 
 def weights_input(robot: Robot, weights: ArrayLike | None) -> dict[str, np.ndarray]:
-    """The `weights` input of an assembly; none for a robot without a choice. Raises ValueError."""
+    """Return the `weights` input of an assembly; none for a robot without a choice. Raises ValueError."""
     even = even_weights(robot.family)
     if weights is None:
         return even
@@ -408,15 +408,15 @@ class BodyMotions(NamedTuple):
     acceleration: np.ndarray
 
     def turned(self, vector: Vector) -> np.ndarray:
-        """A vector fixed in the body, in world axes (*batch, 3)."""
+        """Return a vector fixed in the body, in world axes (*batch, 3)."""
         return self.rotation @ np.asarray(vector, dtype=float)
 
     def point(self, offset: Vector) -> np.ndarray:
-        """Position of a point of the body, given in its own frame [m]."""
+        """Return the position of a point of the body, given in its own frame [m]."""
         return self.position + self.turned(offset)
 
     def velocity_of(self, arm: np.ndarray) -> np.ndarray:
-        """Velocity of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eq. (10)."""
+        """Return the velocity of the point `arm` (*batch, 3) [m] away from the origin, world axes. Eq. (10)."""
         return self.velocity + np.cross(self.omega, arm)
 
     def acceleration_of(self, arm: np.ndarray) -> np.ndarray:
@@ -433,7 +433,7 @@ class RobotMotion(NamedTuple):
 
 
 def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[MotionKeywords]) -> RobotMotion:
-    """Motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
+    """Return the motions of all bodies for a motion of the robot; shapes and errors as in `tasks.inverse_kinematics`.
 
     Samples without a solution hold NaN; `status` of `joints` has the reason.
     """
@@ -458,7 +458,7 @@ def platform_motion(
     twist: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
 ) -> BodyMotions:
-    """The platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
+    """Return the platform's frame from its pose, twist and the twist's time derivative (*batch, 6), absent: zero."""
 
     def spread(values: ArrayLike | None, *core: int) -> np.ndarray:
         return np.broadcast_to(np.zeros(core) if values is None else np.asarray(values, dtype=float), (*batch, *core))
@@ -471,7 +471,7 @@ def platform_motion(
 def limb_motion(
     limb: Limb, base: Frame, position: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray
 ) -> tuple[BodyMotions, ...]:
-    """Motions of the links of a limb that is mounted on the fixed frame `base`.
+    """Return the motions of the links of a limb that is mounted on the fixed frame `base`.
 
     position, velocity, acceleration (*batch, joint) of the tree joints [rad or m]; further joints are not read.
     """
@@ -512,7 +512,7 @@ def rotation_about(axis: Sequence[float], angle: ArrayLike) -> np.ndarray:
 
 
 def inertial_wrench(inertia: Inertia, moving: BodyMotions, gravity: ArrayLike) -> np.ndarray:
-    """The (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
+    """Return the (moment, force) (*batch, 6) at a body's origin that its motion takes, less its weight; world axes.
 
     gravity (3,) [m/s^2]. Right-hand sides of Eqs. (18), (20), moments about the body's origin.
     """
@@ -590,7 +590,7 @@ def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
 
 
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
-    """A motion in all freedoms of a robot from what is given; of one without posture and tasks the same."""
+    """Return a motion in all freedoms of a robot from what is given; of one without posture and tasks the same."""
     if not robot.mechanism.resolved:
         return moving
     parts = present(moving)

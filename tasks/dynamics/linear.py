@@ -122,13 +122,13 @@ def turning(structure: Structure, motion: np.ndarray) -> np.ndarray:
 
 
 def skew(v: np.ndarray) -> np.ndarray:
-    """The matrix of a cross product from the left."""
+    """Return the matrix of a cross product from the left."""
     x, y, z = v
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def _shares(model: Model, motion: np.ndarray, change: np.ndarray) -> Values:
-    """The shares of platform and limbs with their rates, by number of the owner."""
+    """Return the shares of platform and limbs with their rates, by number of the owner."""
     family, width = model.robot.family, motion.shape[-1]
     arrays: Values = {"motion": motion, Rate("motion"): change} | dict(model.constants.items())
     parts = _numbered(PLATFORM, _run(equations.platform_share_program(family, model.moving_base), arrays, width))
@@ -152,7 +152,7 @@ def _acceleration(model: Model, values: Values) -> np.ndarray:
 
 
 def _run(program: Program, values: Arrays, width: int) -> Arrays:
-    """The pushforward of a program along the rates that there are of its inputs."""
+    """Return the pushforward of a program along the rates that there are of its inputs."""
     names = [name for name in program.inputs if not isinstance(name, Rate)]
     varying = tuple(name for name in names if Rate(name) in values and values[Rate(name)].shape[1])
     changed = pushforward(program, varying)

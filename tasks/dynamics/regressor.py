@@ -99,14 +99,14 @@ class Column:
 
 
 def body_parameters(inertia: Inertia) -> np.ndarray:
-    """The ten parameters of a body (10,), from mass, centre, and tensor about the centre."""
+    """Return the ten parameters of a body (10,), from mass, centre, and tensor about the centre."""
     centre, mass = array(inertia.centre), inertia.mass
     about = array(inertia.tensor) + (array(np.eye(3)) * (centre @ centre) - np.outer(centre, centre)) * mass
     return array([mass, *(centre * mass), *(about[i, j] for i, j in TENSOR)])
 
 
 def unit_massings() -> list[Massing]:
-    """The mass distribution of one unit of each of the ten parameters."""
+    """Return the mass distribution of one unit of each of the ten parameters."""
     result = [Massing(1.0, np.zeros(3), np.zeros((3, 3)))]
     result += [Massing(0.0, axis, np.zeros((3, 3))) for axis in np.eye(3)]
     for i, j in TENSOR:
@@ -133,7 +133,7 @@ class LimbColumns:
         return len(BODY) * len(self.bodies) + len(self.armatures) + len(self.spins)
 
     def named(self, limb: Limb, prefix: str = "") -> list[Column]:
-        """The columns in order; `prefix` goes before the names of bodies and joints."""
+        """Return the columns in order; `prefix` goes before the names of bodies and joints."""
         links = limb.links
         result = [Column(prefix + links[k].body, name, unit) for k in self.bodies for name, unit in BODY.items()]
         result += [Column(prefix + links[k].joint, ARMATURE, links[k].joint_kind.units.inertia) for k in self.armatures]
@@ -144,7 +144,7 @@ class LimbColumns:
         return result
 
     def values(self, limb: Limb) -> np.ndarray:
-        """The parameters of a limb in numbers, in the same order."""
+        """Return the parameters of a limb in numbers, in the same order."""
         bodies = [body_parameters(limb.links[k].inertia) for k in self.bodies]
         armatures = [limb.links[k].armature for k in self.armatures]
         spins = [limb.drives[k].spins[place].inertia for k, place in self.spins]
@@ -181,7 +181,7 @@ def _nothing(inertia: Inertia) -> bool:
 
 
 def family_columns(family: Family) -> tuple[Column, ...]:
-    """Columns of a robot: limb by limb, then the platform."""
+    """Return the columns of a robot: limb by limb, then the platform."""
     mechanism, result = structure_of(family).mechanism, []
     for instance in mechanism.instances:
         prefix = "" if mechanism.is_chain else f"{instance.name}."
@@ -215,7 +215,7 @@ def selection(family: Family) -> np.ndarray:
 
 
 def names(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Names of columns."""
+    """Return the names of columns."""
     return tuple(each.name for each in columns)
 
 
@@ -243,7 +243,7 @@ def on_joints(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved, bo
 
 
 def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
-    """A limb in which nothing spins but one thing, with an inertia of one."""
+    """Return a limb in which nothing spins but one thing, with an inertia of one."""
     spinning = replace(of.drives[drive].spins[spin], inertia=1.0)
     kept = tuple(replace(each, spins=(spinning,) if k == drive else ()) for k, each in enumerate(of.drives))
     return replace(of, drives=kept)
@@ -251,7 +251,7 @@ def with_unit_spin(of: Limb, drive: int, spin: int) -> Limb:
 
 @functools.cache
 def limb_program(family: Family, limb_index: int, moving_base: bool = False) -> Program:
-    """A limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`.
+    """Return a limb's `columns` (freedom, its parameters), its rows `jacobian` of J_IK, its `status`.
 
     With `moving_base`, `gravity` is a sample input.
     """
@@ -286,7 +286,7 @@ def limb_program(family: Family, limb_index: int, moving_base: bool = False) -> 
 
 @functools.cache
 def platform_program(family: Family, moving_base: bool = False) -> Program:
-    """The platform's `columns` (freedom, 10). With `moving_base`, `gravity` is a sample input."""
+    """Return the platform's `columns` (freedom, 10). With `moving_base`, `gravity` is a sample input."""
     structure = structure_of(family)
 
     def one_sample(parameters: Array, gravity: Array, motion: Array) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def platform_program(family: Family, moving_base: bool = False) -> Program:
 
 @functools.cache
 def actuator_program(family: Family) -> Program:
-    """The `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140).
+    """Return the `map` (actuator, freedom) from wrenches on the freedoms to actuator forces, and `status`. Eq. (140).
 
     Case inputs and status as those of `tasks.stages.assembly.assembly_program`.
     """
@@ -483,7 +483,7 @@ def require_linear(robot: Robot, friction: FrictionInput) -> None:
 
 
 def friction_parameters(robot: Robot, friction: FrictionInput) -> tuple[Column, ...]:
-    """Columns of the friction of each joint with friction: parameters in which its law is linear."""
+    """Return the columns of the friction of each joint with friction: parameters in which its law is linear."""
     joint = {place: name for name, (place, _) in places(robot.mechanism).items()}
     return tuple(
         Column(joint[place], parameter.name, parameter.unit)
@@ -520,7 +520,7 @@ def _limb_columns(
 
 
 def _per_sample(values: np.ndarray, rows: int, samples: int) -> np.ndarray:
-    """An output of a kernel (1, rows * n, padded samples) as matrices (samples, rows, n)."""
+    """Return an output of a kernel (1, rows * n, padded samples) as matrices (samples, rows, n)."""
     columns = values.shape[1] // rows
     return np.ascontiguousarray(np.moveaxis(values[0, :, :samples], -1, 0)).reshape(samples, rows, columns)
 

@@ -46,7 +46,7 @@ class ReferenceMotion:
     motion: np.ndarray
 
     def at(self, time: float) -> np.ndarray:
-        """The motion input (size,) at a time, which has to be one of the instants or beyond the last.
+        """Return the motion input (size,) at a time, which has to be one of the instants or beyond the last.
 
         Raises ValueError for times between the instants.
         """
@@ -63,7 +63,7 @@ class Servo:
         self.robot, self.controller, self.values, self.reference = robot, controller, values, reference
 
     def loop(self, samples: int, step: float, gravity: ArrayLike, start: float = 0.0) -> Running:
-        """The controller of so many samples from the first step on, at the time `start` [s]."""
+        """Return the controller of so many samples from the first step on, at the time `start` [s]."""
         return Running(self, samples, step, gravity, start)
 
 
@@ -92,7 +92,7 @@ class Running:
 
 
 def motion_input(family: Family, seen: Seen) -> np.ndarray:
-    """The motion input of kernels (size, samples) of a state, without accelerations."""
+    """Return the motion input of kernels (size, samples) of a state, without accelerations."""
     if family.reference.is_chain:
         q, qd = seen
         return np.concatenate([q, qd, np.zeros_like(q)])
@@ -247,7 +247,7 @@ class FedPush:
     columns: np.ndarray
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """The rows."""
+        """Return the rows."""
         acting, moved = self.other(share, state), self.whole.copy()
         moved[:, self.columns] = state
         asked, count = np.zeros((len(self.motors.constant), moved.shape[1])), len(self.motors.constant)

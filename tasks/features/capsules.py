@@ -192,7 +192,7 @@ def _three(numbers: Iterator[Scalar]) -> np.ndarray:
 
 
 def capsule_numbers(family: Family, asked: RobotCapsules) -> int:
-    """Length of the case input `capsules`."""
+    """Return the length of the case input `capsules`."""
     instances = structure_of(family).mechanism.instances
     lines = sum(len(asked.capsules_of(k).arms(arms(family, x.limb))) for k, x in enumerate(instances))
     return lines + CAPSULE * (asked.platform + asked.base)

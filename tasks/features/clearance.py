@@ -24,7 +24,7 @@ class LimbCapsules:
     links: tuple[int, ...] = ()
 
     def arms(self, of_limb: Iterable[Arm]) -> tuple[Arm, ...]:
-        """The arms that are capsules."""
+        """Return the arms that are capsules."""
         return tuple(arm for arm in of_limb if arm.link in self.links)
 
 
@@ -32,7 +32,7 @@ BARE = LimbCapsules()
 
 
 def of_limb(capsules: Capsules, limb: int) -> LimbCapsules:
-    """The links of limb number `limb` of a robot that have a radius."""
+    """Return the links of limb number `limb` of a robot that have a radius."""
     return LimbCapsules(tuple(link for k, link in sorted(capsules.links) if k == limb))
 
 
@@ -46,7 +46,7 @@ class Line:
 
 
 def gap(a: Line, b: Line) -> Scalar:
-    """Distance of two capsules; below zero where they overlap, at least minus both radii."""
+    """Return the distance of two capsules; below zero where they overlap, at least minus both radii."""
     return sqrt(square_distance(a, b)) - a.radius - b.radius
 
 
@@ -78,7 +78,7 @@ def _share(part: Scalar, whole: Scalar) -> Scalar:
 
 
 def least_gap(pairs: Sequence[tuple[Line, Line]]) -> Scalar:
-    """The least gap of some pairs; NaN without any."""
+    """Return the least gap of some pairs; NaN without any."""
     gaps = [gap(a, b) for a, b in pairs]
     if not gaps:
         return np.nan

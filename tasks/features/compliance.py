@@ -71,12 +71,12 @@ Strains = list[tuple[Scalar, Array]]
 
 
 def stacked(wrenches: Sequence[tuple[Array, Array]]) -> np.ndarray:
-    """Wrenches of joints (joint, 6)."""
+    """Return the wrenches of joints (joint, 6)."""
     return array([[*moment, *force] for moment, force in wrenches])
 
 
 def energy(strains: Strains, count: int) -> np.ndarray:
-    """The matrix F of the sum of weight times square of rows; its lower triangle is enough."""
+    """Return the matrix F of the sum of weight times square of rows; its lower triangle is enough."""
     result = np.array(np.zeros((count, count)), dtype=object)
     for weight, row in strains:
         for i in range(count):
@@ -114,7 +114,7 @@ class Parts:
         return [*(axes.T @ moment), *(axes.T @ force)]
 
     def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
-        """A bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
+        """Return a bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
         rows, limb, free = self.at_joint(joint), self.statics.mounted.limb, set()
         tree = len(limb.links)
         if joint < tree and (kind := limb.joint_kinds[joint]).turns != kind.slides:
@@ -175,7 +175,7 @@ def _round_beam(moment: Array, force: Array, e: Array, length: Scalar, values: S
 
 
 def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequence[Scalar], across: Array) -> Strains:
-    """The same with two principal axes, a and b, of deflection."""
+    """Return the same with two principal axes, a and b, of deflection."""
     axial, torsion, bend_a, bend_b, shear_a, shear_b = values
     a = array(across - e * dot(across, e))
     a = a / sqrt(dot(a, a))
@@ -190,7 +190,7 @@ def _beam(moment: Array, force: Array, e: Array, length: Scalar, values: Sequenc
 
 
 def _block(wrench: Array, values: Sequence[Scalar]) -> Strains:
-    """A compliance matrix by its factors L D L^T, so that it is a sum of squares as well."""
+    """Return a compliance matrix by its factors L D L^T, so that it is a sum of squares as well."""
     matrix = np.array(np.zeros((6, 6)), dtype=object)
     entries = iter(values)
     for i in range(6):
@@ -238,7 +238,7 @@ class LimbLooseness:
         return [1] * len(self.actuators) + [len(components) for _, components in self.joints]
 
     def balls(self, rows: Array) -> Iterator[Array]:
-        """The rows of each ball, of those of all."""
+        """Return the rows of each ball, of those of all."""
         ends = np.cumsum([0, *self.components])
         return (rows[start:end] for start, end in pairwise(ends))
 
@@ -538,7 +538,7 @@ class ElasticSharing:
     arms: Sequence[Arm]
 
     def of(self, statics: LimbStatics, gravity: Array, passive: Sequence[int] = ()) -> dict[str, Array]:
-        """The share of the limb; see `elastic_share`."""
+        """Return the share of the limb; see `elastic_share`."""
         return elastic_share(statics, gravity, self.asked, self.numbers, self.arms, passive)
 
 

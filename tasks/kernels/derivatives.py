@@ -123,7 +123,7 @@ _lock = threading.Lock()
 
 
 def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
-    """The pushforward of a program, made on the first call in this process; see `differentiated`."""
+    """Return the pushforward of a program, made on the first call in this process; see `differentiated`."""
     with _lock:
         key = id(program), tuple(varying)
         if key not in _known:
@@ -132,7 +132,7 @@ def pushforward(program: Program, varying: Sequence[str | Indexed]) -> Program:
 
 
 def differentiated(program: Program, varying: Sequence[str | Indexed]) -> Program:
-    """The program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
+    """Return the program with an input `Rate(key)` for each `varying` input, and an output `Rate(key)` for each output.
 
     What `program` reduces over samples is here given for each sample. Raises ValueError for an input that it lacks.
     """
@@ -170,7 +170,7 @@ def _seeds(inputs: Mapping[Key, Array], varying: Sequence[str | Indexed]) -> dic
 
 
 def _size(values: Sequence[Scalar]) -> Scalar:
-    """Sum of the sizes of values."""
+    """Return the sum of the sizes of values."""
     return functools.reduce(lambda total, value: total + abs(value), values)
 
 
@@ -238,7 +238,7 @@ class _Replay:
     def result_rates(
         self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]
     ) -> list[Scalar]:
-        """Rates of the results of a loop: where it is skipped those of its initial state."""
+        """Return the rates of the results of a loop: where it is skipped those of its initial state."""
         loop = self.program.loops[index]
         stepped = self.step_rates(index, results, seeds)
         if loop.skip is None:
@@ -248,7 +248,7 @@ class _Replay:
         return [select(mask, lift(old), lift(new)) for old, new in zip(before, stepped, strict=True)]
 
     def step_rates(self, index: int, results: Sequence[Expression], seeds: Mapping[Expression, Scalar]) -> list[Scalar]:
-        """Rates of the results of a loop: those of one more step that starts at them."""
+        """Return the rates of the results of a loop: those of one more step that starts at them."""
         self._body(index, results)
         loop = self.program.loops[index]
         following = [self.values[i] for i in loop.following]

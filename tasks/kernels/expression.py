@@ -88,7 +88,7 @@ class Graph:
         return self.known_or_new(key, args, data)
 
     def known_or_new(self, key: tuple[Any, ...], args: tuple[Expression, ...], data: Any = None) -> Expression:
-        """The node of a key, whose first part is its operation."""
+        """Return the node of a key, whose first part is its operation."""
         node = self.known.get(key)
         if node is None:
             node = self.known[key] = Expression(self, key[0], args, data, len(self.nodes))
@@ -96,7 +96,7 @@ class Graph:
         return node
 
     def constant(self, value: float) -> Expression:
-        """A number as a node."""
+        """Return a number as a node."""
         if isinstance(value, Dual):
             return self.node(CONSTANT, data=value)
         if not value and math.copysign(1.0, value) < 0.0:  # compares equal to 0.0
@@ -194,7 +194,7 @@ class Expression:
         return self.functions["sin"](self)
 
     def arctan2(self, x: float | Expression) -> Expression:
-        """Angle of the point (x, self); this is what `np.arctan2` calls."""
+        """Return the angle of the point (x, self); this is what `np.arctan2` calls."""
         return self.of_two["arctan2"](self, x)
 
     def cos(self) -> Expression:
@@ -232,7 +232,7 @@ class Expression:
         return self.graph.node("power_of_two", (self,))
 
     def exponent(self) -> Expression:
-        """The largest whole n with 2^n <= |x|, for x that is neither subnormal nor infinite; -1023 at zero."""
+        """Return the largest whole n with 2^n <= |x|, for x that is neither subnormal nor infinite; -1023 at zero."""
         return self.graph.node("exponent", (self,))
 
 

@@ -22,7 +22,7 @@ BIASED = 2.0**52 + 1023.0
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """Sum and its rounding error, exactly. Knuth, TAOCP 2, section 4.2.2, theorem B."""
+    """Return the sum and its rounding error, exactly. Knuth, TAOCP 2, section 4.2.2, theorem B."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -81,7 +81,7 @@ def power_of_two(n: Array) -> Array:
 
 
 def exponent(x: Array) -> Array:
-    """The exponent of a double, without its bias."""
+    """Return the exponent of a double, without its bias."""
     return ((np.asarray(x).view(np.int64) >> 52) & 0x7FF) - 1023.0
 
 

@@ -39,7 +39,7 @@ def has_compiler() -> bool:
 
 
 def machine_code(text: str, signature: Callable[[int], Any]) -> Any:
-    """The function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
+    """Return the function `kernel` of a text of LLVM, as `tasks.kernels.llvm.compile_text` gives it."""
     return llvm.compile_text(text, signature)
 
 
@@ -79,7 +79,7 @@ class Kernel:
         self._machines: dict[bool, Any] = {}
 
     def _machine(self, wide: bool) -> Any:
-        """The function for many groups of samples of a case, or for one at a time; often they are the same."""
+        """Return the function for many groups of samples of a case, or for one at a time; often they are the same."""
         wide = wide and self._widens
         with self._lock:
             if wide not in self._machines:
@@ -158,7 +158,7 @@ class Kernel:
         return out
 
     def call(self, inputs: Arrays, samples: int, out: Arrays, *, filled: bool = False) -> Call:
-        """The same call, not made; only of what is compiled."""
+        """Return the same call, not made; only of what is compiled."""
         cases, groups = self._cases(inputs), padded(samples) // LANES
         pointers, strides = self._arguments(inputs, out, cases, padded(samples))
         machine = self._machine(groups > 1 or cases < MANY)
@@ -199,7 +199,7 @@ _lock = threading.Lock()
 
 
 def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
-    """The kernel of a program in double or single precision, compiled on the first call in this process.
+    """Return the kernel of a program in double or single precision, compiled on the first call in this process.
 
     `wide`: for calls with many samples of each case, see `Kernel.prepare`.
     """
@@ -212,7 +212,7 @@ def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kern
 
 
 def compiled() -> dict[str, float]:
-    """Names of the programs compiled in this process, and the seconds that each took."""
+    """Return the names of the programs compiled in this process, and the seconds that each took."""
     with _lock:
         return {program.name: each.seconds_to_compile for program, each in _kernels.values()}
 
@@ -221,7 +221,7 @@ Batch = tuple[int, ...]
 
 
 def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
-    """An array (*batch, *core) of floats. Raises ValueError."""
+    """Return an array (*batch, *core) of floats. Raises ValueError."""
     expected = ", ".join(["*batch", *map(str, core)])
     try:
         result = real_numbers(value)
@@ -233,7 +233,7 @@ def checked(name: str, value: ArrayLike, core: tuple[int, ...]) -> np.ndarray:
 
 
 def common_batch(shapes: Mapping[str, Batch]) -> Batch:
-    """The batch dims that those of all arrays broadcast to. Raises ValueError."""
+    """Return the batch dims that those of all arrays broadcast to. Raises ValueError."""
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:

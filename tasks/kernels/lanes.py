@@ -172,19 +172,19 @@ class ProgramSequence:
         return Slot(len(self._bases) - 1, rows)
 
     def local(self, rows: int) -> Slot:
-        """An array (rows, LANES) that each group of lanes uses anew."""
+        """Return an array (rows, LANES) that each group of lanes uses anew."""
         array = np.zeros((max(rows, 1), LANES))
         self._alive.append(array)
         return self._slot(rows, address(array), 0)
 
     def wide(self, rows: int) -> Slot:
-        """An array (rows, samples) that is given to each call."""
+        """Return an array (rows, samples) that is given to each call."""
         slot = self._slot(rows, 0, LANES * NUMBER)
         self._wide[slot] = slot.number
         return slot
 
     def fixed(self, array: np.ndarray) -> Slot:
-        """An array (groups of lanes, rows, LANES) that is the same in all calls."""
+        """Return an array (groups of lanes, rows, LANES) that is the same in all calls."""
         if id(array) not in self._fixed:
             self._alive.append(array)
             self._groups.add(len(array))
@@ -262,7 +262,7 @@ _lock = threading.Lock()
 
 
 def split(program: Program) -> tuple[Program, Program]:
-    """The parts of a program, both without case inputs: first what gives PREPARED, then the rest.
+    """Return the parts of a program, both without case inputs: first what gives PREPARED, then the rest.
 
     The second takes PREPARED in place of the case inputs. Raises ValueError for a program with reductions, which are
     over the samples of a case.
@@ -384,7 +384,7 @@ class BoundKernel:
         return sequence.add(program, slots, outputs or {})
 
     def of(self, columns: np.ndarray) -> BoundKernel:
-        """The same for some of the samples."""
+        """Return the same for some of the samples."""
         if self._prepared is None:
             return self
         columns_of_groups = self._prepared[columns // LANES, :, columns % LANES]

@@ -116,7 +116,7 @@ class Program:
 
 
 def size(shape: Shape) -> int:
-    """Number of elements of an array of this shape."""
+    """Return the number of elements of an array of this shape."""
     return math.prod(shape)
 
 
@@ -130,7 +130,7 @@ def trace(
     first: Sequence[Key] = (),
     fuse: bool = True,
 ) -> Program:
-    """The program of `function(**case arrays, **sample arrays) -> {output key: array}`; see `keys.arguments`.
+    """Return the program of `function(**case arrays, **sample arrays) -> {output key: array}`; see `keys.arguments`.
 
     `function` is written for one sample; it is called once, on arrays of symbols of the given shapes. Outputs that are
     named `first` have the same bits whatever other outputs there are. Without `fuse` every product is rounded, as in
@@ -152,7 +152,7 @@ def trace_keyed(
     first: Sequence[Key] = (),
     fuse: bool = True,
 ) -> Program:
-    """The same for a function of one mapping, from keys to arrays."""
+    """Return the same for a function of one mapping, from keys to arrays."""
     graph = Graph()
     inputs = {key: _symbols(graph, CASE, key, shape) for key, shape in case.items()}
     inputs |= {key: _symbols(graph, SAMPLE, key, shape) for key, shape in sample.items()}
@@ -255,7 +255,7 @@ class _Ordering:
         return uses
 
     def _fused(self, node: Expression) -> tuple[str, tuple[Any, ...]] | None:
-        """The fused form of a sum, if one of its terms is a product that nothing else needs."""
+        """Return the fused form of a sum, if one of its terms is a product that nothing else needs."""
         if not self.fuse or node.op not in ("add", "sub"):
             return None
         left, right = node.args

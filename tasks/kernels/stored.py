@@ -30,7 +30,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def folder() -> Path | None:
-    """The folder of machine code, made if it is not there; None where nothing may be kept."""
+    """Return the folder of machine code, made if it is not there; None where nothing may be kept."""
     place = os.environ.get(VARIABLE, "")
     if place == OFF:
         return None
@@ -50,7 +50,7 @@ def _is_own(status: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
 
 
 def key(*parts: str) -> str:
-    """The name of the machine code that depends on these texts."""
+    """Return the name of the machine code that depends on these texts."""
     state = sha256()
     for part in parts:
         data = part.encode()
@@ -60,7 +60,7 @@ def key(*parts: str) -> str:
 
 
 def read(name: str) -> bytes | None:
-    """The machine code of this name; None where there is none that can be trusted."""
+    """Return the machine code of this name; None where there is none that can be trusted."""
     if (place := folder()) is None:
         return None
     try:

@@ -20,7 +20,7 @@ from tasks.kernels.expression import Array, Dual, Expression, Mask, Scalar, Scal
 
 
 def array(values: Any) -> np.ndarray:
-    """An array of floats, or of objects where a value is traced."""
+    """Return an array of floats, or of objects where a value is traced."""
     flat = np.asarray(values, dtype=object)
     traced = any(isinstance(x, Expression) for x in flat.ravel())
     return flat if traced else flat.astype(float)
@@ -59,7 +59,7 @@ def either(first: Mask, second: Mask) -> Mask:
 
 
 def total(values: Scalars) -> Scalar:
-    """Sum of magnitudes; NaN if any is."""
+    """Return the sum of magnitudes; NaN if any is."""
     result: Scalar = 0.0
     for value in values:
         result = result + abs(value)
@@ -97,7 +97,7 @@ def plus_cross(start: Array, a: Array, b: Array) -> np.ndarray:
 
 
 def from_columns(columns: Sequence[Array] | Sequence[Scalars], rows: int) -> np.ndarray:
-    """A matrix (rows, columns) from its columns (rows,) each; `rows` is its height where there is no column."""
+    """Return a matrix (rows, columns) from its columns (rows,) each; `rows` is its height where there is no column."""
     return array(np.stack([array(column) for column in columns], axis=1)) if columns else np.zeros((rows, 0))
 
 
@@ -334,7 +334,7 @@ def _horner(coefficients: tuple[float, ...], z: Expression) -> Expression:
 
 
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the vector (x, y) in [-pi, pi] [rad]."""
+    """Return the angle of the vector (x, y) in [-pi, pi] [rad]."""
     long: Expression
     tall: Expression
     if isinstance(x, Expression):

@@ -33,7 +33,7 @@ def roll_pitch_yaw(angles: ArrayLike, rates: ArrayLike = 0.0, accelerations: Arr
 
 
 def from_sines(sin: Array, cos: Array, rates: Array, accelerations: Array) -> Turning:
-    """The same from sines and cosines of the angles (*batch, 3), which may be traced."""
+    """Return the same from sines and cosines of the angles (*batch, 3), which may be traced."""
     (sr, sp, sy), (cr, cp, cy) = (np.split(x, 3, axis=-1) for x in (sin, cos))
     zero, one = np.zeros_like(cr), np.ones_like(cr)
     yaw_axis = np.concatenate([zero, zero, one], axis=-1)

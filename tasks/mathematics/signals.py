@@ -81,7 +81,7 @@ def rate(values: Array, step: float) -> np.ndarray:
 
 
 def jittered(values: Settings, step: float, signal: Array, random: np.random.Generator) -> np.ndarray:
-    """The signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
+    """Return the signal at times that are off by the jitter, the same for all channels of a sample; to first order."""
     jitter = np.asarray(values["jitter"])
     if not jitter.any():
         return np.asarray(signal)
@@ -89,7 +89,7 @@ def jittered(values: Settings, step: float, signal: Array, random: np.random.Gen
 
 
 def stepped(values: Array, step: ArrayLike) -> np.ndarray:
-    """The nearest multiples of `step`, one for all channels or one each; as they are where it is zero."""
+    """Return the nearest multiples of `step`, one for all channels or one each; as they are where it is zero."""
     step, values = np.asarray(step, dtype=float), np.asarray(values)
     size = np.where(step > 0, step, 1.0)
     return np.where(step > 0, np.round(values / size) * size, values)
@@ -126,7 +126,7 @@ def coloured(white: Array, time: ArrayLike, step: float) -> np.ndarray:
 
 
 def filtered(values: Settings, step: float, signal: Array) -> np.ndarray:
-    """The signal through the Butterworth filter, forth and back, so that it is not late."""
+    """Return the signal through the Butterworth filter, forth and back, so that it is not late."""
     cutoff, order = float(np.asarray(values["cutoff"])), float(np.asarray(values["order"]))
     if not cutoff:
         return np.asarray(signal)

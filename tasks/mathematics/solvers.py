@@ -59,7 +59,7 @@ class Factors:
         return result
 
     def solve(self, b: Iterable[Scalar]) -> np.ndarray:
-        """The inverse of the matrix times b (n,)."""
+        """Return the inverse of the matrix times b (n,)."""
         result = [x * y for x, y in zip(self.forward(b), self.inverse_pivots, strict=True)]
         for i in reversed(range(len(result))):
             for k in range(i + 1, len(result)):

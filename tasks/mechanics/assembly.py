@@ -107,7 +107,7 @@ def least_maximum_forces(jacobian: Array, wrench: Array, weights: Array, *, swit
 
 
 def _least_of_several(j: Array, wrench: Array, weights: Array, *, switched: bool) -> list[Scalar]:
-    """The same for several spare actuators, of which some may be off."""
+    """Return the same for several spare actuators, of which some may be off."""
     u, spare, largest = array(actuator_forces(j, wrench, weights)), j.shape[0] - j.shape[1], sys.float_info.max
     active = [w <= largest for w in weights] if switched else [True] * len(j)
     acting = array([where(mask, 1.0, 0.0) for mask in active])
@@ -300,7 +300,7 @@ def combined_status(
 
 
 def limited_status(status: Scalar, margin: Scalar | None) -> Scalar:
-    """The status where the least margin of all joints to their limits counts as well, last."""
+    """Return the status where the least margin of all joints to their limits counts as well, last."""
     if margin is None:
         return status
     beyond = where(margin < 0.0, float(Status.JOINT_LIMIT), float(Status.OK))

@@ -42,7 +42,7 @@ class Direct:
         return columns[list(self.joints)]
 
     def rate_rows(self, columns: Array) -> Array:
-        """The same with the derivative of T."""
+        """Return the same with the derivative of T."""
         return np.zeros((len(self.joints), *columns.shape[1:]))
 
     def joint_forces(self, forces: Array) -> Array:
@@ -64,7 +64,7 @@ class Geared:
         return self.matrix @ columns
 
     def rate_rows(self, columns: Array) -> Array:
-        """The same with the derivative of T."""
+        """Return the same with the derivative of T."""
         return self.change @ columns
 
     def joint_forces(self, forces: Array) -> Array:
@@ -92,7 +92,7 @@ def transmission(limb: Limb, position: Positions, rates: Scalars) -> Transmissio
 
 
 def positions(limb: Limb, position: Positions) -> list[Scalar]:
-    """Positions of the actuators [rad or m]."""
+    """Return the positions of the actuators [rad or m]."""
     if not limb.drives:
         return [position(limb.index(name)) for name in limb.actuated]
     still, result = [0.0] * len(limb.links), []
@@ -120,7 +120,7 @@ def _curve(limb: Limb, drive: Drive, position: Positions, rates: Scalars) -> tup
 
 
 def _differentiated(limb: Limb, drive: Drive, at: Scalars, rates: Scalars) -> tuple[Scalar, np.ndarray, np.ndarray]:
-    """The same where positions are traced. Raises ValueError where one is a number: it cannot be varied."""
+    """Return the same where positions are traced. Raises ValueError where one is a number: it cannot be varied."""
     assert drive.position is not None
     graph = next(value for value in at if isinstance(value, Expression)).graph
     if fixed := [link.joint for link, x in zip(limb.links, at, strict=True) if not isinstance(x, Expression)]:
@@ -151,7 +151,7 @@ def wheels(limb: Limb, speeds: Array, accelerations: Array) -> list[Wheel]:
 
 
 def actuator_motion(geared: Transmission, rates: Array, accelerations: Array) -> tuple[Array, Array]:
-    """Rates and accelerations of the actuators from those of the joints."""
+    """Return the rates and accelerations of the actuators from those of the joints."""
     q, qd = array(rates), array(accelerations)
     return geared.rows(q), geared.rows(qd) + geared.rate_rows(q)
 
@@ -175,7 +175,7 @@ def tree_dynamics(
     geared: Transmission,
     applied: Mapping[int, tuple[Array, Array]] | None = None,
 ) -> tuple[list[tuple[Array, Array]], Array]:
-    """Wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
+    """Return the wrenches that the motions of bodies take, in their axes, and generalised forces (joint,) of the tree.
 
     What spins is in both; `field` is in the axes of the limb. `applied` are wrenches on links from outside, which are
     taken from theirs, (moment, force) at their origins in their axes.
@@ -212,7 +212,7 @@ def spin_forces(
 
 
 def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:
-    """The part (joint, joint) of what spins in the inertia matrix of a tree."""
+    """Return the part (joint, joint) of what spins in the inertia matrix of a tree."""
     count = len(limb.links)
     still, fixed = np.zeros(count), geared if isinstance(geared, Direct) else Geared(geared.matrix, geared.change * 0.0)
     columns = [spin_forces(limb, states, still, unit, fixed) for unit in np.eye(count)]

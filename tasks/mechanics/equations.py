@@ -68,7 +68,7 @@ def limb_share(
 
 
 def with_forces(share: EquationShare, mounted: Mounted, solved: Solved) -> EquationShare:
-    """A limb's share whose `gravity` holds it against what acts on its links from outside as well."""
+    """Return a limb's share whose `gravity` holds it against what acts on its links from outside as well."""
     if not mounted.limb.forces and not mounted.limb.springs:
         return share
     return replace(share, gravity=share.gravity - applied_force(mounted, solved))
@@ -130,7 +130,7 @@ def momentum(inertia: Inertia, pose: Pose, moving: SpatialMotion) -> Array:
 
 
 def platform_share(platform: Platform, pose: Pose, motion: SpatialMotion, gravity: Array) -> EquationShare:
-    """The share of the platform."""
+    """Return the share of the platform."""
     inward = pose.rotation.T
     units = [unit_motion(name) for name in platform.mobility]
     jacobian = array(np.stack([array([*(inward @ omega), *(inward @ v)]) for omega, v in units], axis=1))

@@ -85,7 +85,7 @@ class JointState:
     value: Any = 0.0  # of many samples at once an array
 
     def moved(self, link: Link, step: Scalar) -> JointState:
-        """The state after a step of the joint variable."""
+        """Return the state after a step of the joint variable."""
         if link.joint_kind.periodic:
             return JointState(*turned(self.cos, self.sin, step))
         return state_at(link, self.value + step)
@@ -95,7 +95,7 @@ class JointState:
         return atan2(self.sin, self.cos) if link.joint_kind.periodic else self.value
 
     def packed(self, link: Link) -> list[Scalar]:
-        """The numbers that the state is made of."""
+        """Return the numbers that the state is made of."""
         return [self.cos, self.sin] if link.joint_kind.periodic else [self.value]
 
 
@@ -103,7 +103,7 @@ HOME = JointState()
 
 
 def state_at(link: Link, value: Scalar) -> JointState:
-    """The state of a joint at this value of its variable [rad or m]."""
+    """Return the state of a joint at this value of its variable [rad or m]."""
     kind = link.joint_kind
     if not kind.turns:
         return JointState(value=value)
@@ -126,7 +126,7 @@ def stepped(limb: Limb, states: Sequence[JointState], steps: Iterable[Scalar]) -
 
 
 def unpacked(link: Link, values: Iterator[Scalar]) -> JointState:
-    """The state of the next numbers, as `JointState.packed` gives them."""
+    """Return the state of the next numbers, as `JointState.packed` gives them."""
     return JointState(next(values), next(values)) if link.joint_kind.periodic else state_at(link, next(values))
 
 
@@ -179,17 +179,17 @@ class Pose:
     joint: JointState = HOME
 
     def at(self, point: Scalars) -> Array:
-        """Position of a point of the body."""
+        """Return the position of a point of the body."""
         return self.position + self.rotation @ array(point)
 
 
 def mount_pose(frame: Frame) -> Pose:
-    """A frame of the model as a pose."""
+    """Return a frame of the model as a pose."""
     return Pose(array(frame.rotation), array(frame.position))
 
 
 def inverse_pose(pose: Pose) -> Pose:
-    """The reference seen from the body."""
+    """Return the reference seen from the body."""
     back = pose.rotation.T
     return Pose(back, -(back @ pose.position))
 
@@ -200,7 +200,7 @@ def joined_pose(outer: Pose, inner: Pose) -> Pose:
 
 
 def joint_rotation(link: Link, state: JointState) -> np.ndarray:
-    """Rotation from a link's axes to those of its joint's placement."""
+    """Return the rotation from a link's axes to those of its joint's placement."""
     return rotation(link.axis, state.cos, state.sin) if link.joint_kind.turns else np.eye(3)
 
 
@@ -220,7 +220,7 @@ def poses(links: Sequence[Link], states: Sequence[JointState], root: int = BASE)
 
 
 def path(links: Sequence[Link], link: int, root: int = BASE) -> tuple[int, ...]:
-    """The joints from the root to a link, outermost last."""
+    """Return the joints from the root to a link, outermost last."""
     joints: list[int] = []
     while link not in (root, BASE):
         joints.append(link)
@@ -238,7 +238,7 @@ class SpatialMotion:
     a: Array
 
     def at(self, offset: Array) -> tuple[Array, Array]:
-        """Velocity and acceleration of the point at `offset` from the origin."""
+        """Return the velocity and acceleration of the point at `offset` from the origin."""
         swirl = cross(self.omega, offset)
         return self.v + swirl, self.a + cross(self.alpha, offset) + cross(self.omega, swirl)
 
@@ -338,11 +338,11 @@ class Distance:
     axis: int
 
     def residual(self, a: End, b: End) -> Scalar:
-        """Distance of the origins [m]."""
+        """Return the distance of the origins [m]."""
         return (a.origin - b.origin)[self.axis]
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
-        """A force along the axis."""
+        """Return a force along the axis."""
         return array(NOTHING), array([1.0 if k == self.axis else 0.0 for k in range(3)])
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
@@ -357,11 +357,11 @@ class Offset:
     axis: int
 
     def residual(self, a: End, b: End) -> Scalar:
-        """Distance of the origins [m]."""
+        """Return the distance of the origins [m]."""
         return dot(a.axes[:, self.axis], a.origin - b.origin)
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
-        """A force along the axis, at the origin of frame b."""
+        """Return a force along the axis, at the origin of frame b."""
         return array(NOTHING), array(a.axes[:, self.axis])
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
@@ -385,7 +385,7 @@ class Perpendicular:
         return dot(*self._axes(a, b))
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
-        """A moment about the common normal of the axes."""
+        """Return a moment about the common normal of the axes."""
         return cross(*self._axes(a, b)), array(NOTHING)
 
     def drift(self, a: End, b: End, moving: Relative) -> Scalar:
@@ -410,13 +410,13 @@ class Coupled:
         return LEADS[self.kind].way(self.pitch, variable(self.kind, self.pitch, angle, shift)) - shift
 
     def _law(self, a: End, b: End) -> tuple[Scalar, Scalar]:
-        """The slope of the law, and how it changes over the angle."""
+        """Return the slope of the law, and how it changes over the angle."""
         lead = LEADS[self.kind]
         angle = variable(self.kind, self.pitch, angle_about(self.axis, a, b), way_along(self.axis, a, b))
         return lead.slope(self.pitch, angle), 0.0 if lead.bend is None else lead.bend(self.pitch, angle)
 
     def wrench(self, a: End, b: End) -> tuple[Array, Array]:
-        """A force along the axis, and the moment that it makes with the slope of the thread."""
+        """Return a force along the axis, and the moment that it makes with the slope of the thread."""
         axis = array(a.axes[:, self.axis])
         return axis * -self._law(a, b)[0], axis
 
@@ -452,7 +452,7 @@ def conditions(kind: JointKind, pitch: Scalar | None = None) -> tuple[Constraint
 
 
 def _places(sliding: tuple[int, ...]) -> tuple[ConstraintRow, ...]:
-    """Rows of the origins, which are apart along some axes of frame a."""
+    """Return the rows of the origins, which are apart along some axes of frame a."""
     if not sliding:
         return Distance(X), Distance(Y), Distance(Z)
     return tuple(Offset(axis) for axis in (X, Y, Z) if axis not in sliding)
@@ -487,7 +487,7 @@ class Joined:
 
     @classmethod
     def of(cls, closure: Closure, a: Pose, b: Pose, rows: tuple[int, ...]) -> Joined:
-        """A cut joint between bodies at these poses, with these rows."""
+        """Return a cut joint between bodies at these poses, with these rows."""
         return cls(closure.kind, End.of(a, closure.frame_a), End.of(b, closure.frame_b), rows, closure.pitch)
 
     @property
@@ -524,7 +524,7 @@ class Joined:
         return [dot(omega, moment) + dot(v, force) for moment, force in wrenches]
 
     def wrench(self, row: int) -> tuple[Array, Array]:
-        """The direction of a row: (moment, force at the joint) whose power is the row's rate."""
+        """Return the direction of a row: (moment, force at the joint) whose power is the row's rate."""
         return self.conditions[row].wrench(self.a, self.b)
 
     def drift(self, a: SpatialMotion, b: SpatialMotion, offset_a: Array, offset_b: Array) -> list[Scalar]:
@@ -536,7 +536,7 @@ class Joined:
         return [self.conditions[row].drift(self.a, self.b, moving) for row in self.rows]
 
     def position(self) -> Scalar:
-        """The joint's variable [rad or m], zero where both frames coincide; NaN where it has several."""
+        """Return the joint's variable [rad or m], zero where both frames coincide; NaN where it has several."""
         kind = JOINT_KINDS[self.kind]
         if not kind.one_variable:
             return np.nan

@@ -82,17 +82,17 @@ class Mounted:
         return joined_pose(inverse_pose(self.base), joined_pose(platform, self.platform))
 
     def tips(self, states: Sequence[JointState], platform: Pose) -> Tips:
-        """The limb's tips for these joint states and this pose of the platform."""
+        """Return the limb's tips for these joint states and this pose of the platform."""
         reference = self.base.rotation.T @ (platform.position - self.base.position)
         return Tips.of(self.limb, self.choice, states, self.target(platform), reference)
 
     def inward(self, motion: SpatialMotion) -> SpatialMotion:
-        """A motion in world axes, turned to the axes of the limb."""
+        """Return a motion in world axes, turned to the axes of the limb."""
         turn = self.base.rotation.T
         return SpatialMotion(turn @ motion.omega, turn @ motion.v, turn @ motion.alpha, turn @ motion.a)
 
     def unit_rates(self, tips: Tips) -> Array:
-        """Rates of the tree joints for one unit of each freedom of the robot, (joint, freedom)."""
+        """Return the rates of the tree joints for one unit of each freedom of the robot, (joint, freedom)."""
         units = [unit_motion(name) for name in self.mobility]
         moves = [SpatialMotion(array(omega), array(v), ZERO, ZERO) for omega, v in units]
         return array(np.stack([tips.rates(self.inward(move)) for move in moves], axis=1))
@@ -172,26 +172,26 @@ def at_angles(mounted: Mounted, angles: Array, home: Pose, platform: Pose, motio
 
 
 def dynamics(mounted: Mounted, solved: Solved, gravity: Array) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """The limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
+    """Return the limb's wrench on the platform's free twists, and its rows of J_IK: Eqs. (97), (140)."""
     geared = transmission(mounted, solved)
     return wrench(mounted, solved, gravity, geared), jacobian(mounted, solved.tips, geared)
 
 
 def wrench(mounted: Mounted, solved: Solved, gravity: Array, geared: Transmission) -> list[Scalar]:
-    """The limb's wrench on the platform's free twists by the recursion on its tree: Eq. (97)."""
+    """Return the limb's wrench on the platform's free twists by the recursion on its tree: Eq. (97)."""
     tips, embedding = solved.tips, solved.tips.embedding.matrix
     _, forces = tree_dynamics(mounted, solved, gravity, geared)
     return mounted.outward(tips.covector(tips.inverse.T @ (embedding.T @ array(forces))))
 
 
 def jacobian(mounted: Mounted, tips: Tips, geared: Transmission) -> list[list[Scalar]]:
-    """The limb's rows of J_IK (actuator, freedom): Eq. (140)."""
+    """Return the limb's rows of J_IK (actuator, freedom): Eq. (140)."""
     rows = geared.rows(tips.embedding.matrix) @ tips.inverse
     return [mounted.outward(tips.covector(row)) for row in rows]
 
 
 def home_jacobian(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
-    """The same at the reference pose, where all joints are at zero."""
+    """Return the same at the reference pose, where all joints are at zero."""
     count = len(mounted.limb.links)
     tips = mounted.tips([HOME] * count, home)
     at_rest = Solved(tips, [HOME] * count, np.zeros(count), np.zeros(count), float(Status.OK))
@@ -216,7 +216,7 @@ def constraint_rows(mounted: Mounted, tips: Tips) -> list[list[Scalar]]:
 
 
 def home_constraint_rows(mounted: Mounted, home: Pose) -> list[list[Scalar]]:
-    """The same at the reference pose, where all joints are at zero."""
+    """Return the same at the reference pose, where all joints are at zero."""
     return constraint_rows(mounted, mounted.tips([HOME] * len(mounted.limb.links), home))
 
 
@@ -265,12 +265,12 @@ def _link_velocity(mounted: Mounted, solved: Solved, body: int) -> tuple[Array, 
 
 
 def actuator_positions(mounted: Mounted, solved: Solved) -> list[Scalar]:
-    """Positions of the actuators [rad or m]."""
+    """Return the positions of the actuators [rad or m]."""
     return drives.positions(mounted.limb, lambda joint: solved.position(mounted.limb, joint))
 
 
 def _size(start: Tips) -> Scalar:
-    """A length of the limb at its reference pose [m], above zero; 1 where all of it is at one point."""
+    """Return a length of the limb at its reference pose [m], above zero; 1 where all of it is at one point."""
     near = total([x for joined in start.joined for end in (joined.a, joined.b) for x in end.origin])
     return length_of(start.limb, near, list(start.platform.position))
 
@@ -351,7 +351,7 @@ def _status(tips: Tips, start: Tips, home_branch: Mask) -> Scalar:
 
 
 def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
-    """Positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
+    """Return the positions of all joints in the order of `Limb.joints` [rad or m]; zero at the reference pose.
 
     Of a chain with all turns where these are known. NaN for a cut joint with several variables.
     """
@@ -368,7 +368,7 @@ def joint_angles(mounted: Mounted, solved: Solved) -> list[Scalar]:
 
 
 def joint_positions(mounted: Mounted, solved: Solved, motion: Array) -> list[Scalar]:
-    """The same of a limb, and of a chain, whose independent joints are where the motion vector has them."""
+    """Return the same of a limb, and of a chain, whose independent joints are where the motion vector has them."""
     angles = joint_angles(mounted, solved)
     for joint, value in mounted.given(motion).items():
         angles[joint] = value

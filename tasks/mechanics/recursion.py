@@ -51,7 +51,7 @@ class Field:
         return cls(numbers, zero, zero) if len(numbers) == STILL else cls(numbers[:3], numbers[3:6], numbers[6:])
 
     def seen_from(self, pose: Pose) -> Field:
-        """The same for a frame that stands on the base, in its axes."""
+        """Return the same for a frame that stands on the base, in its axes."""
         swirl = cross(self.alpha, pose.position) + cross(self.omega, cross(self.omega, pose.position))
         inward = pose.rotation.T
         return Field(inward @ (self.gravity - swirl), inward @ self.omega, inward @ self.alpha)
@@ -85,11 +85,11 @@ class Massing:
         return cls(inertia.mass, centre * inertia.mass, second)
 
     def tensor(self) -> np.ndarray:
-        """The inertia tensor (3, 3) about the origin."""
+        """Return the inertia tensor (3, 3) about the origin."""
         return array(np.eye(3)) * np.trace(self.second) - self.second
 
     def spatial(self) -> np.ndarray:
-        """The spatial inertia (6, 6) about the origin: from (angular, linear) to (moment, force)."""
+        """Return the spatial inertia (6, 6) about the origin: from (angular, linear) to (moment, force)."""
         tilde = skew(self.first)
         return array(np.block([[self.tensor(), tilde], [-tilde, array(np.eye(3)) * self.mass]]))
 
@@ -101,7 +101,7 @@ class Massing:
 
 
 def skew(v: Array) -> np.ndarray:
-    """The matrix (3, 3) whose product with a vector is the vector product with it."""
+    """Return the matrix (3, 3) whose product with a vector is the vector product with it."""
     return array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
@@ -159,7 +159,7 @@ def joint_forces(
     accelerations: Scalars,
     own: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Scalar]:
-    """The same from the wrenches that the motions of bodies take."""
+    """Return the same from the wrenches that the motions of bodies take."""
     wrenches = joint_wrenches(links, states, own)
     return [along(link, states[i], *wrenches[i]) + link.armature * accelerations[i] for i, link in enumerate(links)]
 
@@ -252,7 +252,7 @@ def elements_wrench(elements: Iterable[ForceElement], state: BodyState) -> tuple
 
 
 def _components(element: AppliedWrench, state: BodyState, vector: tuple[Scalar, Scalar, Scalar]) -> Array:
-    """A vector of an element in the axes of the base."""
+    """Return a vector of an element in the axes of the base."""
     return state.rotation @ array(vector) if element.turning else array(vector)
 
 
@@ -299,7 +299,7 @@ def _anchor(spring: Spring, state: BodyState) -> tuple[Array, Callable[[], Array
 
 
 def _one_sided(spring: Spring, pull: Scalar, length: Scalar) -> Scalar:
-    """The pull, per length, of a spring that only pulls beyond its rest length, or only pushes short of it."""
+    """Return the pull, per length, of a spring that only pulls beyond its rest length, or only pushes short of it."""
     if spring.acts == "pull":
         return where(every([length > spring.rest_length, pull > 0.0]), pull, 0.0)
     return where(every([length < spring.rest_length, pull < 0.0]), pull, 0.0)
@@ -311,7 +311,7 @@ def _vanishes(value: Scalar) -> bool:
 
 
 def motion_size(mobility: Sequence[str]) -> int:
-    """Length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
+    """Return the length of the motion vector of one sample: 9 for translation only, 24 with rotation; see `unpack`."""
     return 9 if set(mobility) <= set(TRANSLATION) else 24
 
 
@@ -353,12 +353,12 @@ def applied_wrench(platform: Platform, pose: Pose, motion: SpatialMotion) -> lis
 
 
 def free_twist(platform: Platform, motion: SpatialMotion) -> np.ndarray:
-    """The free components of the platform's twist, V_t of Eq. (82)."""
+    """Return the free components of the platform's twist, V_t of Eq. (82)."""
     return _free(platform, (*motion.omega, *motion.v))
 
 
 def free_acceleration(platform: Platform, motion: SpatialMotion) -> np.ndarray:
-    """The same of its rate, V_t'."""
+    """Return the same of its rate, V_t'."""
     return _free(platform, (*motion.alpha, *motion.a))
 
 
@@ -367,7 +367,7 @@ def _free(platform: Platform, twist: Sequence[Scalar]) -> np.ndarray:
 
 
 def held_directions(mobility: Sequence[str]) -> tuple[str, ...]:
-    """The components of the platform's twist that are not free; none of a chain, which has no platform."""
+    """Return the components of the platform's twist that are not free; none of a chain, which has no platform."""
     return tuple(name for name in TWIST if name not in mobility) if mobility else ()
 
 

@@ -84,7 +84,7 @@ class Turns:
         return where(is_known, self._within[joint] + turns[joint] * FULL_TURN, np.nan)
 
     def position_or_within(self, joint: int) -> Scalar:
-        """The same; within half a turn of the reference where turns are not known."""
+        """Return the same; within half a turn of the reference where turns are not known."""
         turns, is_known = self._found
         return self._within[joint] + where(is_known, turns[joint], 0.0) * FULL_TURN
 
@@ -163,7 +163,7 @@ class Turns:
         return dict(zip(followers, flat, strict=False)), flat[-1] > 0.5
 
     def _at(self, positions: Positions) -> Embedding:
-        """The loops with some joints at these positions."""
+        """Return the loops with some joints at these positions."""
         limb, states = self.start.limb, list(self.states)
         for joint, value in positions.items():
             states[joint] = state_at(limb.links[joint], value)

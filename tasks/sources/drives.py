@@ -57,7 +57,7 @@ class ForceSource(Protocol):
         ...
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
-        """The forces over the step of that number, for the motion input of the state at its start."""
+        """Return the forces over the step of that number, for the motion input of the state at its start."""
         ...
 
 
@@ -92,7 +92,7 @@ class Controlled:
         return self._loop.lost
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
-        """The held forces."""
+        """Return the held forces."""
         target = self._tracks.at(number)
         signals = signal_columns(self._model.family, number * self._step, motion.shape[1])
         here, there = self._model.run(motion, signals=signals), self._model.run(target, signals=signals)
@@ -119,7 +119,7 @@ class Profiled:
         return self._lost
 
     def at(self, number: int, motion: np.ndarray) -> Seen:
-        """The forces of the profile."""
+        """Return the forces of the profile."""
         last = min(number, self._forces.shape[3] - 1)
         acting = self._forces[self._profile, :, :, last]
         return Seen(StepForces(*(np.ascontiguousarray(acting[:, :, k].T * self._scale) for k in range(3))))

@@ -118,7 +118,7 @@ class FusedStep:
 
 
 def indexed_rates(rates: list[Slot]) -> dict[Any, Slot]:
-    """The rates of the stages of a step as inputs of `_end_program`."""
+    """Return the rates of the stages of a step as inputs of `_end_program`."""
     return {key: slot for k, slot in enumerate(rates) for key, slot in indexed(k, {"rate": slot}).items()}
 
 
@@ -150,7 +150,7 @@ class _Evaluation:
 
 @functools.cache
 def _motion_program(family: Family) -> Program:
-    """The motion input of limbs of a platform's state, without acceleration; see `Instant.seen`."""
+    """Return the motion input of limbs of a platform's state, without acceleration; see `Instant.seen`."""
     structure = structure_of(family)
     parts = layout(family, ())
 
@@ -180,7 +180,7 @@ def _rotation(turn: list[Scalar]) -> list[Scalar]:
 
 @functools.cache
 def _part_program(size: int, share: float) -> Program:
-    """The state after a share of a step at a rate."""
+    """Return the state after a share of a step at a rate."""
 
     def one_sample(state: Array, rate: Array, length: Array) -> dict[str, Any]:
         return {"at": state + rate * (share * length[0])}
@@ -370,7 +370,7 @@ class MovingRobots:
             self._now = self._now.replaced(columns, part.taken(begun))
 
     def given(self, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces of the actuators as they are, for those that they are asked for, and where these differ."""
+        """Return the forces of the actuators as they are, for those that they are asked for, and where these differ."""
         if self.supply is None:
             return asked, np.zeros(asked.shape, dtype=bool)
         return self.supply.motors.given(asked, self._rates(self.state))
@@ -414,7 +414,7 @@ class MovingRobots:
         return self._state if self._now is None else self._now.state
 
     def motion(self) -> np.ndarray:
-        """The state as a motion input of kernels, without accelerations."""
+        """Return the state as a motion input of kernels, without accelerations."""
         seen = self.system.instant.seen(self.state)
         if not self.system.layout.platform:
             q, qd = seen
@@ -461,7 +461,7 @@ class MovingRobots:
         return np.concatenate(turned)
 
     def speed(self) -> np.ndarray:
-        """Rates of the freedoms."""
+        """Return the rates of the freedoms."""
         return self.state[self.system.layout.at["qd"]]
 
     @property

@@ -179,7 +179,7 @@ SAMPLED: Mapping[str, Callable[..., Numbers]] = {"workspace": workspace, "waypoi
 
 @functools.cache
 def program(kind: str) -> Program:
-    """The program of a platform trajectory: case input per parameter, sample input `t`, output `motion` (9)."""
+    """Return the program of a platform trajectory: case input per parameter, sample input `t`, output `motion` (9)."""
     shapes = {p.name: p.shape for p in MOTIONS[kind].parameters}
 
     def one_sample(t: Array, **values: Array) -> dict[str, Array]:
@@ -225,14 +225,14 @@ def padded_times(times: Numbers) -> Numbers:
 
 
 def evaluated(trajectory: Program, values: Mapping[str, ArrayLike], t: Numbers) -> Numbers:
-    """The `motion` (size, padded samples) of a program of a trajectory at padded times."""
+    """Return the `motion` (size, padded samples) of a program of a trajectory at padded times."""
     inputs = {name: np.asarray(value, dtype=float).reshape(1, -1) for name, value in values.items()}
     inputs = {name: np.broadcast_to(value, (1, *trajectory.case[name])) for name, value in inputs.items()}
     return kernel(trajectory)({**inputs, "t": t.reshape(1, 1, -1)}, len(t))["motion"][0]
 
 
 def motion_vector(translation: Numbers, size: int, turning: Numbers | None = None) -> Numbers:
-    """The motion vector of `tasks.mechanics.recursion` (size, samples) from a translation (9, samples).
+    """Return the motion vector of `tasks.mechanics.recursion` (size, samples) from a translation (9, samples).
 
     turning (15, samples) as `tasks.sources.prescribed.turning` gives it; absent: held with the axes of the world.
     """
@@ -335,7 +335,7 @@ def base_motion(base: Trajectory, times: Numbers) -> tuple[Numbers, Numbers, Num
 
 
 def base_field(base: Trajectory, gravity: Sequence[float], times: Numbers) -> Numbers:
-    """The `gravity` input of kernels on a base that moves (9, padded samples): in the axes of the base.
+    """Return the `gravity` input of kernels on a base that moves (9, padded samples): in the axes of the base.
 
     Gravity less the acceleration of the base's origin, its angular velocity and angular acceleration; gravity (3,) and
     the motion are those of the world, where the axes of the base are at its reference orientation.

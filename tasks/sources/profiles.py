@@ -18,7 +18,7 @@ Between = Literal["linear", "steps"]
 
 @check_arguments
 def profile(times: ArrayLike, values: ArrayLike, between: Between = "linear") -> Callable[[float], np.ndarray]:
-    """The function of time [s] that is `values` (time, *batch, actuator) at `times` (time,).
+    """Return the function of time [s] that is `values` (time, *batch, actuator) at `times` (time,).
 
     Raises ValueError for times that do not ascend, values that do not fit, and another way `between` them.
     """

@@ -106,11 +106,11 @@ class Plant(Protocol):
     """A batch of robots in motion."""
 
     def motion(self) -> np.ndarray:
-        """The state as a motion input of kernels (size, samples), without accelerations."""
+        """Return the state as a motion input of kernels (size, samples), without accelerations."""
         ...
 
     def speed(self) -> np.ndarray:
-        """Rates of the freedoms (freedom, samples)."""
+        """Return the rates of the freedoms (freedom, samples)."""
         ...
 
     def advance(self, number: int, push: StepForces) -> None:
@@ -174,7 +174,7 @@ class Schedule:
     every: int = 1
 
     def refined(self, factor: int) -> Schedule:
-        """The same times by so many times more steps."""
+        """Return the same times by so many times more steps."""
         return Schedule(self.step / factor, self.steps * factor, self.every * factor)
 
     @property
@@ -425,7 +425,7 @@ def _filled(cases: np.ndarray) -> np.ndarray:
 
 
 def _failed(outcome: Outcome) -> Outcome:
-    """An outcome without numbers, whose status says that the integration has failed where nothing else did."""
+    """Return an outcome without numbers, whose status says that the integration has failed where nothing else did."""
     status = np.where(outcome.status == Status.OK, np.int8(Status.INTEGRATION_FAILED), outcome.status)
     series = {name: np.full_like(values, np.nan) for name, values in outcome.series.items()}
     tallies = {

@@ -41,7 +41,7 @@ from tasks.stages.platform import platform_shapes
 
 
 def assembly_shapes(structure: Structure, series: tuple[str, ...] = ()) -> dict[str, Shape]:
-    """Names and shapes of the outputs of `assembly_program` but for metrics."""
+    """Return the names and shapes of the outputs of `assembly_program` but for metrics."""
     actuators = len(structure.mechanism.actuators)
     shapes: dict[str, Shape] = {"force": (actuators,), VELOCITY: (actuators,), "status": (1,)}
     return shapes | {name: (math.prod(poses.series_shape(structure.mechanism, name)),) for name in series}

@@ -81,7 +81,7 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
 
 @functools.cache
 def limb_state_program(family: Family, limb_index: int) -> Program:
-    """The same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
+    """Return the same as `limb_share_program` at given joint `angles` (joint of the tree), closed or not.
 
     Also `rates` of the joints (joint), `correction`, the Newton step that closes the limb, and how far it is `open`.
     """
@@ -163,7 +163,7 @@ def _inputs(structure: Structure) -> dict[Any, Shape]:
 
 
 def _total(shares: Mapping[str, Mapping[int, Array]]) -> EquationShare:
-    """The sum of the shares of platform and limbs; rows of J_IK below each other."""
+    """Return the sum of the shares of platform and limbs; rows of J_IK below each other."""
     sums = [sum((array(share) for share in shares[name].values()), start=ZERO) for name in SHARES[:3]]
     stacks = [array(np.vstack(list(shares[name].values()))) for name in SHARES[3:]]
     return EquationShare(*sums, *stacks)
@@ -193,7 +193,7 @@ def _rank_lost(mass: Array) -> Scalar:
 
 @functools.cache
 def total_program(family: Family) -> Program:
-    """The summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
+    """Return the summed task-space equations; with as many actuators as freedoms also the form in actuator coordinates.
 
     Outputs SHARES and, where it exists, `actuator_mass, actuator_coriolis, actuator_gravity, forward, forward_rate`;
     `singular` is 1 where J_IK has lost rank.

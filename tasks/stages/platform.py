@@ -17,7 +17,7 @@ from tasks.stages.parts import PlatformPart, PlatformSample, added, inputs_of
 
 
 def platform_shapes(structure: Structure, held: bool = False, asked: tuple[str, ...] = ()) -> Shapes:
-    """Names and shapes of the outputs of `platform_program`."""
+    """Return the names and shapes of the outputs of `platform_program`."""
     held_shape = {"held": (structure.held,)} if held else {}
     return {"platform_wrench": (structure.freedoms,), **held_shape, **terms.platform_shapes(structure, asked)}
 

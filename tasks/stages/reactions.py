@@ -108,7 +108,7 @@ def balance_program(family: Family, passive: tuple[int, ...] = ()) -> Program:
 
 
 def balance_shapes(structure: Structure) -> dict[Any, Shape]:
-    """Keys and shapes of the outputs of `balance_program`."""
+    """Return the keys and shapes of the outputs of `balance_program`."""
     instances = enumerate(structure.mechanism.instances)
     return {Indexed("redundant", k): (structure.redundant(each.limb),) for k, each in instances} | {"missing": (1,)}
 

@@ -55,7 +55,7 @@ class Rows(NamedTuple):
     rows: tuple[int, int]
 
     def taken(self, values: Arrays) -> NDArray[np.float64]:
-        """The rows, of all cases and samples."""
+        """Return the rows, of all cases and samples."""
         return values[self.of][:, slice(*self.rows)]
 
 
@@ -126,7 +126,7 @@ def _taken(source: Key | Rows, values: Arrays) -> NDArray[np.float64]:
 
 
 def stages(request: Request) -> Iterator[Stage]:
-    """The stages that a request needs, in the order in which they run."""
+    """Yield the stages that a request needs, in the order in which they run."""
     limbs = range(len(request.structure.mechanism.instances))
     yield from (limb(request, k) for k in limbs)
     if not request.structure.mechanism.is_chain:
@@ -161,7 +161,7 @@ def limb(request: Request, k: int) -> Stage:
 
 
 def platform(request: Request) -> Stage:
-    """The wrench that the platform's own motion takes, less the load on it."""
+    """Return the wrench that the platform's own motion takes, less the load on it."""
     term_names = request.terms
     shapes = platform_shapes(request.structure, request.statics, term_names)
     arguments = (request.family, request.statics, request.moving_base, term_names, request.platform_parts)
@@ -197,7 +197,7 @@ def balance(request: Request) -> Stage:
 
 
 def reactions(request: Request, k: int) -> Stage:
-    """Wrenches in the joints of limb k."""
+    """Return the wrenches in the joints of limb k."""
     driven, index = request.structure.driven[k], request.structure.mechanism.instances[k].limb
     force = Rows(request.force, (driven.start, driven.stop))
     takes: dict[Key, Key | Rows] = {"mount": Indexed("mount", k), "force": force}

@@ -94,7 +94,7 @@ def of_limb(
     gravity: Array,
     terms: tuple[str, ...],
 ) -> dict[str, Array | Scalars]:
-    """The terms of a limb, as `limb_shapes` has them; arguments as in `equations.limb_share`."""
+    """Return the terms of a limb, as `limb_shapes` has them; arguments as in `equations.limb_share`."""
     result: dict[str, Array | Scalars] = {}
     if set(terms) & _SHARES.keys():
         share = equations.limb_share(mounted, solved, moving, speed, _pull(gravity, terms))
@@ -136,7 +136,7 @@ def of_platform(
 
 
 def summed(terms: Iterable[str], shares: Mapping[str, Mapping[int, Array]]) -> dict[str, Array]:
-    """The terms of the robot from those of its limbs and its platform, by term and number."""
+    """Return the terms of the robot from those of its limbs and its platform, by term and number."""
     ordered = {term: [shares[term][number] for number in sorted(shares[term])] for term in terms}
     return {
         term: np.vstack(parts) if term == "jacobian_rate" else sum(parts[1:], start=parts[0])

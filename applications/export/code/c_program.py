@@ -69,12 +69,12 @@ _FORMS = {
 
 
 def identifier(key: Key) -> str:
-    """A key as a name of C."""
+    """Return a key as a name of C."""
     return re.sub(r"\W+", "_", str(key).replace("-", "minus_"))
 
 
 def literal(value: float) -> str:
-    """A double as C writes it without loss."""
+    """Return a double as C writes it without loss."""
     if math.isnan(value):
         return "NAN"
     if math.isinf(value):
@@ -108,7 +108,7 @@ def needed_inputs(program: Program, outputs: Collection[Key]) -> list[Key]:
 
 
 def c_function(name: str, program: Program, outputs: Sequence[Key]) -> str:
-    """A static function of C that computes some outputs; its arguments are `needed_inputs`, then the outputs.
+    """Return a static function of C that computes some outputs; its arguments are `needed_inputs`, then the outputs.
 
     Raises ValueError for outputs that are reduced over the samples of a case.
     """
@@ -162,7 +162,7 @@ def _loop(program: Program, index: int, nodes: Collection[int]) -> Iterator[str]
 
 
 def _value(program: Program, number: int) -> str:
-    """A node as an operand."""
+    """Return a node as an operand."""
     node = program.nodes[number]
     if node.op not in LEAVES:
         return f"v{number}"

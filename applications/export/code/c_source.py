@@ -176,7 +176,7 @@ def _driver(name: str, function: CodeFunction, bodies: _Bodies) -> Iterator[str]
 
 
 def _places(function: CodeFunction) -> Iterator[tuple[Key, str]]:
-    """Names of the arrays that values are in."""
+    """Yield the names of the arrays that values are in."""
     for key in (*function.constants, *function.packed):
         yield key, f"c_{identifier(key)}" if key in function.constants else f"p_{identifier(key)}"
     for call in function.needed:

@@ -149,7 +149,7 @@ class _Scalars:
         self.unfinished: Any = casadi.SX(0.0)
 
     def value(self, number: int) -> Any:
-        """The value of a node."""
+        """Return the value of a node."""
         node = self._program.nodes[number]
         if node.op == CONSTANT:
             return self._casadi.SX(float(node.data))

@@ -95,7 +95,7 @@ class CodeFunction:
 
 
 def _unit(kinds: Iterable[str], turning: str, sliding: str) -> str:
-    """The unit of values along joints or freedoms, both where they are of both kinds."""
+    """Return the unit of values along joints or freedoms, both where they are of both kinds."""
     turns = {kind != "prismatic" for kind in kinds}
     return ", ".join(unit for unit, occurs in ((turning, True in turns), (sliding, False in turns)) if occurs)
 
@@ -117,7 +117,7 @@ class CodeSetting:
         return {key: values[0] for key, values in (arrays | even_weights(robot.family)).items()}
 
     def motion(self, *, acceleration: bool, rates: bool = True) -> tuple[list[CodeArgument], tuple[str | int, ...]]:
-        """The arguments that say how it moves, and what the `motion` of kernels is made of."""
+        """Return the arguments that say how it moves, and what the `motion` of kernels is made of."""
         free, names = structure_of(self.robot.family).freedoms, ", ".join(self.robot.mechanism.freedoms)
         turns = structure_of(self.robot.family).motion_size == 24
         if self.robot.mechanism.is_chain:
@@ -148,11 +148,11 @@ class CodeSetting:
         return CodeArgument("force", (len(actuators),), self.along_actuators("N m", "N"), f"of {', '.join(actuators)}")
 
     def along_actuators(self, turning: str, sliding: str) -> str:
-        """The unit of values of actuators."""
+        """Return the unit of values of actuators."""
         return _unit(self.robot.mechanism.actuator_kinds, turning, sliding)
 
     def along_freedoms(self, turning: str, sliding: str) -> str:
-        """The unit of values of freedoms."""
+        """Return the unit of values of freedoms."""
         mechanism = self.robot.mechanism
         if not mechanism.is_chain:
             return _unit(
@@ -162,7 +162,7 @@ class CodeSetting:
         return _unit([kinds.get(name, "revolute") for name in mechanism.freedoms], turning, sliding)
 
     def square(self, name: str) -> CodeArgument:
-        """A matrix of the freedoms."""
+        """Return a matrix of the freedoms."""
         free = self.robot.mechanism.freedoms
         return CodeArgument(
             name, (len(free), len(free)), self.along_freedoms("kg m^2", "kg"), f"of {', '.join(free)}, row by row"
@@ -175,7 +175,7 @@ def _call(stage: Stage) -> ProgramCall:
 
 
 def _shares(robot: Robot) -> list[ProgramCall]:
-    """Shares of platform and limbs in the equations of motion, by number of the owner."""
+    """Return the shares of platform and limbs in the equations of motion, by number of the owner."""
     family, instances = robot.family, structure_of(robot.family).mechanism.instances
     calls = [_call(Stage("platform", {}, lambda: equations.platform_share_program(family), {}, PLATFORM))]
     for k, instance in enumerate(instances):
@@ -212,7 +212,7 @@ def inverse_dynamics(at: CodeSetting) -> CodeFunction:
 
 
 def forward_dynamics(at: CodeSetting) -> CodeFunction:
-    """Accelerations of the freedoms from actuator forces, without friction, as `tasks.forward_dynamics`."""
+    """Return the accelerations of the freedoms from actuator forces, without friction, as `tasks.forward_dynamics`."""
     robot = at.robot
     arguments, motion = at.motion(acceleration=False)
     names = ", ".join(robot.mechanism.freedoms)
@@ -242,7 +242,7 @@ def forward_dynamics(at: CodeSetting) -> CodeFunction:
 
 
 def inverse_kinematics(at: CodeSetting) -> CodeFunction:
-    """Positions and velocities of the actuators and J_IK, as `tasks.dynamics.inverse.actuator_positions`."""
+    """Return the positions and velocities of the actuators and J_IK, as `tasks.dynamics.inverse.actuator_positions`."""
     robot, family = at.robot, at.robot.family
     request, structure = table.request(family, ("actuator_position",)), structure_of(family)
     limbs = [_call(stages.limb(request, k)) for k in range(len(robot.mechanism.instances))]
@@ -284,7 +284,7 @@ def inverse_kinematics(at: CodeSetting) -> CodeFunction:
 
 
 def inertia_matrix(at: CodeSetting) -> CodeFunction:
-    """The mass matrix of the freedoms, as `tasks.inertia_matrix`."""
+    """Return the mass matrix of the freedoms, as `tasks.inertia_matrix`."""
     robot = at.robot
     arguments, motion = at.motion(acceleration=False, rates=False)
     title, result = "mass matrix of the freedoms, drives included", at.square("inertia")
@@ -319,7 +319,7 @@ FUNCTIONS: Mapping[str, Callable[[CodeSetting], CodeFunction]] = {
 def exported(
     robot: Robot, names: Sequence[str], gravity: ArrayLike = GRAVITY, friction: Friction = None
 ) -> tuple[CodeFunction, ...]:
-    """The functions of these names, each once; friction is that of `inverse_dynamics`, the others have none.
+    """Return the functions of these names, each once; friction is that of `inverse_dynamics`, the others have none.
 
     Raises ValueError for names that there are not, and for what has no code.
     """

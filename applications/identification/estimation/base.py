@@ -47,11 +47,11 @@ class BaseParameters:
         return len(self.independent)
 
     def of(self, parameters: ArrayLike) -> np.ndarray:
-        """Values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
+        """Return the values of the base parameters (*batch, kept) from those of all columns (*batch, column)."""
         return np.asarray(parameters, dtype=float) @ self.groups.T
 
     def reduced(self, matrix: ArrayLike) -> np.ndarray:
-        """The kept columns of a regressor (..., column)."""
+        """Return the kept columns of a regressor (..., column)."""
         return np.asarray(matrix)[..., list(self.independent)]
 
     def grouping(self, number: int) -> str:

@@ -44,7 +44,7 @@ def pseudo_inertia(parameters: Array) -> np.ndarray:
 
 
 def parameters_of(matrix: Array) -> np.ndarray:
-    """The ten parameters of a pseudo-inertia."""
+    """Return the ten parameters of a pseudo-inertia."""
     matrix = np.asarray(matrix)
     tensor = np.eye(3) * np.trace(matrix[:3, :3]) - matrix[:3, :3]
     return np.array([matrix[3, 3], *matrix[:3, 3], *(tensor[i, j] for i, j in TENSOR)])
@@ -180,5 +180,5 @@ def _least(parameters: Array) -> np.ndarray:
 
 
 def _triangle(matrix: Array) -> np.ndarray:
-    """The upper triangle as a vector whose length is that of the matrix."""
+    """Return the upper triangle as a vector whose length is that of the matrix."""
     return np.array([matrix[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i, j in TRIANGLE])

@@ -29,7 +29,7 @@ MATCHED = 1e-10
 
 
 def motion(robot: Robot, actuator_position: ArrayLike, step: float, near: Moving) -> Moving:
-    """The motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].
+    """Return the motion whose actuators are at `actuator_position` (time, actuator), one sample every `step` [s].
 
     near: the commanded motion, which says which of several assemblies is meant; only its pose is used. Samples without
     solution hold NaN. Raises ValueError for shapes that do not fit.
@@ -70,7 +70,7 @@ def guesses(robot: Robot, actuator_position: ArrayLike, near: Moving) -> Moving:
 
 
 def _pose_at(robot: Robot, actuator_position: np.ndarray, near: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-    """The pose of a sample from one near it; that one where there is none."""
+    """Return the pose of a sample from one near it; that one where there is none."""
     if robot.mechanism.is_chain:
         joints = joint_positions(robot, actuator_position[None], near["q"][None])[0]
         return {"q": joints if np.isfinite(joints).all() else near["q"]}

@@ -94,7 +94,7 @@ ESTIMATORS: Mapping[str, Callable[..., Estimate]] = {
 
 
 def estimate(method: str, matrix: ArrayLike, forces: ArrayLike, actuators: Actuators = 1) -> Estimate:
-    """Parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
+    """Return the parameters by the estimator of that name; rows in turn of the `actuators`. Raises ValueError."""
     if method not in ESTIMATORS:
         raise ValueError(f"method: got {method!r}; expected an estimator; {nearest(method, ESTIMATORS)}")
     return ESTIMATORS[method](matrix, forces, actuators)
@@ -140,14 +140,14 @@ def _weighted(matrix: np.ndarray, forces: np.ndarray, weights: np.ndarray) -> Es
 
 
 def _unscaled(found: Estimate, matrix: np.ndarray, forces: np.ndarray) -> Estimate:
-    """The same with the noise in the units of the forces."""
+    """Return the same with the noise in the units of the forces."""
     residuals = forces - matrix @ found.values
     noise = float(np.sqrt(residuals @ residuals / (len(forces) - matrix.shape[1])))
     return Estimate(found.values, found.deviations, found.condition, noise, found.iterations)
 
 
 def _on_rows(spread: np.ndarray, forces: np.ndarray, actuators: Actuators) -> np.ndarray:
-    """A number of each actuator on each of its rows."""
+    """Return a number of each actuator on each of its rows."""
     return np.tile(spread, len(forces) // actuators) if isinstance(actuators, int) else spread[np.asarray(actuators)]
 
 

@@ -93,7 +93,7 @@ def moving(
     coordinates: Sequence[str] = (),
     orientation: ArrayLike = IDENTITY,
 ) -> Moving:
-    """A series of some freedoms (absent: all) as `tasks.dynamics.records.Moving`.
+    """Return a series of some freedoms (absent: all) as `tasks.dynamics.records.Moving`.
 
     Platforms turn by roll, pitch and yaw about an `orientation` (3, 3) relative to the reference pose. The series of a
     redundant robot is that of what is given; its motion is that of all freedoms, NaN where nothing decides them.
@@ -195,11 +195,11 @@ class Excitation:
         return len(self.coordinates or self.robot.mechanism.given)
 
     def series(self, free: ArrayLike) -> Series:
-        """The series of free numbers, shrunk until the robot can follow it with the forces that it has."""
+        """Return the series of free numbers, shrunk until the robot can follow it with the forces that it has."""
         return self._followed(np.asarray(free)[None])[0][0]
 
     def matrix(self, series: Series) -> np.ndarray:
-        """The base regressor along a series (samples, actuator, kept)."""
+        """Return the base regressor along a series (samples, actuator, kept)."""
         return self._matrices(self._moved([series]))[0]
 
     def cost(self, free: ArrayLike) -> float:
@@ -207,7 +207,7 @@ class Excitation:
         return float(self.costs(np.asarray(free)[None])[0])
 
     def costs(self, free: ArrayLike, *, smooth: bool = False) -> np.ndarray:
-        """The same of several motions (motion, numbers) at once; smooth: limits and criterion are kept about."""
+        """Return the same of several motions (motion, numbers) at once; smooth: limits and criterion are kept about."""
         matrices = self._followed(np.asarray(free), SHARP if smooth else np.inf)[1]
         criterion = (SMOOTH if smooth else CRITERIA)[self.criterion]
         return criterion(matrices.reshape(len(matrices), -1, matrices.shape[-1]))
@@ -325,7 +325,7 @@ class Excitation:
         return np.random.default_rng([seed, number]).normal(size=self.freedoms * FREE)
 
     def search(self, free: ArrayLike, steps: int = STEPS) -> tuple[float, np.ndarray]:
-        """The least cost near free numbers, and where it is; never above that of the start.
+        """Return the least cost near free numbers, and where it is; never above that of the start.
 
         Where several limits or singular values are at their ends, costs have ridges that no slope follows; so the
         search is one of smooth costs.

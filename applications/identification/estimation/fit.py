@@ -70,7 +70,7 @@ def fit(
     filtering: Filtering | None = None,
     nominal: Robot | None = None,
 ) -> Fit:
-    """The base parameters of a robot from recordings; limbs that are copies share their parameters.
+    """Return the base parameters of a robot from recordings; limbs that are copies share their parameters.
 
     Of the robot the geometry is used, its inertia and the linear parameters of its friction for `truth` alone; those
     that are not linear are as given, unless the method finds them. `base` absent: found at random states, or where no

@@ -119,7 +119,7 @@ METHODS: Mapping[str, Callable[[Data], FittedParameters]] = {
 
 
 def _nonlinear(group: FrictionGroup) -> tuple[Parameter, ...]:
-    """Parameters of its law that are neither linear nor options, which describe a situation."""
+    """Return the parameters of its law that are neither linear nor options, which describe a situation."""
     law = LAWS[group.law]
     return tuple(each for each in law.parameters if each not in law.linear)
 

@@ -62,7 +62,7 @@ class Filtering:
         return 4 * self.every if self.values["cutoff"] else 0
 
     def columns(self, matrix: np.ndarray) -> np.ndarray:
-        """A regressor (samples, actuator, column), filtered along time."""
+        """Return a regressor (samples, actuator, column), filtered along time."""
         return filtered(self.values, self.step, matrix) if self.values["cutoff"] else matrix
 
     def kept(self, samples: int) -> slice:
@@ -96,7 +96,7 @@ class Data:
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def friction_rows(self, friction: FrictionInput) -> np.ndarray:
-        """Rows of the columns of friction alone, of all recordings for training."""
+        """Return the rows of the columns of friction alone, of all recordings for training."""
         fields = [field_input(Environment(gravity=self.gravity, base=run.base)) for run in self.training]
         parts = [
             friction_columns(self.robot, friction, run.moving, acting)

@@ -68,7 +68,7 @@ def separable(
 
 
 def _scanned(residuals: Callable[[np.ndarray], np.ndarray], start: np.ndarray, low: Array, high: Array) -> np.ndarray:
-    """The best of trials of one parameter after the other."""
+    """Return the best of trials of one parameter after the other."""
     best = start.copy()
     for k in range(len(best)):
         trials = [

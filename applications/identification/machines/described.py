@@ -105,7 +105,7 @@ class RecordingDescription:
         return requests
 
     def _signal(self, files: RecordingFiles, selected: Selected, key: str) -> np.ndarray:
-        """A signal in SI units and the order of the actuators. Raises InputError."""
+        """Return a signal in SI units and the order of the actuators. Raises InputError."""
         section: SignalSection = getattr(self.file, key)
         values = selected.signals[key]
         if values.shape[1] != (count := len(self.robot.mechanism.actuators)):
@@ -120,7 +120,7 @@ class RecordingDescription:
         return values + self.zero if key in ("position", "reference") else values
 
     def _unit(self, files: RecordingFiles, selected: Selected, key: str) -> str | None:
-        """The unit of a signal, as the description has it or the file. Raises InputError where these differ."""
+        """Return the unit of a signal, as the description has it or the file. Raises InputError where these differ."""
         section: SignalSection | SamplingSection = getattr(self.file, key)
         is_told = "unit" in section.model_fields_set
         unit = unit_of(files.name, selected, key, section.unit if is_told else None)

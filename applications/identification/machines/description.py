@@ -137,7 +137,7 @@ class _DescriptionReader:
         return self.folders[0] / name
 
     def _robot(self, name: str, is_given: bool) -> tuple[Robot, str | None]:
-        """The robot of a name: URDF, robot file or catalogue; and the text of its file, where it has one."""
+        """Return the robot of a name: URDF, robot file or catalogue; and the text of its file, where it has one."""
         is_urdf, is_file = name.lower().endswith(".urdf"), name.lower().endswith((".yaml", ".yml"))
         if not (is_urdf or is_file):
             return Robot.of(find_family(name), dict(self.file.parameters)), None
@@ -156,7 +156,7 @@ class _DescriptionReader:
         return tuple(self._recording(k, section) for k, section in enumerate(self.file.recordings))
 
     def _sections(self, files: list[tuple[str, str]]) -> tuple[RecordingSection | None, ...]:
-        """The sections of the recordings; of files that are named elsewhere those with their names."""
+        """Return the sections of the recordings; of files that are named elsewhere those with their names."""
         if not files:
             return self.file.recordings
         names = (section.name or " + ".join(map(_file_name, section.files)) for section in self.file.recordings)
@@ -164,7 +164,7 @@ class _DescriptionReader:
         return tuple(sections.get(_file_name(path)) for path, _ in files)
 
     def _preparation(self, number: int, section: RecordingSection | None) -> Preparation:
-        """The preparation of a recording: keys of its own, else those of all."""
+        """Return the preparation of a recording: keys of its own, else those of all."""
         preparation = None if section is None else section.preparation
         if preparation is not None and preparation.delay == ESTIMATE:
             hint = "Write it under preparation of the description, or a number here."
@@ -356,7 +356,7 @@ def _file_name(path: str) -> str:
 
 
 def _payload(section: PayloadSection, number: int) -> Payload:
-    """The ten parameters of a payload about the origin of its body."""
+    """Return the ten parameters of a payload about the origin of its body."""
     if section.unknown is not None or section.mass is None:
         return Payload(section.unknown or f"payload_{number + 1}", section.body)
     xx, yy, zz, xy, xz, yz = (*section.moments, 0.0, 0.0, 0.0)[:6]

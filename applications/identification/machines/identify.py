@@ -112,7 +112,7 @@ class MachineIdentification:
             yield column.name, column.unit, value, deviation
 
     def robot(self) -> RobotDescription:
-        """The robot with the identified inertia. Raises InputError where there is none."""
+        """Return the robot with the identified inertia. Raises InputError where there is none."""
         if not self.standard.converged:
             got, expected = f"consistent bodies were not found: {self.standard.status}", "a solution"
             raise InputError([Problem(self.description.title, 0, 0, "", got, expected)])
@@ -178,7 +178,7 @@ def identify_recordings(description: RecordingDescription) -> MachineIdentificat
 def _fitted(
     machine: RecordedMachine, method: str, description: RecordingDescription
 ) -> tuple[RecordedMachine, MachineFit]:
-    """The fit by the description's method, and the machine along the motions that it is of."""
+    """Return the fit by the description's method, and the machine along the motions that it is of."""
     if description.method == INSTRUMENTAL:
         return machine, fit_instrumental(machine, description.controller, eliminate=description.eliminate)
     if description.method == OUTPUT_ERROR:
@@ -190,7 +190,7 @@ def _fitted(
 def _consistent(
     machine: RecordedMachine, fit: MachineFit, standard: Standard, description: RecordingDescription
 ) -> MachineFit:
-    """The fit with the base parameters of consistent bodies. Raises InputError where these were not found."""
+    """Return the fit with the base parameters of consistent bodies. Raises InputError where these were not found."""
     if not standard.converged:
         got = f"consistent bodies were not found: {standard.status}"
         raise InputError([Problem(description.title, 0, 0, "estimate.method", got, "a solution", "Use weighted.")])
@@ -218,7 +218,7 @@ def _parts(finding: RecordingFinding) -> tuple[str, str, str]:
 
 
 def _filled(signals: Signals) -> Signals:
-    """Numbers that are missing, and were accepted so, on straight lines between their neighbours."""
+    """Return the numbers that are missing, and were accepted so, on straight lines between their neighbours."""
     series = {}
     for name, values in signals.series.items():
         filled = values.copy()

@@ -81,7 +81,7 @@ def _add_loops(root: ElementTree.Element, limb: Limb) -> None:
 
 
 def _points(loop: Closure) -> list[np.ndarray]:
-    """Points of body a, in its frame, that body b shares."""
+    """Return the points of body a, in its frame, that body b shares."""
     origin = np.array(loop.frame_a.position, dtype=float)
     axis = np.array(loop.frame_a.rotation, dtype=float)[:, 2]
     if loop.kind == "spherical":

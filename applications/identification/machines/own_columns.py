@@ -23,13 +23,13 @@ class ExpressionColumn:
     symbols: dict[str, tuple[int, int]]
 
     def __call__(self, motion: ActuatorMotion) -> np.ndarray:
-        """The factor (samples,) along a motion."""
+        """Return the factor (samples,) along a motion."""
         values = {name: motion[self.symbols[name][0]][:, self.symbols[name][1]] for name in self.expression.names}
         return np.broadcast_to(np.asarray(self.expression(values), dtype=float), (len(motion[0]),)).copy()
 
 
 def symbols_of(robot: Robot) -> dict[str, tuple[int, int]]:
-    """Names in expressions, `q_elbow` for the position of the actuator elbow: which array, which column."""
+    """Return the names in expressions, `q_elbow` for the position of the actuator elbow: which array, which column."""
     names = robot.mechanism.actuators
     return {
         f"{prefix}_{plain(name)}": (order, k) for order, prefix in enumerate(MOTION) for k, name in enumerate(names)
@@ -37,5 +37,5 @@ def symbols_of(robot: Robot) -> dict[str, tuple[int, int]]:
 
 
 def plain(name: str) -> str:
-    """The name of an actuator as a part of a symbol."""
+    """Return the name of an actuator as a part of a symbol."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name)

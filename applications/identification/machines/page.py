@@ -40,7 +40,7 @@ def save_page(result: MachineIdentification, path: Path) -> None:
 
 
 def page(result: MachineIdentification) -> str:
-    """The text of the report."""
+    """Return the text of the report."""
     title = escape(result.description.title)
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
@@ -86,7 +86,7 @@ def _number(value: float, digits: int = 5) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None = None) -> str:
-    """A table whose first columns are texts, the others numbers; texts: how many, None: all."""
+    """Return a table whose first columns are texts, the others numbers; texts: how many, None: all."""
 
     def row(cells: Sequence[str], kind: str) -> str:
         marks = ["" if texts is None or k < texts else ' class="number"' for k in range(len(cells))]
@@ -98,7 +98,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int | None
 
 
 def _labels(result: MachineIdentification) -> list[tuple[str, str]]:
-    """Name of each actuator, unit of its force."""
+    """Return the name of each actuator, unit of its force."""
     robot = result.machine.robot
     units = [JOINT_KINDS[kind].units.force for kind in actuator_kinds(robot)]
     return list(zip(robot.mechanism.actuators, units, strict=True))
@@ -162,7 +162,7 @@ def _spectra(result: MachineIdentification) -> str:
 
 
 def _figure(labels: Sequence[str], below: str, share: bool = True) -> tuple[Figure, list[Axes]]:
-    """A figure with one plot for each label under the other, and what they have on the axis below."""
+    """Return a figure with one plot for each label under the other, and what they have on the axis below."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 1.5 * len(labels) + 0.9), layout="constrained")

@@ -85,7 +85,7 @@ FORMATS: Mapping[str, Callable[[MachineIdentification, IO[str]], None]] = {".csv
 
 
 def robot_text(result: MachineIdentification) -> str:
-    """The text of the robot file of the identified robot. Raises InputError where there is none."""
+    """Return the text of the robot file of the identified robot. Raises InputError where there is none."""
     return writing.text(result.robot(), f"{result.description.title}: identified from recordings.")
 
 
@@ -134,7 +134,7 @@ def save_robot(result: MachineIdentification, path: Path) -> None:
 
 
 def dataset(result: MachineIdentification) -> Dataset:
-    """Parameters and forces of an identification as a dataset.
+    """Return the parameters and forces of an identification as a dataset.
 
     Parameters are along `base_parameter` and `standard_parameter`, forces, predicted forces and the motion along
     `sample` and `actuator`; which recording a sample is of, its role and its time are coordinates along `sample`.

@@ -83,7 +83,7 @@ class DesignCase:
         return [str(name) for name in self.results["trajectory"].values]
 
     def grid(self, trajectory: int) -> tuple[int, ...]:
-        """Points along z, y, x of a workspace; empty for a motion."""
+        """Return the points along z, y, x of a workspace; empty for a motion."""
         if trajectory >= len(self.motions) or self.motions[trajectory].kind != "workspace":
             return ()
         counts: Any = self.motions[trajectory].values["counts"]
@@ -107,7 +107,7 @@ class Taken(Axis):
         return self.base.take(np.asarray(self.numbers, np.int64)[indices])
 
     def describe(self) -> dict[str, Any]:
-        """The axis, and their numbers on it."""
+        """Return the axis, and their numbers on it."""
         return {"taken": self.base.describe(), "numbers": list(self.numbers)}
 
 
@@ -192,7 +192,7 @@ def _simulated(sweep: Sweep, axes: SimulationAxes, designs: Sequence[int], frict
 
 
 def _alike_but_for(axis: int, places: Mapping[int, tuple[int, ...]]) -> list[list[int]]:
-    """Numbers of designs in groups whose places on axes are the same on all but one."""
+    """Return the numbers of designs in groups whose places on axes are the same on all but one."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for number, place in places.items():
         groups.setdefault((*place[:axis], *place[axis + 1 :]), []).append(number)
@@ -219,7 +219,7 @@ def _run(sweep: Sweep) -> Dataset:
 
 
 def times(sweep: Sweep) -> Array:
-    """The times of cases of a sweep [s]."""
+    """Return the times of cases of a sweep [s]."""
     return sweep.grid.values[:: stride(sweep)]
 
 

@@ -89,7 +89,7 @@ class DesignColumn:
         return with_unit(self.words, self.shown_in.unit)
 
     def text_at(self, design: int) -> str:
-        """The number of a design, rounded, with its unit; of a label its text."""
+        """Return the number of a design, rounded, with its unit; of a label its text."""
         if self.texts:
             return self.texts[int(self.values[design])]
         return self.shown_in.text(float(self.values[design]))
@@ -157,7 +157,7 @@ class Designs:
         return (*first, *(column for column in every if column.name not in self.asked))
 
     def column(self, name: str) -> DesignColumn:
-        """The column of that name."""
+        """Return the column of that name."""
         return next(column for column in self.columns if column.name == name)
 
     def row(self, design: int) -> dict[str, float]:
@@ -195,7 +195,7 @@ class Designs:
         return next(iter(differing or finite), None)
 
     def place(self, number: int) -> int | None:
-        """The row of the design with that number in the store; None where it is not in the table."""
+        """Return the row of the design with that number in the store; None where it is not in the table."""
         rows = np.flatnonzero((self.numbers == number).any(axis=1))
         return int(rows[0]) if len(rows) else None
 
@@ -330,7 +330,7 @@ def _is_shown(factor: Factor, parameters: Sequence[DesignColumn], labels: Sequen
 def _asked(
     dataset: Dataset, wanted_objective: Objective, good: NDArray[np.bool_], columns: list[DesignColumn]
 ) -> DesignColumn:
-    """The column of an objective: that of the metric where it is the same, else one of its own."""
+    """Return the column of an objective: that of the metric where it is the same, else one of its own."""
     values = np.where(good, value_of(dataset, wanted_objective), np.nan)
     sign = -1.0 if wanted_objective.direction == "max" else 1.0
     same = next((column for column in columns if column.name == wanted_objective.text), None)

@@ -44,16 +44,16 @@ class DisplayUnit:
     unit: str
 
     def number(self, value: float) -> str:
-        """The number alone, rounded."""
+        """Return the number alone, rounded."""
         return rounded(value * self.factor)
 
     def text(self, value: float) -> str:
-        """Number and unit."""
+        """Return the number and unit."""
         return f"{self.number(value)} {self.unit}".strip() if math.isfinite(value) else "no number"
 
 
 def display_unit(units: str, size: float) -> DisplayUnit:
-    """The unit for numbers in SI of about a size; without a size, as they are."""
+    """Return the unit for numbers in SI of about a size; without a size, as they are."""
     size = abs(size)
     if units in STEPS and math.isfinite(size) and size > 0.0:
         return next(DisplayUnit(factor, unit) for least, factor, unit in STEPS[units] if size >= least)
@@ -66,13 +66,13 @@ def display_unit(units: str, size: float) -> DisplayUnit:
 
 
 def unit_of(units: str, values: Array) -> DisplayUnit:
-    """The unit for a column, by the median of the sizes of its numbers that are not zero."""
+    """Return the unit for a column, by the median of the sizes of its numbers that are not zero."""
     sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
     return display_unit(units, float(np.median(sizes)) if len(sizes) else 0.0)
 
 
 def rounded(value: float, digits: int = DIGITS) -> str:
-    """A number with so many digits, without exponents where they can be spared: 0.57, 12.4, 1 270, 3.1e-07."""
+    """Return a number with so many digits, without exponents where they can be spared: 0.57, 12.4, 1 270, 3.1e-07."""
     if not math.isfinite(value):
         return "no number"
     if value == 0.0:
@@ -91,5 +91,5 @@ def with_unit(words: str, unit: str) -> str:
 
 
 def quantity(value: float, units: str) -> str:
-    """A single number in SI with the unit that suits it."""
+    """Return a single number in SI with the unit that suits it."""
     return display_unit(units, value).text(value)

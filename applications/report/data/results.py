@@ -157,7 +157,7 @@ class Results:
         return design if place is None else int(self.designs.numbers[place, 0])
 
     def case_words(self, case: int) -> str:
-        """An operating case in words: `payload mass 3 kg`; empty where there are none."""
+        """Return an operating case in words: `payload mass 3 kg`; empty where there are none."""
         coordinates = [self.by_case[name] for name in self.question.cases]
         return ", ".join(f"{str(x.name).replace('_', ' ')} {_value_words(x, case)}" for x in coordinates)
 
@@ -190,7 +190,7 @@ class Results:
         return size > 1 if lost else self.dataset.sizes.get(dim, size) != size
 
     def _whole_sizes(self, sweep: Sweep) -> dict[str, int]:
-        """Lengths of the dims whose places are numbers of the sweep."""
+        """Return the lengths of the dims whose places are numbers of the sweep."""
         sizes = {"friction": sweep.friction.size, "trajectory": len(sweep.trajectories), "time": len(sweep.times)}
         if sweep.simulation is not None:  # gains and states are designs of their own, see `by_design`
             return {**sizes, "design": math.prod([sweep.design.size, *sweep.simulation.sizes.values()])}
@@ -308,6 +308,6 @@ def _with_dims(dataset: Dataset) -> Dataset:
 
 
 def _value_words(values: DataArray, case: int) -> str:
-    """The value of a parameter of cases under one of them: a number with its unit, or a name."""
+    """Return the value of a parameter of cases under one of them: a number with its unit, or a name."""
     value = values.values[case]
     return str(value) if values.dtype.kind not in "fiu" else quantity(float(value), values.attrs.get("units", ""))

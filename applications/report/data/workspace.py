@@ -108,19 +108,19 @@ class WorkspaceGrid:
         return len(self.axes[self.order[2]]) > 1
 
     def slices(self, values: Array) -> Array:
-        """Values of all points (point,), x fastest, as slices (through, up, across)."""
+        """Return the values of all points (point,), x fastest, as slices (through, up, across)."""
         x, y, z = (len(axis) for axis in self.axes)
         across, up, through = self.order
         return np.asarray(values).reshape(z, y, x).transpose(2 - through, 2 - up, 2 - across)
 
     def plain(self) -> dict[str, Any]:
-        """The grid in types of JSON."""
+        """Return the grid in types of JSON."""
         axes = [axis.tolist() for axis in self.axes]
         return {"trajectory": self.trajectory, "name": self.name, "axes": axes, "order": self.order}
 
 
 def grids(case: DesignCase) -> tuple[WorkspaceGrid, ...]:
-    """The workspaces of a case."""
+    """Return the workspaces of a case."""
     return tuple(_grids(case))
 
 

@@ -85,7 +85,7 @@ def animation(results: Results, trajectory: int | str = 0, speed: float = 1.0) -
 
 
 def view_axes(points: Array) -> Array:
-    """The axes of a picture that shows points (n, 3): (2, 3), across and up.
+    """Return the axes of a picture that shows points (n, 3): (2, 3), across and up.
 
     What is nearly flat is seen along the axis in which it is thin, all else from above.
     """
@@ -99,7 +99,7 @@ def view_axes(points: Array) -> Array:
 
 
 def _place(trajectory: int | str, names: Sequence[str]) -> int:
-    """The number of a trajectory. Raises InputError."""
+    """Return the number of a trajectory. Raises InputError."""
     if isinstance(trajectory, str) and trajectory in names:
         return names.index(trajectory)
     if isinstance(trajectory, int) and 0 <= trajectory < len(names):
@@ -119,7 +119,7 @@ class _Scene:
 
     @classmethod
     def of(cls, points: Array) -> _Scene:
-        """The scene that shows all points (n, 3)."""
+        """Return the scene that shows all points (n, 3)."""
         axes = view_axes(points)
         seen = points @ axes.T
         low, high = seen.min(axis=0), seen.max(axis=0)
@@ -134,7 +134,7 @@ class _Scene:
 
 
 def _line(frames: Sequence[Array], colour: str, width: float, seconds: float, *, pairs: bool = False) -> str:
-    """A line through points, or lines between pairs of them, at the times of the frames."""
+    """Return a line through points, or lines between pairs of them, at the times of the frames."""
     ways = [_way(frame, pairs) for frame in frames]
     moving = _animate("d", ways, seconds) if len(ways) > 1 and seconds > 0.0 else ""
     return (
@@ -155,7 +155,7 @@ def _animate(name: str, values: Iterable[str], seconds: float) -> str:
 
 
 def _page(title: str, shapes: Iterable[str], start: float, stop: float, seconds: float) -> str:
-    """The picture with its title and a line of time."""
+    """Return the picture with its title and a line of time."""
     x0, right, level = MARGIN + 40.0, WIDTH - MARGIN - 60.0, HEIGHT - 14.0
     passing = _animate("x2", [f"{x0:.1f}", f"{right:.1f}"], seconds) if seconds > 0.0 else ""
     text = f'font-family="sans-serif" font-size="12" fill="{style.INK}"'

@@ -107,7 +107,7 @@ def places(results: Results) -> Figure:
 
 
 def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> Figure:
-    """A row for each number, a column for each of some slices."""
+    """Return a row for each number, a column for each of some slices."""
     across, up, through = grid.order
     heights = grid.axes[through]
     shown = np.unique(np.linspace(0, len(heights) - 1, MOST_SLICES).round().astype(int))
@@ -129,7 +129,7 @@ def _slices(grid: maps.WorkspaceGrid, offered: tuple[workspace.Colour, ...]) -> 
 
 
 def mechanism(results: Results) -> Figure:
-    """The mechanism at some times of its first trajectory. Raises InputError where the results lack it."""
+    """Return the mechanism at some times of its first trajectory. Raises InputError where the results lack it."""
     case = results.case
     if case.robot is None:
         raise lacks("mechanism", f"a sweep that can be read again (--files): {results.why_no_sweep.rstrip('.')}")

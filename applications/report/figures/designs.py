@@ -90,7 +90,7 @@ def _unit(values: Array, low: float, high: float) -> Array:
 
 
 def sensitivity(results: Results) -> Figure:
-    """Shares of variance as bars. Raises InputError where the results lack it."""
+    """Return the shares of variance as bars. Raises InputError where the results lack it."""
     table = results.runs
     if not table.explained:
         raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")

@@ -20,7 +20,7 @@ class Drawing(Figure):
 
 
 def new(width: float = 8.0, height: float = 4.5) -> Figure:
-    """An empty figure of that size [inch]."""
+    """Return an empty figure of that size [inch]."""
     return Drawing(figsize=(width, height), layout="constrained")
 
 
@@ -45,5 +45,5 @@ def dress(figure: Figure) -> Figure:
 
 
 def lacks(kind: str, what: str) -> InputError:
-    """The error for a kind of figure that needs what these results do not have."""
+    """Return the error for a kind of figure that needs what these results do not have."""
     return InputError([Problem(kind, 0, 0, "", "results without it", what)])

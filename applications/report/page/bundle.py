@@ -27,7 +27,7 @@ class ArrayBundle:
         self._size = 0
 
     def packed(self, values: ArrayLike, kind: ArrayKind = "f8", *, rounded: bool = False) -> dict[str, Any]:
-        """The record of an array that is put in; floats of 8 bytes keep all their bits.
+        """Return the record of an array that is put in; floats of 8 bytes keep all their bits.
 
         With `rounded`, floats of 4 bytes keep `MANTISSA` bits of their mantissas.
         """

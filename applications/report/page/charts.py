@@ -102,5 +102,5 @@ def workspace_map(grid: WorkspaceGrid) -> go.Figure:
 
 
 def _bar() -> dict[str, Any]:
-    """A scale of colours whose title stands along it, so that long ones are not cut off."""
+    """Return a scale of colours whose title stands along it, so that long ones are not cut off."""
     return {"title": {"side": "right"}, "thickness": 16}

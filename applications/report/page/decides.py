@@ -43,7 +43,7 @@ def decides(results: Results) -> PagePart | None:
 
 
 def _finding(all_designs: Designs) -> str:
-    """The parameters that decide on the first objective, in a sentence."""
+    """Return the parameters that decide on the first objective, in a sentence."""
     objective, shares = all_designs.explained[0]
     order = np.argsort(-shares.first, kind="stable")
     names = [shares.names[k] for k in order if shares.first[k] >= 0.1]
@@ -55,7 +55,7 @@ def _finding(all_designs: Designs) -> str:
 
 
 def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
-    """The strongest interactions: objective, two parameters, what they explain beyond what each does."""
+    """Return the strongest interactions: objective, two parameters, what they explain beyond what each does."""
     rows = []
     for objective, shares in all_designs.explained:
         for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):

@@ -32,7 +32,7 @@ FEW_VALUES = 256
 
 
 def designs(results: Results) -> PagePart | None:
-    """The part with everything to filter; None where there is nothing to compare."""
+    """Return the part with everything to filter; None where there is nothing to compare."""
     axes = table_columns(results)
     if not is_compared(results):
         return None
@@ -57,7 +57,7 @@ def designs(results: Results) -> PagePart | None:
 
 
 def _listing() -> str:
-    """The table with its search and its pages; the scripts fill it."""
+    """Return the table with its search and its pages; the scripts fill it."""
     hint = "412, or upper arm &lt; 0.4"
     field = f'<input type="search" id="search" placeholder="{hint}" autocomplete="off">'
     note = '<span id="search-note" class="note" aria-live="polite"></span>'
@@ -81,7 +81,7 @@ def table_columns(results: Results) -> list[DesignColumn]:
 
 
 def _first_axes(results: Results, axes: list[DesignColumn]) -> list[str]:
-    """The axes that are drawn at first: parameters that decide, and the first objectives, eight at most."""
+    """Return the axes that are drawn at first: parameters that decide, and the first objectives, eight at most."""
     names = [axis.name for axis in axes]
     objectives = [axis.name for axis in axes if axis.objective and axis.varies][: MOST_AXES // 2]
     parameters = [column.name for column in results.designs.causes.values()][: MOST_AXES - len(objectives)]
@@ -89,7 +89,7 @@ def _first_axes(results: Results, axes: list[DesignColumn]) -> list[str]:
 
 
 def _ranges(axes: list[DesignColumn], drawn: list[str]) -> str:
-    """A row of each column: whether it is an axis, and its range as two numbers in the unit that is shown."""
+    """Return a row of each column: whether it is an axis, and its range as two numbers in the unit that is shown."""
     rows = "".join(_range(axis, axis.name in drawn) for axis in axes)
     head = '<thead><tr><th scope="col">axis</th><th scope="col">from</th><th scope="col">to</th><th></th></tr></thead>'
     return (
@@ -126,13 +126,13 @@ def _thinning(results: Results) -> str:
 
 
 def shown_designs(results: Results) -> np.ndarray:
-    """Rows of the table that the page holds."""
+    """Return the rows of the table that the page holds."""
     most = min(MOST_SHOWN, MOST_NUMBERS // max(1, len(table_columns(results))))
     return results.designs.shown(most, always=(results.place,))
 
 
 def table_data(results: Results, bundle: ArrayBundle) -> dict[str, Any]:
-    """The table in types of JSON, its numbers in a bundle."""
+    """Return the table in types of JSON, its numbers in a bundle."""
     shown, all_designs = shown_designs(results), results.designs
     columns = table_columns(results)
     exact = len(shown) * len(columns) <= EXACT_NUMBERS

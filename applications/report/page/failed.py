@@ -47,14 +47,14 @@ def _statuses(troubles: trouble.Troubles) -> str:
 
 
 def _where(status: trouble.Trouble, troubles: trouble.Troubles) -> str:
-    """The trajectories on which a status occurs, the most frequent first."""
+    """Return the trajectories on which a status occurs, the most frequent first."""
     order = np.argsort(-status.counts, kind="stable")
     named = [f"{troubles.trajectories[k]} {status.counts[k]:,}" for k in order if status.counts[k]]
     return ", ".join(named[:4]) + (f" and {len(named) - 4} more" if len(named) > 4 else "")
 
 
 def _flags(results: Results) -> str:
-    """A table of samples that have numbers but are flagged; nothing where there are none."""
+    """Return a table of samples that have numbers but are flagged; nothing where there are none."""
     rows = [
         (flag.name.replace("_", " "), f"{flag.count:,}", _designs(flag.designs, flag.first), flag.advice)
         for flag in trouble.flagged(results.dataset)
@@ -81,7 +81,7 @@ def _conditions(results: Results) -> str:
 
 
 def _map(shares: FailureMap) -> str:
-    """A table of cells that are the darker, the more designs fail."""
+    """Return a table of cells that are the darker, the more designs fail."""
     rows = [
         (escape(name), *(_cell(share) for share in row))
         for name, row in zip(reversed(shares.rows), shares.shares[::-1], strict=True)

@@ -9,7 +9,7 @@ from html import escape
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: str = "") -> str:
-    """A table whose first cells name the rows; `identity` is the id of its body."""
+    """Return a table whose first cells name the rows; `identity` is the id of its body."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
@@ -21,7 +21,7 @@ def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), identity: st
 
 
 def paragraph(text: str, kind: str = "", identity: str = "", live: bool = False) -> str:
-    """A paragraph; with `live`, screen readers tell when it changes."""
+    """Return a paragraph; with `live`, screen readers tell when it changes."""
     attributes = f' class="{kind}"' if kind else ""
     attributes += f' id="{identity}"' if identity else ""
     attributes += ' aria-live="polite"' if live else ""
@@ -29,12 +29,12 @@ def paragraph(text: str, kind: str = "", identity: str = "", live: bool = False)
 
 
 def figure(identity: str, description: str) -> str:
-    """The place of a figure, with what it shows for those who do not see it."""
+    """Return the place of a figure, with what it shows for those who do not see it."""
     return f'<div class="figure" id="{identity}" role="group" aria-label="{escape(description, quote=True)}"></div>'
 
 
 def select(identity: str, label: str, options: Iterable[tuple[str, str]], selection: str = "") -> str:
-    """A choice between values, each with a text."""
+    """Return a choice between values, each with a text."""
     items = "".join(
         f'<option value="{escape(value, quote=True)}"{" selected" * (value == selection)}>{escape(text)}</option>'
         for value, text in options
@@ -43,7 +43,7 @@ def select(identity: str, label: str, options: Iterable[tuple[str, str]], select
 
 
 def slider(identity: str, label: str, most: int = 0, value: int = 0) -> str:
-    """A slider over whole numbers from 0, and a place that tells what its value means."""
+    """Return a slider over whole numbers from 0, and a place that tells what its value means."""
     return (
         f'<label class="wide" for="{identity}">{escape(label)} '
         f'<input type="range" id="{identity}" min="0" max="{most}" value="{value}" step="1">'
@@ -52,7 +52,7 @@ def slider(identity: str, label: str, most: int = 0, value: int = 0) -> str:
 
 
 def button(identity: str, text: str) -> str:
-    """A button."""
+    """Return a button."""
     return f'<button type="button" id="{identity}">{escape(text)}</button>'
 
 
@@ -62,12 +62,12 @@ def details(summary: str, inner: str, is_open: bool = False) -> str:
 
 
 def bar(share: float, text: str, kind: str = "bar") -> str:
-    """A number as a bar with its text: `share` of the room that it has."""
+    """Return a number as a bar with its text: `share` of the room that it has."""
     return f'<span class="{kind}" style="--share:{min(1.0, max(0.0, share)):.4f}">{escape(text)}</span>'
 
 
 def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str = "") -> str:
-    """A table of cells that are markup already; the first of each row names it.
+    """Return a table of cells that are markup already; the first of each row names it.
 
     On a narrow page tables of the kinds `bars` and `stack` stand cell below cell, each after the head of its column.
     """
@@ -84,7 +84,7 @@ def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str 
 
 
 def drawing(identity: str, description: str, kind: str = "") -> str:
-    """The place of a drawing by the page itself, which keys move in; what it shows stands as its label."""
+    """Return the place of a drawing by the page itself, which keys move in; what it shows stands as its label."""
     canvas = f'<canvas id="{identity}" role="img" tabindex="0" aria-label="{escape(description)}"></canvas>'
     return f'<div class="drawing {kind}">{canvas}</div>'
 

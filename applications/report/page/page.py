@@ -156,7 +156,7 @@ def _slice(grids: tuple[maps.WorkspaceGrid, ...]) -> str:
 
 
 def answer(results: Results) -> PagePart:
-    """The answer, with the view of the mechanism."""
+    """Return the answer, with the view of the mechanism."""
     compared = bool(results.designs.objectives)
     words = _words(results) if compared else paragraph(results.heading(results.design), "which")
     view, data = mechanism(results)

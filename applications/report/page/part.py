@@ -23,5 +23,5 @@ class PagePart:
     short: str = ""
 
     def plain_figures(self) -> dict[str, Any]:
-        """The figures in types of JSON."""
+        """Return the figures in types of JSON."""
         return {name: json.loads(figure.to_json()) for name, figure in self.figures.items()}

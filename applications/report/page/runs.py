@@ -80,7 +80,7 @@ def details_of(results: Results, case: DesignCase) -> DesignDetails:
 
 
 def _motion(case: DesignCase, bundle: ArrayBundle) -> Mapping[str, Any] | None:
-    """The mechanism along its trajectories; None where every sample failed."""
+    """Return the mechanism along its trajectories; None where every sample failed."""
     frames, lines = series.motions(case)
     if not any(np.isfinite(trajectory.points).all(axis=(1, 2)).any() for trajectory in frames):
         return None
@@ -114,7 +114,7 @@ MOST_POINTS = 20_000
 
 
 def side_by_side(runs: ComparedRuns, bundle: ArrayBundle) -> PagePart:
-    """The part that compares runs; what follows it in the page is about the best of them."""
+    """Return the part that compares runs; what follows it in the page is about the best of them."""
     body = paragraph(_finding(runs), "answer")
     body += markup_table(_rows(runs), _heads(runs), "stack runs")
     views = "".join(_view(runs, k) for k in range(len(runs.runs)))

@@ -66,7 +66,7 @@ def _neighbours(results: Results, pair: tuple[DesignColumn, DesignColumn]) -> li
 
 
 def _change(column: DesignColumn, design: int, place: int) -> str:
-    """A number of a neighbour, and by how much it is better or worse than the chosen design's."""
+    """Return a number of a neighbour, and by how much it is better or worse than the chosen design's."""
     value, mine = float(column.values[design]), float(column.values[place])
     text = escape(column.text_at(design))
     if not mine or not np.isfinite(mine) or not np.isfinite(value):
@@ -79,7 +79,7 @@ def _change(column: DesignColumn, design: int, place: int) -> str:
 
 
 def _changes(results: Results, design: int) -> str:
-    """The parameters in which a neighbour differs most from the chosen design."""
+    """Return the parameters in which a neighbour differs most from the chosen design."""
     place = results.place
     columns = list(results.designs.choices)
     shares = [abs(c.values[design] - c.values[place]) / (float(np.ptp(_known(c.values))) or 1.0) for c in columns]

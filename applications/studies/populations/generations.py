@@ -57,7 +57,7 @@ class GenerationStore:
 
     @classmethod
     def at(cls, sweep: Sweep, space: DesignSpace, question: StudyQuestion, store: LocationLike) -> GenerationStore:
-        """The one at a place, whether or not there is a store yet."""
+        """Return the one at a place, whether or not there is a store yet."""
         return cls(sweep, space, question, locate(store))
 
     @functools.cached_property
@@ -80,7 +80,7 @@ class GenerationStore:
         data["study"] = flowing(title | {key: texts for key, texts in parts.items() if texts})
 
     def sweep_of(self, points: Array) -> Sweep:
-        """The sweep of some points (n, variable) under all cases. Raises InputError."""
+        """Return the sweep of some points (n, variable) under all cases. Raises InputError."""
         columns = self.space.table(points)
         stream = io.StringIO()
         units = self.sweep.design.units
@@ -151,5 +151,5 @@ class GenerationStore:
 
 
 def _cell(value: float | str) -> str:
-    """A number with all its bits, or a text, as a cell that is read back."""
+    """Return a number with all its bits, or a text, as a cell that is read back."""
     return repr(value) if isinstance(value, float) else '"' + value.replace('"', '""') + '"'

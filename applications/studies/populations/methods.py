@@ -31,7 +31,7 @@ class AskTell(Protocol):
     """Asks for points (n, variable) of a space, and is told costs (n, objective) and violations (n, condition)."""
 
     def ask(self) -> Array:
-        """The next points; none where the method finds no other ones."""
+        """Return the next points; none where the method finds no other ones."""
 
     def tell(self, costs: Array, violations: Array) -> None:
         """Receive the costs of the last points, and their violations of each condition; 0 where it is met."""
@@ -176,7 +176,7 @@ def _distinct(space: PointSpace) -> Any:
 
 
 def _designs(space: PointSpace, individuals: Iterable[Mapping[str, float]]) -> list[bytes]:
-    """The bits of the coordinates that count, of each individual."""
+    """Return the bits of the coordinates that count, of each individual."""
     keys = [_key(k) for k in range(len(space.variables))]
     points = np.array([[values[key] for key in keys] for values in individuals], dtype=float)
     return [row.tobytes() for row in np.where(space.active(points), points, np.nan)]

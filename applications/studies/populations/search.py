@@ -152,7 +152,7 @@ class SearchState:
         options: SearchOptions,
         on_generation: Callable[[Generation], None],
     ) -> SearchState:
-        """The state before the first generation. Raises InputError."""
+        """Return the state before the first generation. Raises InputError."""
         if not 1 <= options.generations <= MAX_GENERATIONS:
             raise refuse("generations", str(options.generations), f"1 to {MAX_GENERATIONS:,}")
         objectives = [objective(text) for text in stores[0].question.objectives]
@@ -323,7 +323,7 @@ class FamilyOutcome:
     shares: tuple[FamilyShare, ...]
 
     def design(self, number: int) -> dict[str, float | str]:
-        """The robot of a design, and the parameters that vary among the designs of that robot."""
+        """Return the robot of a design, and the parameters that vary among the designs of that robot."""
         robot, place = self.robots[number], int(self.numbers[number])
         ds = self.designs[robot]
         return {ROBOT: robot, **{name: float(ds[name].values[place]) for name in varied_numbers(ds)}}
@@ -397,7 +397,7 @@ def search_families(
 
 
 def _places(state: SearchState) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The number of the robot of each design, and its place among the designs of this robot."""
+    """Return the number of the robot of each design, and its place among the designs of this robot."""
     robots, numbers = [], []
     begun = [0] * len(state.stores)
     for places in state.places:

@@ -93,7 +93,7 @@ class FamilySpace(PointSpace):
 
 
 def _space(sweep: Sweep, question: StudyQuestion) -> DesignSpace:
-    """The space of one of several robots, which errors name."""
+    """Return the space of one of several robots, which errors name."""
     try:
         return DesignSpace.to_search(sweep, question.cases)
     except InputError as error:
@@ -131,7 +131,7 @@ def _require_same_units(first: Sweep, second: Sweep, question: StudyQuestion) ->
 
 
 def unit_of(sweep: Sweep, name: str) -> str:
-    """The unit of a metric, parameter or label of designs as a sweep has it; empty where it is not known."""
+    """Return the unit of a metric, parameter or label of designs as a sweep has it; empty where it is not known."""
     parameters = {parameter.name: parameter.unit for parameter in sweep.family.parameters}
     metrics = {metric.name: metric.variable.units for metric in sweep.user_metrics} | dict(sweep.design.units)
     metrics |= {known: row.units for known, row in QUANTITIES.items()} | variable_units(sweep.family.reference)

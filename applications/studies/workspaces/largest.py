@@ -55,7 +55,7 @@ class LargestShape:
 def largest(
     states: States, shape: RegularShape, points: Array, start: Array, tolerance: float, *, moves: bool
 ) -> LargestShape:
-    """The largest shape from a centre at which all holds; `points` (n, axis) are beyond the boundary."""
+    """Return the largest shape from a centre at which all holds; `points` (n, axis) are beyond the boundary."""
     random, centre, closeness, settled = np.random.default_rng(0), start, 0.2, False
     everywhere = np.concatenate([shape.surface(SURFACE), *(share * shape.surface(SURFACE // 4) for share in INNER)])
     for _ in range(ROUNDS if not (moves and shape.edges) else ROUGH_ROUNDS):
@@ -83,7 +83,7 @@ def largest(
 
 
 def _touching(shape: RegularShape, points: Array, centre: Array) -> tuple[float, Array]:
-    """The size, and the nearest boundary points in coordinates of the shape of size 1, the nearest first."""
+    """Return the size, and the nearest boundary points in coordinates of the shape of size 1, the nearest first."""
     gauges = shape.gauge(points - centre)
     order = np.argsort(gauges, kind="stable")[:SEEDS]
     size = float(gauges[order[0]])
@@ -99,7 +99,7 @@ def _exits(states: States, shape: RegularShape, centre: Array, tried: Array) -> 
 
 
 def _about(shape: RegularShape, contacts: Array, closeness: float, random: np.random.Generator) -> Array:
-    """Points of the surface of size 1 about some contacts, up to `closeness` away."""
+    """Return the points of the surface of size 1 about some contacts, up to `closeness` away."""
     distances = closeness * random.uniform(0.0, 1.0, (len(contacts), CLOSE, 1))
     moved = (
         contacts[:, None] + distances * random.normal(size=(len(contacts), CLOSE, contacts.shape[1])) * shape.reaches
@@ -109,7 +109,7 @@ def _about(shape: RegularShape, contacts: Array, closeness: float, random: np.ra
 
 
 def _moved(shape: RegularShape, points: Array, centre: Array, tolerance: float) -> Array:
-    """A centre about which the shape is larger, as far as steps lead."""
+    """Return a centre about which the shape is larger, as far as steps lead."""
     trust = 0.25 * float(shape.gauge(points - centre).min())
     for _ in range(STEPS):
         gauges = shape.gauge(points - centre)
@@ -157,7 +157,7 @@ def _tried(shape: RegularShape, points: Array, centre: Array, tolerance: float, 
 
 
 def polished(states: States, shape: RegularShape, start: LargestShape, tolerance: float) -> LargestShape:
-    """The same shape made larger where it has edges, between planes that touch the boundary at its contacts.
+    """Return the same shape made larger where it has edges, between planes that touch the boundary at its contacts.
 
     A shape is on one side of a plane if n . c + size * support(n) is not beyond it, so a linear programme gives centre
     and size at once. The result is checked as any other.

@@ -54,7 +54,7 @@ class RestPoses:
 
     @classmethod
     def of(cls, sweep: Sweep, where: Sequence[ParsedExpression], parameters: Mapping[str, float] | None) -> RestPoses:
-        """The robot, limits, criteria and gravity of a sweep, in its first design but for some parameters.
+        """Return the robot, limits, criteria and gravity of a sweep, in its first design but for some parameters.
 
         In the orientation of the reference pose. Raises InputError.
         """
@@ -116,7 +116,7 @@ class RestPoses:
         return holds, reached
 
     def _computed(self, positions: Array, rotation: Array) -> tuple[Mask, Mask]:
-        """The same in one orientation. Metrics are reduced over samples: each pose is then a case of its own."""
+        """Return the same in one orientation. Metrics are reduced over samples: each pose is then a case of its own."""
         block, count = self.block, len(positions)
         cases, samples = (count, 1) if block.metrics else (1, count)
         width = padded(samples)

@@ -45,7 +45,7 @@ class RegularShape:
 
 
 def ball(axes: int) -> RegularShape:
-    """A sphere of radius 1, in a plane a circle."""
+    """Return a sphere of radius 1, in a plane a circle."""
 
     def slope(points: Array) -> Array:
         return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1), 1e-300)[:, None])
@@ -58,7 +58,7 @@ def ball(axes: int) -> RegularShape:
 
 
 def box(halves: Array) -> RegularShape:
-    """A box with these half edges."""
+    """Return a box with these half edges."""
 
     def slope(points: Array) -> Array:
         result, along = np.zeros_like(points), np.abs(points / halves).argmax(axis=1)
@@ -77,7 +77,7 @@ def box(halves: Array) -> RegularShape:
 
 
 def cylinder(axis: int, radius: float, half: float) -> RegularShape:
-    """A cylinder about one of three axes."""
+    """Return a cylinder about one of three axes."""
     across = np.array([k for k in range(3) if k != axis])
 
     def parts(points: Array) -> tuple[Array, Array]:

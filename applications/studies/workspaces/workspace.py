@@ -174,7 +174,7 @@ class _Room:
 
 
 def _sweep(robot: Sweep | RobotLike, names: Sequence[str], sections: Mapping[str, Any]) -> Sweep:
-    """A sweep of the robot at rest, or the one that is there. Raises InputError."""
+    """Return a sweep of the robot at rest, or the one that is there. Raises InputError."""
     sections = {name: section for name, section in sections.items() if section is not None}
     if isinstance(robot, Sweep):
         if sections:
@@ -211,7 +211,7 @@ def _rotations(poses: RestPoses, rotation: ArrayLike | None) -> Array:
 
 
 def _shape(kind: str, free: Sequence[int], proportions: Sequence[float] | None, axis: str) -> shapes.RegularShape:
-    """The shape of size 1. Raises InputError."""
+    """Return the shape of size 1. Raises InputError."""
     if axis not in AXES:
         raise refuse("axis", repr(axis), "x, y or z")
     if kind == "cylinder" and len(free) < 3:
@@ -251,7 +251,7 @@ def _box(room: _Room, home: Array, within: ArrayLike | None) -> tuple[Array, Arr
 
 
 def _tight(room: _Room, middle: Array, half: Array, unit: Array) -> tuple[Array, Array]:
-    """A box around what is reached in a larger one, a step of its points wider."""
+    """Return a box around what is reached in a larger one, a step of its points wider."""
     axes = len(middle)
     for _ in range(SHRINKINGS):
         points = middle + half * unit
@@ -279,7 +279,7 @@ def _extent(poses: RestPoses) -> float:
 
 
 def _start(room: _Room, centre: ArrayLike | None) -> Array | None:
-    """The centre that the shape has to have, if any. Raises InputError."""
+    """Return the centre that the shape has to have, if any. Raises InputError."""
     if centre is None:
         return None
     place = np.asarray(centre, dtype=float)

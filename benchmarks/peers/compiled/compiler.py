@@ -106,7 +106,7 @@ def _found(name: str) -> Path:
 
 
 def _place(header: str) -> Path | None:
-    """The folder that this header is included from."""
+    """Return the folder that this header is included from."""
     return next((place for place in _places() if (place / header).is_file()), None)
 
 

@@ -49,7 +49,7 @@ class Tree(PlainJobs):
 
 
 def batch(job: str, plain: PlainTree, arrays: int, lanes: int) -> str:
-    """A function that does a job with so many `arrays` for all samples, some at once."""
+    """Return a function that does a job with so many `arrays` for all samples, some at once."""
     body = statements(job, plain, arrays)
     sizes = {"LANES": lanes, "ARRAYS": arrays, "SIZE": len(plain.parents), "SYMMETRIC": int(job == "inertia_matrix")}
     lines = [f"#define {name} {value}" for name, value in sizes.items()]

@@ -26,7 +26,7 @@ class PlainTree:
 
     @classmethod
     def of(cls, skeleton: Skeleton, gravity: Sequence[float]) -> PlainTree:
-        """The tree of a skeleton."""
+        """Return the tree of a skeleton."""
         parents, prismatic = (
             np.array(each, dtype=np.intc)
             for each in zip(*((body.parent, body.kind == "prismatic") for body in skeleton.bodies), strict=True)

@@ -51,7 +51,7 @@ def parse_csv(text: str, name: str, labels: Sequence[str] = ()) -> Table:
 
 
 def _labelled(lines: Sequence[str], headers: Sequence[str], named: Sequence[int], name: str) -> Table:
-    """A table some of whose columns may be texts: these are, where any of their cells is no number."""
+    """Return a table some of whose columns may be texts: these are, where any of their cells is no number."""
     try:
         rows = list(csv.reader(lines[1:], skipinitialspace=True))
     except csv.Error as error:

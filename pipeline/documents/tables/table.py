@@ -54,7 +54,7 @@ def table(columns: Iterable[tuple[str, object]], name: str) -> Table:
 
 
 def split_header(header: object) -> tuple[str, str]:
-    """The name of a column and its unit, empty where there is none: `upper_arm [mm]`."""
+    """Return the name of a column and its unit, empty where there is none: `upper_arm [mm]`."""
     matched = _HEADER.fullmatch(str(header))
     return (matched[1], matched[2] or "") if matched else (str(header), "")
 
@@ -86,7 +86,7 @@ def _is_number(entry: object) -> bool:
 
 
 def packed(columns: Mapping[str, Array]) -> bytes:
-    """The content of a .npz file with these columns: the same bytes for the same columns."""
+    """Return the content of a .npz file with these columns: the same bytes for the same columns."""
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **dict(columns))
     return stream.getvalue()

@@ -231,7 +231,7 @@ class _Rows:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
     def _piece(self, lines: Sequence[str], number: int) -> Array:
-        """The numbers (row, used column) of some lines; NaN in torn rows and empty cells. Raises InputError."""
+        """Return the numbers (row, used column) of some lines; NaN in torn rows and empty cells. Raises InputError."""
         self.count = number + len(lines)
         self.bounds.check_values(self.file, [("its rows", (self.count, len(self.places)), 8)])
         if self.layout.has_commas:
@@ -254,7 +254,7 @@ class _Rows:
         return result
 
     def _row(self, line: str) -> list[float] | None:
-        """The numbers of a line, None where it is torn."""
+        """Return the numbers of a line, None where it is torn."""
         cells = self.layout.cells(line)
         if len(cells) != len(self.layout.names):
             return None

@@ -64,7 +64,7 @@ class ChildProcess(Generic[Argument, Value]):
         return False, reason
 
     def _ready(self) -> Connection[Any, Any]:
-        """The link to a process that has said that it is there. Raises OSError where none starts."""
+        """Return the link to a process that has said that it is there. Raises OSError where none starts."""
         if self._link is None or self._process is None:
             self._link, far_end = Pipe()
             with far_end:

@@ -51,7 +51,7 @@ def private_folder() -> Path:
 
 
 def printed_file(folder: Path) -> tuple[int, str]:
-    """A new file for what a run prints, as a descriptor and a path; those that are old are removed."""
+    """Return a new file for what a run prints, as a descriptor and a path; those that are old are removed."""
     for path in folder.glob(f"*{PRINTED}"):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > KEPT_DAYS * 86400:
@@ -78,7 +78,7 @@ def turn(folder: Path, most: int, tell: Callable[[int], None]) -> Iterator[None]
 
 
 def _ticket(folder: Path) -> tuple[int, Path]:
-    """A ticket that is locked before others can see it."""
+    """Return a ticket that is locked before others can see it."""
     name = f"{time.time_ns():020}-{os.getpid()}"
     draft, ticket = folder / f".{name}", folder / f"{name}{TICKET}"
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

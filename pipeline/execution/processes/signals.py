@@ -49,5 +49,5 @@ def orderly_end() -> Iterator[None]:
 
 
 def exit_status(error: KeyboardInterrupt) -> int:
-    """The exit status of a process that was interrupted: 128 and the number of the signal."""
+    """Return the exit status of a process that was interrupted: 128 and the number of the signal."""
     return 128 + (error.number if isinstance(error, EndedBySignal) else signal.SIGINT)

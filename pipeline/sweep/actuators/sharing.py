@@ -113,7 +113,7 @@ def _off(report: Report, entries: Mapping[str, Sequence[Sequence[float]]], mecha
 def _of_actuators(
     report: Report, entries: Mapping[str, float], mechanism: Mechanism, key: str, default: float
 ) -> tuple[float, ...]:
-    """A number for each actuator; none where nothing is said."""
+    """Return a number for each actuator; none where nothing is said."""
     numbers: dict[int, float] = {}
     for name, value in entries.items():
         try:

@@ -58,14 +58,14 @@ class Derived(DependentAxis):
         return self.base.size
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """The sets at `indices`, with the derived parameters."""
+        """Return the sets at `indices`, with the derived parameters."""
         values = self.base.take(indices)
         for name, rule in self.rules:
             values[name] = np.broadcast_to(rule(dict(self.fixed) | values), indices.shape).astype(np.float64)
         return values
 
     def describe(self) -> dict[str, Any]:
-        """The axis, and the expressions."""
+        """Return the axis, and the expressions."""
         return self.base.describe() | {"derive": [[name, rule.text] for name, rule in self.rules]}
 
 
@@ -82,11 +82,11 @@ class Filtered(DependentAxis):
         return int(self._bitmap[1][-1])
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """The sets at `indices` of those that are kept."""
+        """Return the sets at `indices` of those that are kept."""
         return self.base.take(self.places(indices))
 
     def describe(self) -> dict[str, Any]:
-        """The axis, and the conditions."""
+        """Return the axis, and the conditions."""
         return {"kept": self.base.describe(), "where": [condition.text for condition in self.conditions]}
 
     def places(self, indices: Indices) -> Indices:
@@ -133,11 +133,11 @@ class Sliced(DependentAxis):
         return len(range(self.start, self.stop, self.step))
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """The sets at `indices` of the part."""
+        """Return the sets at `indices` of the part."""
         return self.base.take(self.start + indices * self.step)
 
     def describe(self) -> dict[str, Any]:
-        """The axis, and which part of it."""
+        """Return the axis, and which part of it."""
         return {"part": self.base.describe(), "range": [self.start, self.stop, self.step]}
 
 

@@ -54,7 +54,7 @@ class Range:
         return self.num
 
     def take(self, indices: Indices) -> Array:
-        """The numbers at `indices`, in SI units."""
+        """Return the numbers at `indices`, in SI units."""
         if self.num == 1:
             return np.full(indices.shape, self.start + 0.0)  # numpy too makes 0.0 of -0.0
         if self.log:
@@ -79,7 +79,7 @@ class ExplicitValues:
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
-        """The numbers at `indices`, in SI units."""
+        """Return the numbers at `indices`, in SI units."""
         return np.asarray(self.numbers, float)[indices]
 
 
@@ -97,7 +97,7 @@ class ArrayValues:
         return len(self.numbers)
 
     def take(self, indices: Indices) -> Array:
-        """The numbers at `indices`, in SI units."""
+        """Return the numbers at `indices`, in SI units."""
         return self.numbers[indices]
 
 
@@ -109,7 +109,7 @@ class TextValues(ArrayValues):
 
     @classmethod
     def of(cls, rows: Sequence[str]) -> TextValues:
-        """The texts of all rows."""
+        """Return the texts of all rows."""
         texts = tuple(dict.fromkeys(rows))
         places = {text: float(place) for place, text in enumerate(texts)}
         return cls(np.array([places[row] for row in rows]), texts)
@@ -136,7 +136,7 @@ class Axis(ABC):
 
     @abstractmethod
     def take(self, indices: Indices) -> dict[str, Array]:
-        """Values of each parameter at `indices`."""
+        """Return the values of each parameter at `indices`."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class Grid(Axis):
         return math.prod(column.size for column in self.columns)
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """Values at `indices`: digits of a mixed radix, from the last column to the first."""
+        """Return the values at `indices`: digits of a mixed radix, from the last column to the first."""
         digits: list[Array] = []
         for column in reversed(self.columns):
             indices, digit = np.divmod(indices, column.size)
@@ -201,7 +201,7 @@ class Listed(Axis):
         return self.columns[0].size
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """The rows at `indices`."""
+        """Return the rows at `indices`."""
         return {name: column.take(indices) for name, column in zip(self.names, self.columns, strict=True)}
 
     def describe(self) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class Sampled(Axis):
         return self.count
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """The sets at `indices` of the whole sample."""
+        """Return the sets at `indices` of the whole sample."""
         unit = samples.sample(self.method, self.count, self.seed, self.axis, self.names)[:, indices]
         logs = self.log or (False,) * len(self.names)
         rows = zip(self.names, self.low, self.high, unit, logs, strict=True)
@@ -268,7 +268,7 @@ class Product(Axis):
         return math.prod(part.size for part in self.parts)
 
     def take(self, indices: Indices) -> dict[str, Array]:
-        """Values at `indices`: digits of a mixed radix, from the last axis to the first."""
+        """Return the values at `indices`: digits of a mixed radix, from the last axis to the first."""
         taken: list[dict[str, Array]] = []
         for part in reversed(self.parts):
             indices, digit = np.divmod(indices, part.size)
@@ -296,7 +296,7 @@ class Product(Axis):
 
 
 def repeated(column: Range | ExplicitValues) -> float | None:
-    """The first number that a column has twice, None where all differ."""
+    """Return the first number that a column has twice, None where all differ."""
     if isinstance(column, ExplicitValues):
         return next(_again(column.numbers), (0, 0, None))[2]
     step = abs(column.stop - column.start) / max(1, column.num - 1)
@@ -305,7 +305,7 @@ def repeated(column: Range | ExplicitValues) -> float | None:
 
 
 def repeated_rows(columns: Sequence[Range | ExplicitValues]) -> tuple[int, int] | None:
-    """Numbers of the first two rows of columns of equal length that are equal, None where all differ."""
+    """Return the numbers of the first two rows of columns of equal length that are equal, None where all differ."""
     ranges = [column for column in columns if isinstance(column, Range)]
     if any(repeated(column) is None for column in ranges) and columns[0].size > 1:
         return None  # a range that moves makes every row another one

@@ -335,7 +335,7 @@ def check_bounds(report: Report, parameter: Parameter, value: float, path: KeyPa
 
 
 def _bounds_text(parameter: Parameter, value: float) -> str:
-    """The rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
+    """Return the rule that a value breaks: of one that has only a limit that nothing reaches beside, the other."""
     if parameter.upper >= LARGEST and parameter.lower > -LARGEST:
         size = f"at least {parameter.lower:g}" if value < parameter.lower else f"at most {parameter.upper:g}"
         return f"a number of {size} [{parameter.unit}]"

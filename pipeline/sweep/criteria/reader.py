@@ -119,7 +119,7 @@ def _elasticity(report: Report, section: StiffnessSection, mechanism: Mechanism)
 def _sound(
     report: Report, path: KeyPath, make: Callable[..., object], parts: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """The entries of each part that a constructor takes, one after the other; what it refuses is reported."""
+    """Return the entries of each part that a constructor takes, one after the other; what it refuses is reported."""
     sound: dict[str, dict[str, Any]] = {kind: {} for kind in parts}
     for kind, entries in parts.items():
         for name, value in entries.items():

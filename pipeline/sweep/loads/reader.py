@@ -93,7 +93,7 @@ def check_tables(
 
 
 def _existing(report: Report, path: KeyPath) -> KeyPath:
-    """The longest part of a path that stands in the document."""
+    """Return the longest part of a path that stands in the document."""
     while len(path) > 1 and path not in report.document.values:
         path = path[:-1]
     return path
@@ -142,12 +142,12 @@ def _load(report: Report, name: str, section: LoadSection, points: PointsReader)
 
 
 def _strange(section: LoadSection, said: set[str]) -> Iterator[str]:
-    """Keys that another kind of load has."""
+    """Return the keys that another kind of load has."""
     return (key for key in sorted(said) if key not in KINDS[section.kind])
 
 
 def _spelt(field: str) -> str:
-    """A key as it stands in a file."""
+    """Return a key as it stands in a file."""
     return {"start": "from"}.get(field, field)
 
 

@@ -92,7 +92,7 @@ def _dataset(dataset: xr.Dataset, names: Container[str]) -> Iterator[tuple[str, 
 
 
 def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, object]]:
-    """Columns of a dict; single numbers go with every row."""
+    """Yield the columns of a dict; single numbers go with every row."""
     arrays = {name: _array(values, name, key) for name, values in columns.items()}
     length = max((len(values) for values in arrays.values() if values.ndim), default=1)
     for name, values in arrays.items():
@@ -100,7 +100,7 @@ def _spread(columns: Mapping[str, object], key: str) -> Iterator[tuple[str, obje
 
 
 def _records(rows: list[Any], key: str) -> Iterator[tuple[str, object]]:
-    """Columns of a list of dicts, one for each row, which all have the names of the first."""
+    """Yield the columns of a list of dicts, one for each row, which all have the names of the first."""
     names = rows[0].keys()
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping) or row.keys() != names:

@@ -67,7 +67,7 @@ def with_rotations(value: object) -> tuple[object, object, object]:
 
 
 def angles_of(times: object, rotations: object, key: str) -> Table:
-    """The table t, roll, pitch, yaw [s, rad] of rotations (point, 3, 3) from the reference orientation.
+    """Return the table t, roll, pitch, yaw [s, rad] of rotations (point, 3, 3) from the reference orientation.
 
     Angles go on over full turns. Raises InputError for what are no rotations, and for a pitch near 90 degrees.
     """
@@ -122,7 +122,7 @@ def _data_array(value: xr.DataArray, key: str, names: Sequence[str]) -> Table:
 
 
 def _renamed(columns: Table, key: str) -> Table:
-    """The table with its times under their short name."""
+    """Return the table with its times under their short name."""
     long = next((name for name in TIMES[1:] if name in columns.columns), None)
     if long is None or "t" in columns.columns:
         return columns

@@ -72,7 +72,7 @@ class Writer:
             self.robot = read_description(os.path.join(self.folder, self.robot))
 
     def text(self, sections: Mapping[str, Any]) -> str:
-        """The text of the sweep file. Raises InputError for objects that cannot be used."""
+        """Return the text of the sweep file. Raises InputError for objects that cannot be used."""
         data = dict(sections)
         head, parameters = self._robot()
         own = {} if data.get("parameters") is None else plain(data["parameters"], "parameters")
@@ -97,7 +97,7 @@ class Writer:
         return yaml_text({"limbsweep": FORMAT}) + head + yaml_text(data)
 
     def _robot(self) -> tuple[str, dict[str, float]]:
-        """The line of the robot, and its parameters that are not the default."""
+        """Return the line of the robot, and its parameters that are not the default."""
         robot = self.robot
         if isinstance(robot, str):
             return yaml_text({"robot": robot}), {}
@@ -147,7 +147,7 @@ class Writer:
         return tuple(parameter.name for parameter in family.parameters) if family and data else ()
 
     def _swept(self, design: object) -> set[str]:
-        """Names of the parameters that a design sweeps."""
+        """Return the names of the parameters that a design sweeps."""
         if design is None:
             return set()
         if isinstance(design, Mapping) and not is_table(design) and {*design} <= AXIS_KEYS:
@@ -171,7 +171,7 @@ class Writer:
         return self._axes(value, "friction", names)
 
     def _axes(self, section: Mapping[str, Any], key: str, names: Container[str]) -> dict[str, Any]:
-        """A section of axes, whose lists may be tables; those become files."""
+        """Return a section of axes, whose lists may be tables; those become files."""
         result: dict[str, Any] = {}
         for name, value in section.items():
             if name == "list" and (is_table(value) or _is_long(value)):
@@ -185,7 +185,7 @@ class Writer:
         return result
 
     def _table(self, columns: Table, key: str) -> dict[str, Any]:
-        """A table as a list in the text, or as a file."""
+        """Return a table as a list in the text, or as a file."""
         headers = {n: f"{n} [{columns.units[n]}]" if n in columns.units else n for n in columns.columns}
         if sum(map(len, columns.columns.values())) <= INLINE:
             return {"list": {name: self._listed(columns, name) for name in columns.columns}}
@@ -216,7 +216,7 @@ class Writer:
         }
 
     def _trajectory(self, name: str, value: object, joints: Sequence[str], key: str) -> Any:
-        """A trajectory of a platform, or of `joints` of a chain; messages call it `key`."""
+        """Return a trajectory of a platform, or of `joints` of a chain; messages call it `key`."""
         if isinstance(value, Mapping) and "kind" in value and not is_table(value):
             return plain(value, key)
         rest: dict[str, Any] = {}

@@ -53,7 +53,7 @@ WEIGHTED = " weighted by "
 
 
 def split_tolerances(text: str) -> tuple[str, str]:
-    """The text of an objective without what is taken over tolerances, and that; empty where nothing is said."""
+    """Return the text of an objective without what is taken over tolerances, and that; empty where nothing is said."""
     over = OVER_TOLERANCES.fullmatch(text)
     return (over["objective"], " ".join(over["how"].split())) if over else (text, "")
 

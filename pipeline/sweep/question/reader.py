@@ -115,7 +115,7 @@ def _check(
 
 
 def stored_question(attributes: Mapping[str, object]) -> StudyQuestion:
-    """The question in the attributes of a store; an empty one where its sweep has none, or cannot be read."""
+    """Return the question in the attributes of a store; an empty one where its sweep has none, or cannot be read."""
     try:
         data = parse_yaml(str(attributes.get("sweep", "")), "the sweep in the store").data
         section, drawn = data.get(KEY), data.get("tolerances")

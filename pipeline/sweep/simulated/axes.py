@@ -48,7 +48,7 @@ class SimulationAxes:
         return self.simulation.controller is None and not self.simulation.profiles
 
     def gain_table(self, rows: slice) -> Array:
-        """Parameters of the controller (set, parameter)."""
+        """Return the parameters of the controller (set, parameter)."""
         return _table(self.gains, self.fixed, tuple(self.gain_parameters), rows)
 
     def state_table(self, rows: slice) -> Array:

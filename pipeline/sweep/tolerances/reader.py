@@ -80,7 +80,7 @@ def read_tolerances(report: Report, section: TolerancesSection | None, family: F
 
 
 def tolerances_of(section: TolerancesSection | None) -> tuple[str, ...]:
-    """The parameters that are deviations, under which designs are computed as operating cases."""
+    """Return the parameters that are deviations, under which designs are computed as operating cases."""
     return () if section is None else tuple(name + SUFFIX for name in section.parameters)
 
 

@@ -34,7 +34,7 @@ COLUMNS = {"t": "s", **{name: "N m" if name.startswith("m") else "N" for name in
 def read_load(
     report: Report, trajectory: Mapping[str, Any], path: KeyPath, duration: float, points: Points
 ) -> PlatformLoad | None:
-    """The load of a trajectory, None without. What is wrong goes to `report`."""
+    """Return the load of a trajectory, None without. What is wrong goes to `report`."""
     if KEY not in trajectory:
         return None
     section, path = trajectory[KEY], (*path, KEY)

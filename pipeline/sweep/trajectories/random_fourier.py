@@ -77,11 +77,11 @@ class Entry:
         return random.normal(size=(len(self.limits.free), FREE)) * self.limits.free[:, None]
 
     def series(self, free: Numbers) -> Series:
-        """The series of free numbers, within limits."""
+        """Return the series of free numbers, within limits."""
         return Series.within(free, self.limits.centre, self.period, self.limits.most)
 
     def trajectory(self, name: str, series: Series) -> Trajectory:
-        """A series as a trajectory of the kind `fourier`."""
+        """Return a series as a trajectory of the kind `fourier`."""
         if self.orientation is None:
             return Trajectory("fourier", series.values, name=name)
         turn = Turn("fourier", series.part(slice(AXES, None)).values, self.orientation)
@@ -91,7 +91,7 @@ class Entry:
 def trajectories(
     report: Report, name: str, section: Mapping[str, Any], path: KeyPath, mover: Mover
 ) -> Iterator[Trajectory]:
-    """The motions of one entry; what is wrong goes to `report`."""
+    """Yield the motions of one entry; what is wrong goes to `report`."""
     entry = read(report, section, path, mover)
     if entry is not None:
         for number in range(entry.count):

@@ -83,7 +83,7 @@ class PointsReader:
     def points(
         self, section: Mapping[str, Any], path: KeyPath, columns: Mapping[str, str]
     ) -> NDArray[np.float64] | None:
-        """The points of the file that a section names; `columns` says what each measures, in SI."""
+        """Return the points of the file that a section names; `columns` says what each measures, in SI."""
         file = section.get("file")
         if not isinstance(file, str) or not file:
             got = Got("no file") if file is None else file
@@ -111,7 +111,7 @@ class PointsReader:
     def _ordered(
         self, table: Table, file: str, path: KeyPath, columns: Mapping[str, str]
     ) -> NDArray[np.float64] | None:
-        """The columns of a table in order and in SI, with times that increase."""
+        """Return the columns of a table in order and in SI, with times that increase."""
         shown = self.files.source.shown(file)
         if {*table.columns} != {*columns}:
             got = ",".join(table.columns)
@@ -137,7 +137,7 @@ class TrajectoryReader(PointsReader):
     mover: Mover = Mover()
 
     def one(self, name: str, section: Mapping[str, Any], path: KeyPath) -> Trajectory | None:
-        """The trajectory of that name, unless something is wrong."""
+        """Return the trajectory of that name, unless something is wrong."""
         kind, report, mover = section.get("kind"), self.report, self.mover
         if not isinstance(kind, str):
             got = Got("no kind") if kind is None else kind

@@ -82,7 +82,7 @@ def _places(value: object, place: KeyPath) -> Iterator[tuple[KeyPath, Mapping[st
 
 
 def _values(report: Report, entry: Mapping[str, Any], path: KeyPath) -> Sequence[Any]:
-    """The values that an entry stands for; none where something is wrong."""
+    """Return the values that an entry stands for; none where something is wrong."""
     if "values" in entry:
         listed = entry["values"]
         if more := sorted(entry.keys() - {"values"}):
@@ -112,7 +112,7 @@ def _values(report: Report, entry: Mapping[str, Any], path: KeyPath) -> Sequence
 
 
 def _with(section: object, place: KeyPath, value: object) -> object:
-    """A copy of a section with another value at a place."""
+    """Return a copy of a section with another value at a place."""
     if not place:
         return value
     first, rest = place[0], place[1:]
@@ -123,13 +123,13 @@ def _with(section: object, place: KeyPath, value: object) -> object:
 
 
 def _coordinate(place: KeyPath) -> str:
-    """The name of the coordinate of a place: `trajectory_end_x`."""
+    """Return the name of the coordinate of a place: `trajectory_end_x`."""
     words = [AXES[key] if isinstance(key, int) and key < len(AXES) else str(key) for key in place]
     return COORDINATE + "_".join(words)
 
 
 def _unit(section: Mapping[str, Any], place: KeyPath, value: object) -> str:
-    """The unit of the number at a place; that of a count where it is no number."""
+    """Return the unit of the number at a place; that of a count where it is no number."""
     if not isinstance(value, int | float):
         return "1"
     first, kinds = place[0], (MOTIONS, JOINT_MOTIONS)

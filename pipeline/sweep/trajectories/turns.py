@@ -104,7 +104,7 @@ def may_turn(report: Report, path: KeyPath, mobility: Sequence[str]) -> bool:
 
 
 def orientation_of(report: Report, section: Mapping[str, Any], path: KeyPath) -> Matrix:
-    """The orientation about which a platform turns; that of the reference pose where none is given."""
+    """Return the orientation about which a platform turns; that of the reference pose where none is given."""
     return read_orientation(report, section[ORIENTATION], (*path, ORIENTATION)) if ORIENTATION in section else IDENTITY
 
 

@@ -71,7 +71,7 @@ IIWA14 = (
 
 
 def _arm(rows: Sequence[LinkRow], text: str) -> Callable[[Mapping[str, Number]], Mechanism]:
-    """The assembly of an arm from its table, with a docstring of its own."""
+    """Return the assembly of an arm from its table, with a docstring of its own."""
 
     def assemble(p: Mapping[str, Number]) -> Mechanism:
         tree = links(rows, p)

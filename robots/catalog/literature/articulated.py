@@ -91,7 +91,7 @@ def _par4(p: Mapping[str, Number]) -> Mechanism:
 
 
 def par4_parts(p: Mapping[str, Number]) -> tuple[Limb, tuple[Instance, ...], CoupledPlatform, tuple[int, ...]]:
-    """The limb of a Par4, its instances, its platform, and which of its bodies each instance joins."""
+    """Return the limb of a Par4, its instances, its platform, and which of its bodies each instance joins."""
     limb, drop = _limb(p)
     r = p["platform_radius"]
     west, south, east, north = (-r, 0.0, 0.0), (0.0, -r, 0.0), (r, 0.0, 0.0), (0.0, r, 0.0)

@@ -17,7 +17,7 @@ left."""
 
 
 def _pairs(p: Mapping[str, Number], name: str, middle: float = 0.0) -> list[Number]:
-    """Angles in degrees of six joints in three pairs, the middle of the first pair at an angle."""
+    """Return the angles in degrees of six joints in three pairs, the middle of the first pair at an angle."""
     half_angle = p[name]
     return [120.0 * pair + middle + side * half_angle for pair in range(3) for side in (-1.0, 1.0)]
 

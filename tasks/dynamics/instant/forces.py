@@ -279,7 +279,7 @@ class Loaded:
         return self._factors.solve(driving - pushed.bias - dragged - less)
 
     def _change(self, acceleration: Array) -> Array:
-        """Accelerations of all joints with friction (joint,)."""
+        """Return the accelerations of all joints with friction (joint,)."""
         return self.pushed.rows @ (acceleration + array(self.pushed.stage.less_rate)) + self.pushed.drift
 
     @cached_property
@@ -325,7 +325,7 @@ class Loaded:
         return Brake(lambda: self._factors, self.pushed.rows, self.pushed.sticking, holds)
 
     def kept_speed(self) -> Array:
-        """The rates of the freedoms (freedom,) without what joints at rest do not allow."""
+        """Return the rates of the freedoms (freedom,) without what joints at rest do not allow."""
         brake = self._brake(self._resting)
         _, less = brake.forces(self.pushed.velocity)
         return brake.unless_held(brake.released(array(self.pushed.speed), less))
@@ -368,7 +368,7 @@ class Loaded:
         return [rates[k] * rates[k] for k in self.pushed.sticking]
 
     def breaking(self, moved: Moved) -> list[Scalar]:
-        """Accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
+        """Return the accelerations of joints at rest that do not hold, relative, 0 of others (joint,).
 
         One at its limit that those which hold leave no freedom is held by them. One that no freedom moves, whatever its
         friction, turns round where its velocity makes it.
@@ -565,7 +565,7 @@ class Loads:
         return Searches.of(numbers, len(self._loaded), len(self.pushed.sticking))
 
     def _continued(self, now: _Round, at: Searches, unit: Scalar, limit: int) -> tuple[_Round, Searches, Mask]:
-        """A round or step of the phase in which the searches are, and whether all of them have ended."""
+        """Return a round or step of the phase in which the searches are, and whether all of them have ended."""
         taken = self._taken(now, at.phase)
         after, moved, following = taken.after, taken.moved, taken.following
         zero = now.rounds * 0.0

@@ -78,7 +78,7 @@ def motion_program(
     family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False,
     shared: LimbElasticity | None = None,
 ) -> Program:  # fmt: skip
-    """The program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
+    """Return the program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
     structure, parts = structure_of(family), layout(family, groups)
 
     def one_sample(
@@ -105,7 +105,7 @@ def motion_program(
 
 
 def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> dict[str, Shape]:
-    """Names and shapes of the outputs of `limb_motion_program`."""
+    """Return the names and shapes of the outputs of `limb_motion_program`."""
     free, driven = structure.freedoms, len(structure.mechanism.limbs[limb_index].actuators)
     redundant, passive = structure.redundant(limb_index), len(wanted.passive)
     shapes: dict[str, Shape] = {"mass": (free, free), "bias": (free,), "jacobian": (driven, free)}
@@ -199,7 +199,7 @@ def _shares(own: LimbDynamics, statics: LimbStatics, gravity: Array, wanted: Lim
 def platform_motion_program(
     family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False
 ) -> Program:
-    """The program of a parallel robot; see `outputs_of_motion`.
+    """Return the program of a parallel robot; see `outputs_of_motion`.
 
     Sample inputs besides those of a chain: `motion` of the platform without acceleration, `load` (6,) on it in world
     axes, and of each limb what `limb_motion_program` gives.
@@ -304,7 +304,7 @@ class Instant:
         self._parts: dict[tuple[str, int], BoundKernel] = self._whole
 
     def of(self, columns: np.ndarray) -> Instant:
-        """The same for some of the samples."""
+        """Return the same for some of the samples."""
         result = copy.copy(self)
         result._columns = columns if self._columns is None else self._columns[columns]
         result._parts = {}
@@ -332,12 +332,12 @@ class Instant:
         return self.whole_kernel(implicit=implicit)(inputs, width)
 
     def limb_kernels(self) -> list[BoundKernel]:
-        """The kernel of each limb of a parallel robot."""
+        """Return the kernel of each limb of a parallel robot."""
         limbs = range(len(self.structure.mechanism.instances))
         return [self._kernel("limb", k, self.constants.of_limb(k)) for k in limbs]
 
     def whole_kernel(self, *, implicit: bool = False) -> BoundKernel:
-        """The kernel of the chain, or of the whole of a parallel robot, which takes what its limbs give."""
+        """Return the kernel of the chain, or of the whole of a parallel robot, which takes what its limbs give."""
         if not self.layout.platform:
             return self._kernel("chain", implicit, self.constants.of_limb(0))
         return self._kernel("robot", implicit, self.constants.of_robot)
@@ -348,7 +348,7 @@ class Instant:
         return not self.constants.shared
 
     def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:
-        """The kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""
+        """Return the kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""
         key = (part, int(number))
         if key not in self._whole:
             self._whole[key] = BoundKernel(self._program(part, int(number)), case)
@@ -369,7 +369,7 @@ class Instant:
         return platform_motion_program(self.family, self.groups, bool(number), self.base)
 
     def _motion(self, state: np.ndarray) -> np.ndarray:
-        """The motion input of the programs of limbs, without acceleration."""
+        """Return the motion input of the programs of limbs, without acceleration."""
         position, rotation, twist = self.seen(state)
         none = np.zeros_like(position)
         if self.structure.motion_size == 9:

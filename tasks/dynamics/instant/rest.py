@@ -165,7 +165,7 @@ class RestProblem:
         return where(result > 0.0, result, self._size)
 
     def start(self) -> Interior:
-        """An iterate without friction."""
+        """Return an iterate without friction."""
         above, below = (self._box(limits) for limits in (self.above, self.below))
         up = [where(c > 0.0, c, 0.0) + self._slight(room) for c, room in zip(self._wanted, above, strict=True)]
         down = [where(c < 0.0, -c, 0.0) + self._slight(room) for c, room in zip(self._wanted, below, strict=True)]
@@ -176,12 +176,12 @@ class RestProblem:
         return array([where(mask > 0.5, x * g + self._widest * NARROW, self._size) for x, mask, g in limited])
 
     def _slight(self, room: Scalar) -> Scalar:
-        """A pressure where there is none: such that products with the room are alike."""
+        """Return a pressure where there is none: such that products with the room are alike."""
         near = room < self._size
         return where(near, self._size, self._size * (self._size / where(near, 1.0, room)))
 
     def following(self, now: Interior) -> Interior:
-        """The next iterate."""
+        """Return the next iterate."""
         y, up, down = now.friction, now.press_above, now.press_below
         matrix = np.array(self._matrix, dtype=object)
         for k in range(len(y)):
@@ -206,7 +206,7 @@ class RestProblem:
 
 
 def chosen(fresh: Scalar, start: Interior, numbers: Sequence[Scalar]) -> Interior:
-    """The iterate of these `numbers`, or where `fresh` (1, else 0) the `start`."""
+    """Return the iterate of these `numbers`, or where `fresh` (1, else 0) the `start`."""
     return Interior.of([where(fresh > 0.5, a, b) for a, b in zip(start.numbers(), numbers, strict=True)])
 
 
@@ -264,7 +264,7 @@ class Brake:
         return first, first + self.stiffness.solve(demanded - self.mobility @ first)
 
     def least(self, holding: Array, mass: Array) -> list[Scalar]:
-        """The friction (joint that may hold,) that does what `holding` does, of least sum of D_kk tau_k^2.
+        """Return the friction (joint that may hold,) that does what `holding` does, of least sum of D_kk tau_k^2.
 
         Where joints depend on each other, `holding` has that already but for rounding, which compliance makes great.
         Friction that is W times something of the freedoms has none of it.

@@ -113,7 +113,7 @@ def _rows(sizes: Mapping[str, int]) -> dict[str, slice]:
 
 
 def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> StateLayout:
-    """The layout of a robot's states."""
+    """Return the layout of a robot's states."""
     mechanism, joints = family.reference, sum(len(each.places) for each in groups)
     sizes = len(mechanism.freedoms), joints, len(mechanism.actuators)
     return StateLayout(*sizes, platform=not mechanism.is_chain, signals=len(family.signals))
@@ -130,7 +130,7 @@ def inputs_of_motion(
 
 
 def program_name(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool) -> str:
-    """Name of the program of a motion."""
+    """Return the name of the program of a motion."""
     kind = "implicit" if implicit else "explicit"
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return f"{family.name}.motion.{kind}.{name}"
@@ -144,7 +144,7 @@ def modes_of(parts: StateLayout, modes: Array, memory: Array) -> Modes:
 
 
 def stage_of(parts: StateLayout, numbers: Array | None) -> StepStage:
-    """A stage from its numbers; an explicit one without."""
+    """Return a stage from its numbers; an explicit one without."""
     if numbers is None:
         numbers = np.zeros(1 + parts.free + parts.joints)
     return StepStage(numbers[0], numbers[1 : 1 + parts.free], numbers[1 + parts.free :])
@@ -280,7 +280,7 @@ class LimbDynamics:
         return array(self.mounted.outward(statics.on_platform(statics.friction(joint))))
 
     def passive_rows(self, joints: Sequence[int]) -> Array:
-        """The same of several joints (joint, freedom)."""
+        """Return the same of several joints (joint, freedom)."""
         statics = LimbStatics(self.mounted, self.solved)
         rows = [self.passive_row(joint, statics) for joint in joints]
         return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
@@ -332,7 +332,7 @@ class PushedChain(Pushed):
         return self.limb.drift(self.rows)
 
     def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Reactions at this acceleration, without a platform that they hold."""
+        """Return the reactions at this acceleration, without a platform that they hold."""
         solved = self.limb.solved
         accelerations = solved.accelerations + self.limb.unit_rates @ acceleration
         statics = LimbStatics(self.limb.mounted, replace(solved, accelerations=accelerations))
@@ -347,7 +347,7 @@ class PushedTree(PushedChain):
     tree: ArticulatedTree
 
     def accelerated(self, driving: Array, braking: Array) -> Array:
-        """The same without the mass matrix."""
+        """Return the same without the mass matrix."""
         field = Field.of(self.limb.gravity).seen_from(self.limb.mounted.base)
         return self.tree.accelerations(self.limb.solved.rates, driving - braking, field)
 
@@ -362,7 +362,7 @@ SLOPES = ("load_own", "held_passive", "wish_passive")
 
 
 def slope(name: str) -> str:
-    """Name of how a share changes with the accelerations of the freedoms."""
+    """Return the name of how a share changes with the accelerations of the freedoms."""
     return f"{name}_slope"
 
 
@@ -463,7 +463,7 @@ class PushedPlatform(Pushed):
         return array(self._of_joints("driven_drift", "passive_drift"))
 
     def shares(self, acceleration: Array, wanted: Sequence[LimbFriction]) -> Mapping[str, Any]:
-        """Reactions at this acceleration: affine in it."""
+        """Return the reactions at this acceleration: affine in it."""
         result: dict[str, Any] = {name: dict(values) for name, values in self.limbs.items()}
         for name in SLOPES:
             for k, value in result.get(name, {}).items():

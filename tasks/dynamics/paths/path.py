@@ -46,7 +46,7 @@ class PathSamples:
     chain: bool
 
     def moving(self, speed: float, push: float) -> Moving:
-        """The motion at this rate of the progress and this acceleration of it."""
+        """Return the motion at this rate of the progress and this acceleration of it."""
         twist, change = self.first * speed, self.first * push + self.second * speed * speed
         if self.chain:
             return Moving(q=self.pose["q"], qd=twist, qdd=change)
@@ -54,7 +54,7 @@ class PathSamples:
 
 
 def pose_of(moving: Moving) -> Moving:
-    """A motion without its rates: the robot at rest where it passes."""
+    """Return a motion without its rates: the robot at rest where it passes."""
     if "q" in moving:
         return Moving(q=moving["q"])
     pose = Moving(position=moving["position"])
@@ -71,7 +71,7 @@ class RobotPath:
     breaks: np.ndarray
 
     def piece_of(self, progress: np.ndarray) -> np.ndarray:
-        """The number of the piece that has each value of the progress, of two that meet there the later."""
+        """Return the number of the piece that has each value of the progress, of two that meet there the later."""
         return np.clip(np.searchsorted(self.breaks, progress, side="right") - 1, 0, len(self.breaks) - 2)
 
     @classmethod
@@ -171,7 +171,7 @@ class ActuatorDerivatives:
 
     @classmethod
     def along(cls, robot: Robot, path: RobotPath) -> ActuatorDerivatives | None:
-        """The rates of a path; None where a robot fails on it, or they are not smooth between its breaks."""
+        """Return the rates of a path; None where a robot fails on it, or they are not smooth between its breaks."""
         pieces = list(zip(path.breaks[:-1], path.breaks[1:], strict=True))
         series: dict[int, np.ndarray] = {}
         for degree in DEGREES:
@@ -234,7 +234,7 @@ class TimedMotion:
     chain: bool
 
     def rates(self, times: np.ndarray) -> tuple[Moving, np.ndarray, np.ndarray]:
-        """The motion, its rates V and A (time, coordinate)."""
+        """Return the motion, its rates V and A (time, coordinate)."""
         moving = self.at(times)
         if self.chain:
             return moving, np.asarray(moving["qd"]), np.asarray(moving["qdd"])
@@ -246,7 +246,7 @@ class TimedMotion:
 
 
 def legs(motion: TimedMotion, start: float, stop: float, knots: Sequence[float] = ()) -> list[RobotPath]:
-    """The paths of a motion from one rest to the next; none of a motion that rests.
+    """Return the paths of a motion from one rest to the next; none of a motion that rests.
 
     knots: times at which it is less smooth than between.
     """
@@ -269,7 +269,7 @@ def legs(motion: TimedMotion, start: float, stop: float, knots: Sequence[float] 
 
 
 def _rest(motion: TimedMotion, low: float, high: float, small: float) -> float | None:
-    """The time of a rest between two times, None where the motion goes on."""
+    """Return the time of a rest between two times, None where the motion goes on."""
     for _ in range(4):
         times = np.linspace(low, high, REFINED + 1)
         rates = motion.length_rates(times)
@@ -311,7 +311,7 @@ def _leg(motion: TimedMotion, span: tuple[float, float], knots: Sequence[float],
 
 
 def _times(progress: np.ndarray, times: np.ndarray, share: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """The times at shares of the length, by cubic Hermite polynomials of each cell."""
+    """Return the times at shares of the length, by cubic Hermite polynomials of each cell."""
     cell = np.clip(np.searchsorted(share, progress, side="right") - 1, 0, len(times) - 2)
     step = times[cell + 1] - times[cell]
     start, rise = share[cell], share[cell + 1] - share[cell]

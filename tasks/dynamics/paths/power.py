@@ -46,7 +46,7 @@ class PathLimits:
     rotation: np.ndarray | None = None
 
     def supplied(self, motors: Sequence[Motor]) -> PathLimits:
-        """The limits with those of the motors' amplifiers, where these have any."""
+        """Return the limits with those of the motors' amplifiers, where these have any."""
         table = [(m.torque_constant, m.resistance, m.voltage, m.current) for m in motors]
         if not table:
             return self
@@ -96,7 +96,7 @@ class Plane:
     most: np.ndarray
 
     def force(self, x: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """Forces of all points (point, actuator)."""
+        """Return the forces of all points (point, actuator)."""
         return self.push * a[:, None] + self.sweep * x[:, None] + self.hold
 
     def beside(self, first: np.ndarray, second: np.ndarray, most: np.ndarray) -> Plane:
@@ -175,7 +175,7 @@ def _highest(slack: Callable[[float], float], above: float) -> float:
 
 
 def _edge(slack: Callable[[float], float], inside: float, outside: float) -> float:
-    """The last place on the way from one that is good to one that may not be."""
+    """Return the last place on the way from one that is good to one that may not be."""
     if slack(outside) >= 0.0:
         return outside
     for _ in range(HALVINGS):
@@ -224,7 +224,7 @@ class Curves:
 
     @classmethod
     def joined(cls, parts: Sequence[Curves]) -> Curves:
-        """Rows of several, one after the other."""
+        """Return the rows of several, one after the other."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts], axis=1) for name in cls.__annotations__))
 
     def bounds(self, point: int) -> tuple[np.ndarray, np.ndarray, Polynomials]:
@@ -295,7 +295,7 @@ class _PointLimits:
         return float(low.max(initial=-np.inf)), float(high.min(initial=np.inf))
 
     def leading_to(self, goal: tuple[float, float], double: float) -> Intervals:
-        """The x from which some a leads into an interval of the next point."""
+        """Return the x from which some a leads into an interval of the next point."""
         low, high = goal
         upper = np.concatenate([self.upper, [[0.0, high / double, 0.0, -1.0 / double]]])
         lower = np.concatenate([self.lower, [[0.0, low / double, 0.0, -1.0 / double]]])
@@ -304,7 +304,7 @@ class _PointLimits:
 
 
 def kept_speeds(curves: Curves, point: int, top: float) -> Intervals:
-    """The speeds z up to `top` at which B z^2 + C keeps its limits at a point, without any a."""
+    """Return the speeds z up to `top` at which B z^2 + C keeps its limits at a point, without any a."""
     _, sign, rows = curves.bounds(point)
     end = min(top, float(np.sqrt(LARGEST)))
     kept = _where_positive(sign[:, None] * rows, end * end)
@@ -318,13 +318,13 @@ def intersected(one: Intervals, other: Intervals) -> Intervals:
 
 
 def _values(polynomials: Polynomials, z: np.ndarray | float) -> np.ndarray:
-    """Values of polynomials at one z (polynomial,), or at many (polynomial, z)."""
+    """Return the values of polynomials at one z (polynomial,), or at many (polynomial, z)."""
     c0, c1, c2, c3 = (polynomials[:, k, None] if np.ndim(z) else polynomials[:, k] for k in range(DEGREE + 1))
     return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
 
 
 def _where_positive(polynomials: Polynomials, top: float) -> Intervals:
-    """The squares of all z up to that of `top` at which no polynomial is negative."""
+    """Return the squares of all z up to that of `top` at which no polynomial is negative."""
     if not len(polynomials):
         return [(0.0, top)]
     end = float(np.sqrt(top))
@@ -359,7 +359,7 @@ def _roots(polynomials: Polynomials, end: float) -> np.ndarray:
 
 
 def _turns(polynomials: Polynomials, end: float) -> list[np.ndarray]:
-    """The two places where each polynomial turns, cut to zero and `end`; zero where it does not."""
+    """Return the two places where each polynomial turns, cut to zero and `end`; zero where it does not."""
     c1, c2, c3 = polynomials[:, 1], 2.0 * polynomials[:, 2], 3.0 * polynomials[:, 3]
     with np.errstate(divide="ignore", invalid="ignore"):
         # without cancellation: one root by the sum of equal signs, the other by their product
@@ -380,7 +380,7 @@ def _furthest(polynomials: Polynomials, end: float) -> np.ndarray:
 
 
 def _value_at(polynomials: Polynomials, z: np.ndarray) -> np.ndarray:
-    """The value of each polynomial at its own z."""
+    """Return the value of each polynomial at its own z."""
     c0, c1, c2, c3 = polynomials.T
     return np.asarray(c0 + (c1 + (c2 + c3 * z) * z) * z)
 

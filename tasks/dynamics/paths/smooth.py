@@ -67,7 +67,7 @@ class ParameterGrid:
 
     @classmethod
     def over(cls, breaks: np.ndarray, points: int) -> ParameterGrid:
-        """A grid of so many knots, with one at each of the breaks (of the progress) of a path."""
+        """Return a grid of so many knots, with one at each of the breaks (of the progress) of a path."""
         ends = np.array([_parameter_at(s) for s in breaks])
         parts = _parts(np.diff(ends), points - 1)
         knots = [np.linspace(ends[k], ends[k + 1], n + 1)[:-1] for k, n in enumerate(parts)]
@@ -98,7 +98,7 @@ class ParameterGrid:
 
 
 def progress_of(r: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The progress and its first three derivatives by r."""
+    """Return the progress and its first three derivatives by r."""
     reverse = 1.0 - r
     s = r**3 * (10.0 + r * (-15.0 + 6.0 * r))
     return s, 30.0 * (r * reverse) ** 2, 60.0 * r * reverse * (1.0 - 2.0 * r), 60.0 * (1.0 - 6.0 * r * reverse)
@@ -178,7 +178,7 @@ class LimitRows:
         return replace(self, bound=self.bound / over[..., :-1], top=self.top / over[..., -1])
 
     def used(self, y: np.ndarray) -> np.ndarray:
-        """Shares of all limits (interval, node, row + 1), those of speeds last; y (interval, node, 3)."""
+        """Return the shares of all limits (interval, node, row + 1), those of speeds last; y (interval, node, 3)."""
         x = y[..., 0]
         shares = np.abs(_dot(self.slope, y) + self.hold + self.back * np.sqrt(x)[..., None])
         shares[..., self.root] *= np.sqrt(x)[..., None]
@@ -201,7 +201,7 @@ class SplineMotion:
         return _state(self.grid.matrix(nodes), self.coefficients)
 
     def times(self) -> np.ndarray:
-        """The time at each knot [s], from zero."""
+        """Return the time at each knot [s], from zero."""
         nodes, weights = np.polynomial.legendre.leggauss(8)
         steps = (self.at(nodes)[..., 0] ** -0.5) @ weights * self.grid.half
         return np.concatenate([[0.0], np.cumsum(steps)])
@@ -251,7 +251,7 @@ class _Barrier:
         return float((self.share * x**-0.5).sum())
 
     def step(self, unknowns: np.ndarray) -> tuple[np.ndarray, float]:
-        """The step of Newton's method with tangents of the concave parts, and the square of its decrement."""
+        """Return the step of Newton's method with tangents of the concave parts, and the square of its decrement."""
         rows, weighted = self.rows, self.weight * self.share
         x, above, below, free = self.room(unknowns)
         fall = np.where(rows.root, -0.5 * rows.bound * x[..., None] ** -1.5, 0.0)
@@ -286,7 +286,7 @@ class _Barrier:
         return move, float(-np.append(slope, last) @ move)
 
     def _summed(self, gradient: np.ndarray) -> np.ndarray:
-        """A gradient by x, a, a' (interval, node, 3) as one by the coefficients."""
+        """Return a gradient by x, a, a' (interval, node, 3) as one by the coefficients."""
         local, slope = np.einsum("iny,inyf->if", gradient, self.matrix), np.zeros(self.size)
         for f in range(3):
             slope[f : f + len(local)] += local[:, f]
@@ -324,7 +324,7 @@ def inside(grid: ParameterGrid, rows: LimitRows, start: np.ndarray) -> np.ndarra
 
 
 def _balance(grid: ParameterGrid, rows: LimitRows, coefficients: np.ndarray) -> float:
-    """The weight of the duration at which a motion is as long as there are limits."""
+    """Return the weight of the duration at which a motion is as long as there are limits."""
     barrier = _Barrier(grid, rows, 1.0)
     duration = barrier.duration(barrier.room(coefficients)[0])
     return (2 * rows.hold.size + int(barrier.bounded.sum())) / duration
@@ -351,7 +351,7 @@ def _scaled(rows: LimitRows, scale: float) -> LimitRows:
 
 
 def _settle(barrier: _Barrier, current: np.ndarray, enough: float = NEAR) -> np.ndarray:
-    """The least value of a barrier, until half the square of the decrement is small enough, or nothing is wider.
+    """Return the least value of a barrier, until half the square of the decrement is small enough, or nothing is wider.
 
     Raises NotSettledError.
     """
@@ -379,7 +379,7 @@ KEPT = 1e-9
 
 
 def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int, gravity: ArrayLike) -> FastestMotion:
-    """The motion at the knots of a grid; limits hold at nodes of its intervals and at all points of `FINE`."""
+    """Return the motion at the knots of a grid; limits hold at nodes of its intervals and at all points of `FINE`."""
     grid, count = ParameterGrid.over(path.breaks, points), len(limits.force)
     progress = progress_of(grid.knots)[0]
     forces = path_forces(robot, path, progress, gravity, limits)
@@ -429,7 +429,7 @@ def _within(grid: ParameterGrid, rows: LimitRows, between: LimitRows) -> SplineM
 
 
 def _told(motion: SplineMotion, progress: np.ndarray, forces: PathForces, rates: ActuatorDerivatives) -> FastestMotion:
-    """The motion at the knots, each seen from the interval that follows it."""
+    """Return the motion at the knots, each seen from the interval that follows it."""
     grid = motion.grid
     ahead, behind = motion.at(np.array([-1.0]))[:, 0], motion.at(np.array([1.0]))[-1:, 0]
     x, a, slope = np.concatenate([ahead, behind]).T

@@ -228,7 +228,7 @@ class PassiveFriction:
         self.places = [JointPlace(k, joint, -1) for k, limb in enumerate(limbs) for joint in limb.passive]
 
     def rate(self, place: JointPlace, velocity: Array) -> Scalar:
-        """Velocity of a joint with friction."""
+        """Return the velocity of a joint with friction."""
         if place.actuator >= 0:
             return velocity[place.actuator]
         return self.shares["passive_rate"][place.limb][self.limbs[place.limb].passive.index(place.joint)]

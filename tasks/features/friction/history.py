@@ -91,7 +91,7 @@ def along(
 
 
 def _parameters(law: str, values: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """The inputs of the law's program, defaults included, in its order and checked."""
+    """Return the inputs of the law's program, defaults included, in its order and checked."""
     if law not in data.LAWS or not data.LAWS[law].state:
         law_names = [name for name, row in data.LAWS.items() if row.state]
         hint = "its force is a curve: see tasks.features.friction.laws" if law in data.LAWS else nearest(law, law_names)
@@ -126,7 +126,7 @@ def program(law: str, names: tuple[str, ...]) -> Program:
 def _run(
     one_step: Program, times: Numbers, velocity: Numbers, load: Numbers, values: Numbers, state: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Forces and states (time, padded samples); the first step has no length and stays where it is."""
+    """Return the forces and states (time, padded samples); the first step has no length and stays where it is."""
     run, width = kernel(one_step), velocity.shape[1]
     velocities, loads = (np.concatenate([series[:1], series]) for series in (velocity, load))
     states, forces = np.empty_like(velocity), np.empty_like(velocity)
@@ -164,7 +164,7 @@ def simulate(
     rtol: float = 1e-10,
     atol: float = 1e-13,
 ) -> BlockMotion:
-    """The motion from rest, with relaxed bristles, by scipy's Radau at `times` (time,) [s], from the first on.
+    """Return the motion from rest, with relaxed bristles, by scipy's Radau at `times` (time,) [s], from the first on.
 
     pull(t) [m]: where the other end of the spring is; law, values: a law with bristles and its parameters. Raises
     ParameterError for them, ValueError for a mass or a stiffness that is not above zero and for another law,
@@ -263,7 +263,7 @@ def _at_positions(position: Numbers, taken_at: Numbers, torque: Numbers) -> Numb
 def fit(
     law: str, speed: ArrayLike, torque: ArrayLike, *, load: float = 1.0, fixed: Mapping[str, float] | None = None
 ) -> FittedLaw:
-    """The parameters of a law, within their bounds, that explain a curve best in the sense of least squares.
+    """Return the parameters of a law, within their bounds, that explain a curve best in the sense of least squares.
 
     speed, torque (speeds,). `fixed` parameters and options are not fitted; options that are not given are neutral.
     Raises ValueError for an unknown law, shapes that do not fit and too few speeds, ParameterError for `fixed`.
@@ -298,7 +298,7 @@ def _best(
     largest: float,
     load: float,
 ) -> dict[str, float]:
-    """The best of several fits, each from another speed at which the law bends, in variables of like size."""
+    """Return the best of several fits, each from another speed at which the law bends, in variables of like size."""
     from scipy.optimize import least_squares  # takes as long as a small run, which fits no law
 
     force = (largest or 1.0) / load
@@ -339,7 +339,7 @@ Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | FrictionInput | Non
 
 
 def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
-    """The groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
+    """Return the groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
 
     `laws` are those that serve: along a motion the curves, in forward dynamics all.
     """
@@ -361,7 +361,7 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
 
 
 def without_zero_width(friction: FrictionInput) -> FrictionInput:
-    """The same where a `width` of zero is left out, so that what is sharp is known to be."""
+    """Return the same where a `width` of zero is left out, so that what is sharp is known to be."""
     groups, values, remaining_values = [], [], list(friction.values[0]) if friction.groups else []
     for group in friction.groups:
         parameters = dict(zip(group.parameters, remaining_values, strict=False))

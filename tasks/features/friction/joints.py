@@ -41,7 +41,7 @@ def loss(net: Scalar, velocity: Scalar, efficiency: Scalar) -> Scalar:
 
 
 def loss_of_drive(force: Scalar, direction: Scalar, efficiency: Scalar) -> Scalar:
-    """The same from the force that goes in, of motion in a `direction` (1 or -1): the inverse of `loss`."""
+    """Return the same from the force that goes in, of motion in a `direction` (1 or -1): the inverse of `loss`."""
     size = abs(force)
     driving, driven = size - size * efficiency, size / efficiency - size
     return direction * where(force * direction > 0.0, driving, driven)
@@ -66,7 +66,7 @@ class LimbFriction:
     statics: bool = False
 
     def shapes(self, free: int, driven: int, redundant: int, held: int) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of what `share` gives."""
+        """Return the names and shapes of what `share` gives."""
         count, rows = len(self.passive), COMPONENTS * len(self.loaded)
         result: dict[str, tuple[int, ...]] = {"through": (count, free), "passive_rate": (count,)} if count else {}
         if rows:
@@ -132,7 +132,7 @@ def normal_load(kind: str, bending: Scalar, radial: Scalar, along: Scalar, arms:
 @overload
 def normal_load(kind: str, bending: Array, radial: Array, along: Array, arms: Mapping[str, float]) -> Array: ...
 def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[str, Any]) -> Any:
-    """The same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
+    """Return the same from magnitudes: moment and force across the axis, force or moment along it. Eq. (47).
 
     As printed, the equation adds forces to torques; meant is (tau_r / R_b + f_r) R_p + f_m R_n, and tau_p / R_b + f_p +
     tau_m / R_n.

@@ -133,7 +133,7 @@ def force(law: str, velocity: Scalar, load: Scalar, values: Mapping[str, Scalar]
 
 
 def breakaway(law: str, side: float, load: Scalar, values: Mapping[str, Scalar]) -> Scalar:
-    """The largest magnitude with which a joint at rest holds against motion to a `side`, 1 or -1."""
+    """Return the largest magnitude with which a joint at rest holds against motion to a `side`, 1 or -1."""
     row = LAWS[law]
     if row.breakaway is not None:
         return row.breakaway(side, load, **values)

@@ -71,7 +71,7 @@ def scales(
 
 
 def scaling(values: Mapping[str, Scalar]) -> tuple[dict[str, Scalar], dict[str, Scalar]]:
-    """The `values` that `scales` takes, and the others."""
+    """Return the `values` that `scales` takes, and the others."""
     return {k: v for k, v in values.items() if k in _SCALES}, {k: v for k, v in values.items() if k not in _SCALES}
 
 

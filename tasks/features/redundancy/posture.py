@@ -87,7 +87,7 @@ class Condition:
 
 
 def condition(task: Task, limb: Limb, states: Sequence[JointState], positions: Mapping[int, Scalar]) -> Condition:
-    """A task at these states; `positions` are those of joints that count all their turns."""
+    """Return a task at these states; `positions` are those of joints that count all their turns."""
     return _linear(task, limb, states, positions) if isinstance(task, LinearTask) else _arm_angle(task, limb, states)
 
 
@@ -152,7 +152,7 @@ def _components(e: Jet, u: Jet, v: Array) -> tuple[Jet, Jet]:
 
 
 def _product(times: Callable[[Any, Any], Any], a: Jet, b: Jet) -> Jet:
-    """A product of two values that change."""
+    """Return a product of two values that change."""
     return (
         times(a[0], b[0]),
         times(a[1], b[0]) + times(a[0], b[1]),
@@ -183,11 +183,11 @@ class FreeJoints(ABC):
         return sum((way * value for way, value in zip(self.ways, step, strict=True)), start=np.zeros(len(self.states)))
 
     def longest(self, step: Array) -> Scalar:
-        """The longest step of a joint in a step of the resolved ones."""
+        """Return the longest step of a joint in a step of the resolved ones."""
         return largest(self.moved(step))
 
     def tree(self, rates: Array) -> Array:
-        """Rates of all joints from those of the independent ones."""
+        """Return the rates of all joints from those of the independent ones."""
         return self.embedding.matrix @ rates
 
     def bent(self, one: Array, other: Array) -> Array:
@@ -235,7 +235,7 @@ class FreeJoints(ABC):
 
 
 def largest(values: Scalars) -> Scalar:
-    """The largest magnitude; zero of none."""
+    """Return the largest magnitude; zero of none."""
     result: Scalar = 0.0
     for value in values:
         result = where(abs(value) > result, abs(value), result)
@@ -365,7 +365,7 @@ class TaskRows(FreeJoints):
         return array([where(self.regular, value, 0.0) for value in back.ravel()]).reshape(columns, rows)
 
     def caused(self, rates: Array) -> Array:
-        """Rates of the conditions from those of all joints."""
+        """Return the rates of the conditions from those of all joints."""
         return array([entry.gradient @ rates for entry in self.conditions])
 
     def step(self, caused: Array | None, aimed: Array) -> Array:
@@ -438,7 +438,7 @@ class PostureBesideTasks(FreeJoints):
         return np.eye(len(self.ways)) - self.tasks.answer @ self.tasks.matrix
 
     def _bordered(self, curvature: Array) -> Array:
-        """A matrix along P, and beside it as large as the distance is curved without that of the ways."""
+        """Return a matrix along P, and beside it as large as the distance is curved without that of the ways."""
         inside, across = self._within, array(np.eye(len(self.ways)) - self._within)
         return inside @ curvature @ inside + across * (np.trace(self.distance.stiffness) / len(self.ways))
 
@@ -469,7 +469,7 @@ class PostureBesideTasks(FreeJoints):
         return array([where(firm, value, 0.0) for value in back.ravel()]).reshape(back.shape)
 
     def _held(self, held: Array, slopes: Array) -> Array:
-        """A step with the part `held` of the tasks, which makes up for slopes of the Lagrangian."""
+        """Return a step with the part `held` of the tasks, which makes up for slopes of the Lagrangian."""
         return held - self._answer @ (slopes + self._curvature @ held)
 
     def step(self, caused: Array | None, aimed: Array) -> Array:

@@ -51,7 +51,7 @@ APART = Dual(1e-7, 1e-3)
 def solved_limb(
     structure: Structure, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
 ) -> tuple[Mounted, Solved, Pose, SpatialMotion, Array]:
-    """A redundant chain solved for the motion of its given freedoms (3 given,): as `structure.solved_limb`.
+    """Return a redundant chain solved for the motion of its given freedoms (3 given,): as `structure.solved_limb`.
 
     And the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least distance was
     reached, or no task; SINGULAR: it is no minimum, or tasks decide nothing there; WRONG_BRANCH: the chain is assembled
@@ -113,12 +113,12 @@ class Resolution:
         return array([next(values) if task.value is None else 0.0 for task in self.posture.tasks])
 
     def joined(self, stated: Array, resolved: Array) -> list[Scalar]:
-        """Values of the independent joints in their order."""
+        """Return the values of the independent joints in their order."""
         values = dict(zip((*self.given, *self.resolved), (*stated, *resolved), strict=True))
         return [values[joint] for joint in self.chain.choice.independent]
 
     def columns(self, stated: Array) -> Array:
-        """The same, zero where they are resolved."""
+        """Return the same, zero where they are resolved."""
         return array(self.joined(stated, np.zeros(len(self.resolved))))
 
     def free_joints(
@@ -154,7 +154,7 @@ class Resolution:
         return array(weights), array(distance)
 
     def values(self, stated: Array) -> list[Scalar]:
-        """Values of all tasks; those that have none are `stated`."""
+        """Return the values of all tasks; those that have none are `stated`."""
         given = iter(stated)
         return [next(given) if task.value is None else task.value for task in self.posture.tasks]
 

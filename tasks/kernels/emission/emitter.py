@@ -27,7 +27,7 @@ from tasks.kernels.program import PER_CASE, Program
 
 
 def function(program: Program, stretch: Stretch, number: int, single: bool) -> list[str]:
-    """The text of a stretch."""
+    """Return the text of a stretch."""
     text = _StretchText(program, stretch, single)
     text.label("entry")
     names: list[str] = []
@@ -53,7 +53,7 @@ class _StretchText(FunctionText):
         self._known: dict[tuple[int, ...], str] = {}
 
     def value(self, argument: Argument) -> str:
-        """The name of a value that comes from before."""
+        """Return the name of a value that comes from before."""
         nodes = argument.nodes
         if nodes not in self._known:
             self._known[nodes] = self._read(nodes)
@@ -248,7 +248,7 @@ class _Emitter(FunctionText):
                 self.made((i,))
 
     def _load(self, address: str) -> str:
-        """A vector of samples from a row of doubles."""
+        """Return a vector of samples from a row of doubles."""
         kind, parts = f"<{LANES} x double>", []
         for offset in self.offsets:
             at = self.new(f"getelementptr double, ptr {address}, i64 {offset}")
@@ -257,7 +257,7 @@ class _Emitter(FunctionText):
         return self.new(f"fptrunc {self.doubles} {joined} to {self.vector}") if self.single else joined
 
     def _double(self, value: str) -> str:
-        """A vector in double precision."""
+        """Return a vector in double precision."""
         return self.new(f"fpext {self.vector} {value} to {self.doubles}") if self.single else value
 
     def _loop(self, index: int) -> None:
@@ -340,7 +340,7 @@ class _Emitter(FunctionText):
                 self.line(f"store {self.sums} {kept}, ptr {slot}")
 
     def _everywhere(self, number: str) -> str:
-        """A whole number in all lanes that count."""
+        """Return a whole number in all lanes that count."""
         kind = f"<{self.counted} x i64>"
         one = self.new(f"insertelement {kind} poison, i64 {number}, i64 0")
         return self.new(f"shufflevector {kind} {one}, {kind} poison, <{self.counted} x i32> zeroinitializer")
@@ -358,5 +358,5 @@ class _Emitter(FunctionText):
 
 
 def source(program: Program, *, single: bool = False, wide: bool = False) -> str:
-    """The program as LLVM text; `wide`: two groups of samples at a time."""
+    """Return the program as LLVM text; `wide`: two groups of samples at a time."""
     return _Emitter(program, single, wide).text()

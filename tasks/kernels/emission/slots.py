@@ -100,7 +100,7 @@ class Repeats:
         }
 
     def pieces(self, nodes: Nodes) -> Iterator[int | StretchCall]:
-        """The operations of a region: nodes, and calls in place of stretches."""
+        """Yield the operations of a region: nodes, and calls in place of stretches."""
         k = 0
         while k < len(nodes):
             call = self._by_start.get(nodes[k])
@@ -197,7 +197,7 @@ def _places(operations: _Operations, nodes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _rows(kinds: np.ndarray, size: int) -> np.ndarray:
-    """A number for so many operations in a row from each on, the same for equal ones."""
+    """Return a number for so many operations in a row from each on, the same for equal ones."""
     mixed, width = np.random.default_rng(0).integers(2**63, size=int(kinds.max()) + 1 + len(kinds))[kinds], 1
     while width < size:
         left, right = mixed[:-width], mixed[width:]

@@ -49,12 +49,12 @@ FUSED = {"fma": (False, False), "fms": (False, True), "fnma": (True, False)}
 
 
 def literal(value: float) -> str:
-    """A double as LLVM writes it without loss; one that a float can hold is written so as a float too."""
+    """Return a double as LLVM writes it without loss; one that a float can hold is written so as a float too."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 def constant(kind: str, value: float) -> str:
-    """A constant of a scalar kind, or in all lanes of a vector kind."""
+    """Return a constant of a scalar kind, or in all lanes of a vector kind."""
     element = kind.split()[-1].rstrip(">")
     if element == "float":
         with np.errstate(over="ignore"):
@@ -64,12 +64,12 @@ def constant(kind: str, value: float) -> str:
 
 
 def picks(start: int, count: int) -> str:
-    """A pattern that takes neighbouring elements."""
+    """Return a pattern that takes neighbouring elements."""
     return f"<{count} x i32> <{', '.join(f'i32 {start + k}' for k in range(count))}>"
 
 
 def declarations() -> list[str]:
-    """Lines that declare the intrinsic functions in use."""
+    """Return the lines that declare the intrinsic functions in use."""
     lines = []
     kinds = {"f64": "double"}
     kinds |= {f"v{lanes}f64": f"<{lanes} x double>" for lanes in (LANES, 2 * LANES)}
@@ -152,7 +152,7 @@ class FunctionText:
         self.lines.append("  " + text)
 
     def new(self, text: str) -> str:
-        """The name of a new value."""
+        """Return the name of a new value."""
         self.count += 1
         self.lines.append(f"  %v{self.count} = {text}")
         return f"%v{self.count}"
@@ -175,7 +175,7 @@ class FunctionText:
         return [*parts, *self.tables, head, *self.lines, "}"]
 
     def operand(self, node: int, scalar: bool) -> str:
-        """The name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
+        """Return the name of a node's value as a scalar or as a vector; per-case values are spread over the lanes."""
         if self.program.nodes[node].op == CONSTANT:
             return self.number(node, "double" if scalar else self.vector)
         if scalar:
@@ -188,12 +188,12 @@ class FunctionText:
         return self.names[node]
 
     def number(self, node: int, kind: str) -> str:
-        """A constant, as a value of a kind."""
+        """Return a constant, as a value of a kind."""
         value = self.program.nodes[node].data
         return constant(kind, value.single if self.single and isinstance(value, Dual) else value)
 
     def spread(self, vector: str, name: str) -> str:
-        """A scalar in all lanes of a vector."""
+        """Return a scalar in all lanes of a vector."""
         element = vector.split()[-1].rstrip(">")
         one = self.new(f"insertelement {vector} poison, {element} {name}, i64 0")
         return self.new(f"shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer")
@@ -203,7 +203,7 @@ class FunctionText:
         return self.new(f"getelementptr {self.vector}, ptr %slots, i64 {number}")
 
     def read(self, at: str, *, mask: bool, how: str = "load") -> str:
-        """A value or a mask from memory."""
+        """Return a value or a mask from memory."""
         if not mask:
             return self.new(f"{how} {self.vector}, ptr {at}, align 64")
         return self.new(f"bitcast i{self.lanes} {self.new(f'{how} i{self.lanes}, ptr {at}, align 64')} to {self.mask}")
@@ -241,7 +241,7 @@ class FunctionText:
         self.names[node] = self.operation(op, [self.operand(arg, scalar) for arg in args], scalar)
 
     def operation(self, op: str, names: list[str], scalar: bool) -> str:
-        """The name of what an operation gives for operands of these names."""
+        """Return the name of what an operation gives for operands of these names."""
         kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
         form = DOUBLE if scalar else self.format
         suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
@@ -375,7 +375,7 @@ class FunctionText:
 
 
 def function(program: Program, index: int, single: bool, slots: Slots | None) -> list[str]:
-    """The text of a loop, which has slots where it is long."""
+    """Return the text of a loop, which has slots where it is long."""
     writer, loop = FunctionText(program, single), program.loops[index]
     assert loop.skip is not None
     taken, writer.slots = handed_over(program, index), slots
@@ -432,7 +432,7 @@ def _name(index: int) -> str:
 
 
 def _read(writer: FunctionText, memory: str, k: int, mask: bool, width: int = 0) -> str:
-    """The value in a place."""
+    """Return the value in a place."""
     at, width = writer.new(f"getelementptr i8, ptr {memory}, i64 {PLACE * k}"), width or writer.lanes
     if mask:
         bits = writer.new(f"load i{width}, ptr {at}, align {PLACE}")

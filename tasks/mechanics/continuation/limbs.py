@@ -98,7 +98,7 @@ class Path:
 
     @classmethod
     def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int]) -> Path:
-        """The same from all numbers, and from how many there are of the first three."""
+        """Return the same from all numbers, and from how many there are of the first three."""
         a, b = sizes[0], sizes[0] + sizes[1]
         c = b + sizes[2]
         return cls(flat[:a], flat[a:b], flat[b:c], *flat[c:])
@@ -263,7 +263,7 @@ class LimbProblem:
         return result
 
     def straight(self, tips: Tips, states: Sequence[JointState], solution: Sequence[JointState]) -> Array:
-        """The step of all joints of the tree that takes the independent ones to a solution."""
+        """Return the step of all joints of the tree that takes the independent ones to a solution."""
         ways = []
         for i in self.start.choice.independent:
             now, then = states[i], solution[i]

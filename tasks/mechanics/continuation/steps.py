@@ -33,12 +33,12 @@ SAME = Dual(1e-6, 1e-3)  # difference of joint states that are the same but for 
 
 
 def packed(limb: Limb, states: Sequence[JointState]) -> list[Scalar]:
-    """The numbers that the states of all joints of a tree are made of."""
+    """Return the numbers that the states of all joints of a tree are made of."""
     return [x for link, state in zip(limb.links, states, strict=True) for x in state.packed(link)]
 
 
 def unpacked_states(limb: Limb, flat: Sequence[Scalar]) -> list[JointState]:
-    """The states of the next numbers, as `packed` gives them."""
+    """Return the states of the next numbers, as `packed` gives them."""
     values = iter(flat)
     return [unpacked(link, values) for link in limb.links]
 
@@ -115,7 +115,7 @@ class Way:
         return array(axis), atan2(size, r[0, 0] + r[1, 1] + r[2, 2] - 1.0)
 
     def at(self, turned: Scalar, moved: Scalar) -> Pose:
-        """The pose some shares of the way; exactly the wanted one at its end."""
+        """Return the pose some shares of the way; exactly the wanted one at its end."""
         axis, angle = self.turn
         sine, cosine = sincos(angle * turned)
         rotation = self.home.rotation @ about(axis, cosine, sine)
@@ -334,7 +334,7 @@ class LoopPath:
 
     @classmethod
     def of(cls, flat: Sequence[Scalar], sizes: tuple[int, int, int, int, int]) -> LoopPath:
-        """The same from all numbers, and from how many there are of the first five."""
+        """Return the same from all numbers, and from how many there are of the first five."""
         a, b, c, d, e = accumulate(sizes)
         return cls(flat[:a], flat[a:b], flat[b:c], flat[c:d], flat[d:e], *flat[e:])
 

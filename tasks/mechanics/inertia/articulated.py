@@ -45,12 +45,12 @@ class Hinge:
     inverse: Scalar
 
     def outward(self, twist: Array) -> Array:
-        """A twist of the parent, as the link has it."""
+        """Return a twist of the parent, as the link has it."""
         omega, v = twist[:3], twist[3:]
         return array([*(self.rotation.T @ omega), *(self.rotation.T @ plus_cross(v, omega, self.position))])
 
     def inward(self, wrench: Array) -> Array:
-        """A wrench on the link, as the parent feels it."""
+        """Return a wrench on the link, as the parent feels it."""
         moment, force = self.rotation @ wrench[:3], self.rotation @ wrench[3:]
         return array([*plus_cross(moment, self.position, force), *force])
 
@@ -65,7 +65,7 @@ class ArticulatedTree:
 
     @classmethod
     def of(cls, limb: Limb, states: Sequence[JointState]) -> ArticulatedTree | None:
-        """A limb as a tree, loops left open.
+        """Return a limb as a tree, loops left open.
 
         None where what spins is felt by several joints or by its carrier, or something acts on links from outside, or
         along joints.
@@ -169,7 +169,7 @@ def _screw(link: Link, state: JointState) -> Array:
 
 
 def _yielding(inertia: Array, hinge: Hinge, exactly: bool) -> Array:
-    """An articulated inertia (6, 6) while its own joint gives way too; `exactly`: there is no armature.
+    """Return an articulated inertia (6, 6) while its own joint gives way too; `exactly`: there is no armature.
 
     Then no wrench along a screw that is one coordinate is felt at all, so that row and column are known to vanish.
     """
@@ -182,7 +182,7 @@ def _yielding(inertia: Array, hinge: Hinge, exactly: bool) -> Array:
 
 
 def _seen_from_parent(inertia: Array, hinge: Hinge) -> Array:
-    """An inertia (6, 6) of a link about its origin in its axes, about the origin of the parent in its axes."""
+    """Return an inertia (6, 6) of a link about its origin in its axes, about the origin of the parent in its axes."""
     turn, at = hinge.rotation, hinge.position
     angular, mixed, linear = inertia[:3, :3], inertia[:3, 3:], inertia[3:, 3:]
     angular, linear = turned_tensor(turn, angular), turned_tensor(turn, linear)

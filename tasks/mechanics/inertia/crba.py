@@ -27,12 +27,12 @@ class Composite:
 
     @classmethod
     def of(cls, body: Body) -> Composite:
-        """A single body, about its origin: constant in its own axes."""
+        """Return a single body, about its origin: constant in its own axes."""
         massing = Massing.of(body.inertia)
         return cls(massing.mass, body.rotation @ massing.first, turned_tensor(body.rotation, massing.tensor()))
 
     def seen_from(self, shift: Array) -> Composite:
-        """The same about an origin that is moved by `shift`."""
+        """Return the same about an origin that is moved by `shift`."""
         middle = self.first - shift * (0.5 * self.mass)
         outer, less = np.outer(shift, middle), 2.0 * (shift @ middle)
         values = {(i, j): self.tensor[i, j] + outer[i, j] + outer[j, i] for i in range(3) for j in range(i)}
@@ -48,7 +48,7 @@ class Composite:
 
 
 def matrix(placed: Placed) -> np.ndarray:
-    """The inertia matrix (n, n) without drives."""
+    """Return the inertia matrix (n, n) without drives."""
     values: dict[tuple[int, int], Scalar] = {}
     for u, composite in _composites(placed).items():
         moment, force = composite.wrench(*placed.bodies[u].column(placed.bodies[u].origin))

@@ -123,7 +123,7 @@ def element_of(placed: Placed, u: int, k: int) -> Scalar:
 
 
 def matrix(placed: Placed) -> np.ndarray:
-    """The inertia matrix (n, n) without drives, element by element of the lower triangle."""
+    """Return the inertia matrix (n, n) without drives, element by element of the lower triangle."""
     return by_elements(placed, lambda u, k: element_of(placed, u, k))
 
 
@@ -140,7 +140,7 @@ def element(links: Sequence[Link], states: Sequence[JointState], u: int, k: int)
 
 
 def bias(links: Sequence[Link], states: Sequence[JointState], rates: Scalars, gravity: Array) -> np.ndarray:
-    """The bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
+    """Return the bias vector h (n,) [N m or N]: forces of the joints that leave them without acceleration.
 
     `gravity` (3,) in the axes of the base.
     """

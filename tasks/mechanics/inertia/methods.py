@@ -23,7 +23,7 @@ class Method:
     without_drives: Callable[[Placed], np.ndarray]
 
     def __call__(self, links: Sequence[Link], states: Sequence[JointState]) -> np.ndarray:
-        """The inertia matrix (n, n) in the order of the links, drives included [kg m^2, kg m or kg]."""
+        """Return the inertia matrix (n, n) in the order of the links, drives included [kg m^2, kg m or kg]."""
         drives = np.diag(array([link.armature for link in links]))
         return array(self.without_drives(Placed.of(links, states)) + drives)
 
@@ -37,12 +37,12 @@ METHODS: Mapping[str, Method] = {
 
 
 def method_named(name: str) -> Method:
-    """The method of this name. Raises ValueError with the nearest name."""
+    """Return the method of this name. Raises ValueError with the nearest name."""
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; expected one of {', '.join(METHODS)}; {nearest(name, METHODS)}")
     return METHODS[name]
 
 
 def inertia_matrix(links: Sequence[Link], states: Sequence[JointState], method: str = "crba") -> np.ndarray:
-    """The inertia matrix (n, n) of a tree, drives included. Raises ValueError for an unknown method."""
+    """Return the inertia matrix (n, n) of a tree, drives included. Raises ValueError for an unknown method."""
     return method_named(method)(links, states)

@@ -13,7 +13,7 @@ from tasks.mechanics.inertia.placed import Placed, symmetric
 
 
 def matrix(placed: Placed) -> np.ndarray:
-    """The inertia matrix (n, n) without drives."""
+    """Return the inertia matrix (n, n) without drives."""
     values: dict[tuple[int, int], Scalar] = {}
     for i, body in placed.bodies.items():
         chain = placed.chain(i)

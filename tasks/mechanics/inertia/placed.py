@@ -93,11 +93,11 @@ class Placed:
         return cls(result)
 
     def chain(self, i: int) -> tuple[int, ...]:
-        """The joints from the root to a link, outermost last."""
+        """Return the joints from the root to a link, outermost last."""
         return self._chains[i]
 
     def subtree(self, i: int) -> tuple[int, ...]:
-        """A link and all that it carries, parents first."""
+        """Return a link and all that it carries, parents first."""
         return self._subtrees[i]
 
     @cached_property
@@ -123,7 +123,7 @@ def turned_tensor(rotation: Array, tensor: Array) -> np.ndarray:
 
 
 def symmetric(size: int, values: Mapping[tuple[int, int], Scalar]) -> np.ndarray:
-    """The symmetric matrix with these elements of one triangle; zero where there is none."""
+    """Return the symmetric matrix with these elements of one triangle; zero where there is none."""
     result = np.array(np.zeros((size, size)), dtype=object)
     for (i, j), value in values.items():
         result[i, j] = result[j, i] = value

@@ -18,7 +18,7 @@ from tasks.mechanics.recursion import Massing
 
 
 def matrix(placed: Placed) -> np.ndarray:
-    """The inertia matrix (n, n) without drives."""
+    """Return the inertia matrix (n, n) without drives."""
     bodies = placed.bodies
     derivatives = {(j, k): _derivative(body, bodies[k]) for j, body in bodies.items() for k in placed.chain(j)}
     weights = {j: _pseudo_inertia(body) for j, body in bodies.items()}

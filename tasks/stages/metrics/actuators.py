@@ -94,7 +94,7 @@ class Metric:
         return [part for column in zip(*(self.of(sample) for sample in samples), strict=True) for part in column]
 
     def finished(self, reduced: np.ndarray, duration: float, axis: int = -1) -> np.ndarray:
-        """The metric from its reduced `rows`, which lie along an axis."""
+        """Return the metric from its reduced `rows`, which lie along an axis."""
         return self.finish(*np.split(reduced, self.parts, axis=axis), duration)
 
 

@@ -88,7 +88,7 @@ def left(value: Scalar, most: Scalar) -> Scalar:
 
 
 def least(values: Sequence[Scalar]) -> Scalar:
-    """The least of some numbers."""
+    """Return the least of some numbers."""
     result = values[0]
     for value in values[1:]:
         result = where(value < result, value, result)

@@ -164,15 +164,15 @@ class Posture:
         return singular_values(self.mass)
 
     def unless_failed(self, value: Scalar) -> Scalar:
-        """The value, NaN for a failed sample."""
+        """Return the value, NaN for a failed sample."""
         return where(self.failed, np.nan, value)
 
     def unless_unsolved(self, value: Scalar) -> Scalar:
-        """The value, NaN for a sample that failed for other reasons than limits."""
+        """Return the value, NaN for a sample that failed for other reasons than limits."""
         return where(self.solved > 0.5, np.nan, value)
 
     def where_limbs_solve(self, value: Scalar) -> Scalar:
-        """The value, NaN for a sample that failed for other reasons than the platform's J_IK."""
+        """Return the value, NaN for a sample that failed for other reasons than the platform's J_IK."""
         solves: Scalar = 1.0
         for code in OF_THE_PLATFORM:
             solves = where(abs(self.solved - float(code)) < 0.5, 0.0, solves)
@@ -216,7 +216,7 @@ class PoseMetric:
 
 
 def extremes(values: list[Scalar]) -> tuple[Scalar, Scalar]:
-    """The least and the largest of some numbers."""
+    """Return the least and the largest of some numbers."""
     low = high = values[0]
     for value in values[1:]:
         low, high = where(value < low, value, low), where(value > high, value, high)

@@ -85,7 +85,7 @@ class Calibration:
         return self.base.of(self.whole)
 
     def robot(self) -> Robot:
-        """The calibrated robot. Raises ParameterError where limbs have parameters of their own."""
+        """Return the calibrated robot. Raises ParameterError where limbs have parameters of their own."""
         return self.geometry.calibrated(self.whole[: len(self.geometry.names)].tolist())
 
 
@@ -164,7 +164,7 @@ def _in_units(base: BaseParameters, sizes: np.ndarray) -> BaseParameters:
 
 
 def _step(slopes: np.ndarray, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The step of least squares, and standard deviations for residuals of size one."""
+    """Return the step of least squares, and standard deviations for residuals of size one."""
     lengths = np.linalg.norm(slopes, axis=0)
     q, r = np.linalg.qr(slopes / lengths)
     inverse = np.linalg.solve(r, np.eye(len(r)))
@@ -212,7 +212,7 @@ class _Problem:
     def rows(
         self, values: np.ndarray, poses: Poses, near: Reading | None = None
     ) -> tuple[Reading, np.ndarray, np.ndarray]:
-        """The reading, residuals (rows,), slopes (rows, value). Raises ParameterError."""
+        """Return the reading, residuals (rows,), slopes (rows, value). Raises ParameterError."""
         count = len(self.geometry.names)
         reader = Reader(self.geometry, self._sensors(poses), self.body)
         reading = reader.read(values[:count], poses.actuators, near)

@@ -90,7 +90,7 @@ class Geometry:
         return Robot(self.robot.family, {**self.robot.values, **changes})
 
     def of_limb(self, limb: int) -> Iterator[tuple[int, str]]:
-        """Numbers and names of the parameters that the joints of a limb depend on."""
+        """Return the numbers and names of the parameters that the joints of a limb depend on."""
         start = 0 if self.is_alone else limb * len(self.parameters)
         return ((start + k, name) for k, name in enumerate(self.parameters))
 

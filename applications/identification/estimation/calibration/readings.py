@@ -56,7 +56,7 @@ class Reader:
     body: str | None = None
 
     def read(self, values: np.ndarray, actuators: np.ndarray, near: Reading | None = None) -> Reading:
-        """The reading at what the actuators' sensors say (pose, actuator); near: of values like these.
+        """Return the reading at what the actuators' sensors say (pose, actuator); near: of values like these.
 
         Raises ParameterError for poses that cannot be reached.
         """
@@ -180,7 +180,7 @@ class Reader:
         return result
 
     def _actuated(self, limbs: list[np.ndarray]) -> np.ndarray:
-        """Rows of the actuators among the joints of all limbs (pose, joint, ...)."""
+        """Return the rows of the actuators among the joints of all limbs (pose, joint, ...)."""
         mechanism = self.geometry.robot.mechanism
         rows = []
         for k, instance in enumerate(mechanism.instances):

@@ -101,7 +101,7 @@ def simulated(
     controller: PositionController,
     near: Prepared | None = None,
 ) -> Prepared:
-    """The recording with the motion that the machine with base parameters (kept,) makes under its controller.
+    """Return the recording with the motion that the machine with base parameters (kept,) makes under its controller.
 
     near: the same with parameters like these, where Newton's steps begin; absent: along the reference. Raises
     ParameterError for a robot whose actuators are not its freedoms, for a recording without reference, and for a
@@ -166,7 +166,7 @@ class _Loop:
 
 
 def smooth(machine: RecordedMachine, width: float) -> RecordedMachine:
-    """The machine whose dry friction is smooth about rest."""
+    """Return the machine whose dry friction is smooth about rest."""
     speeds = np.max([np.abs(recording.velocity).max(axis=0) for recording in machine.recordings], axis=0)
     model = replace(machine.model, width=tuple((width * speeds).tolist()))
     smoothed_machine = replace(machine, model=model)
@@ -202,7 +202,7 @@ def _newmark(
 
 
 def reference_of(robot: Robot, recording: Prepared) -> np.ndarray:
-    """The controller's reference of a recording. Raises ParameterError as `simulated` does."""
+    """Return the controller's reference of a recording. Raises ParameterError as `simulated` does."""
     if not is_direct(robot):
         raise ParameterError(
             f"{recording.name}: {robot.name} is not driven in the coordinates of its motion alone; expected a chain "
@@ -217,7 +217,7 @@ def reference_of(robot: Robot, recording: Prepared) -> np.ndarray:
 
 
 def along_reference(robot: Robot, recording: Prepared) -> Prepared:
-    """The recording with the motion of the reference itself, through the filter of positions."""
+    """Return the recording with the motion of the reference itself, through the filter of positions."""
     used = recording.used
     assert used.cutoff is not None, "prepared recordings have a cutoff"
     position = smoothed(reference_of(robot, recording), used.cutoff, used.order, recording.step)
@@ -226,7 +226,7 @@ def along_reference(robot: Robot, recording: Prepared) -> Prepared:
 
 
 def _moved(machine: RecordedMachine, recordings: Sequence[Prepared]) -> RecordedMachine:
-    """The machine along other motions, with the base parameters that it has."""
+    """Return the machine along other motions, with the base parameters that it has."""
     moved = replace(smooth(machine, WIDTHS[-1]), recordings=tuple(recordings))
     moved.__dict__.update(base=machine.base, columns=machine.columns)
     return moved

@@ -110,7 +110,7 @@ class MachineFit:
 
 
 def with_coupled_friction(machine: RecordedMachine, method: str = "weighted") -> RecordedMachine:
-    """The machine linearised where its recordings say, if reactions load its friction: Gauss and Newton's steps.
+    """Return the machine linearised where its recordings say, if reactions load its friction: Gauss and Newton's steps.
 
     Raises ParameterError where these do not settle.
     """
@@ -337,7 +337,7 @@ class Standard:
 
 
 def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: float | None = None) -> Standard:
-    """Parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
+    """Return the parameters of all columns by a semidefinite program, on the rows and weights of a fit."""
     names = [column.name for column in machine.columns]
     values = machine.nominal.copy()
     bodies = [k for k, column in enumerate(machine.columns) if column.parameter == FIRST]
@@ -362,7 +362,7 @@ def standard_parameters_of(machine: RecordedMachine, fit: MachineFit, pull: floa
 
 
 def identified_robot(machine: RecordedMachine, standard: Standard, name: str = "") -> Description:
-    """The robot with the identified inertia of bodies and drives, in numbers, as a robot file has it.
+    """Return the robot with the identified inertia of bodies and drives, in numbers, as a robot file has it.
 
     Raises ValueError for limbs that are copies with parameters of their own, which a robot file cannot say.
     """
@@ -490,7 +490,7 @@ SETTLED = 1e-3
 
 
 def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
-    """The machine with the Stribeck velocities that explain its recordings best."""
+    """Return the machine with the Stribeck velocities that explain its recordings best."""
     training = machine.of(TRAIN)
     fit = fit_machine(machine, method)
     speeds = np.max([np.abs(run.motion[1]).max(axis=0) for run in training], axis=0)
@@ -525,7 +525,7 @@ def with_stribeck(machine: RecordedMachine, method: str) -> RecordedMachine:
 
 
 def _best(cost: Callable[[float], float]) -> float:
-    """The share with the least cost: trials over all sizes, then a search near the best."""
+    """Return the share with the least cost: trials over all sizes, then a search near the best."""
     trials = np.geomspace(SLOWEST, FASTEST, TRIALS)
     costs = [cost(share) for share in trials]
     k = int(np.argmin(costs))

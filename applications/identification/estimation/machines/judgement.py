@@ -64,7 +64,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
 
 
 def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
-    """The fit with the tests of what its model may lack."""
+    """Return the fit with the tests of what its model may lack."""
     parts = weighted_rows(machine, fit)
     lacks = [lack_of_fit(parts, extension) for extension in suspicions(machine, fit)]
     if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):
@@ -100,7 +100,7 @@ def _over_noise(columns: np.ndarray, fit: MachineFit) -> np.ndarray:
 
 
 def _unshared(machine: RecordedMachine, fit: MachineFit) -> tuple[np.ndarray, ...] | None:
-    """Columns of limbs with parameters of their own; None where no limbs are copies."""
+    """Return the columns of limbs with parameters of their own; None where no limbs are copies."""
     unshared = machine.unshared
     if unshared is None:
         return None
@@ -277,7 +277,7 @@ def _consistent_errors(machine: RecordedMachine, fit: MachineFit, standard: Stan
 
 
 def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, float]:
-    """The machine with the forces of all recordings as much earlier as they are late, and that time [s]."""
+    """Return the machine with the forces of all recordings as much earlier as they are late, and that time [s]."""
     delay = 0.0
     raw = machine
     for _ in range(DELAYS):
@@ -296,7 +296,7 @@ def with_delay(machine: RecordedMachine, method: str) -> tuple[RecordedMachine, 
 
 
 def delayed_machine(machine: RecordedMachine, delay: float) -> RecordedMachine:
-    """The machine whose recorded forces are earlier by `delay` [s]."""
+    """Return the machine whose recorded forces are earlier by `delay` [s]."""
     shifted = tuple(
         replace(
             recording,

@@ -55,7 +55,7 @@ def is_direct(robot: Robot) -> bool:
 
 
 def robot_motion(robot: Robot, recording: Prepared) -> Moving:
-    """The motion of a robot whose actuators move as recorded, from the reference pose on.
+    """Return the motion of a robot whose actuators move as recorded, from the reference pose on.
 
     Raises ParameterError where they do not give its motion, and where no sample can be solved.
     """
@@ -75,7 +75,7 @@ def robot_motion(robot: Robot, recording: Prepared) -> Moving:
 
 
 def unreachable(robot: Robot, recording: Prepared, which: str = ALL) -> ParameterError:
-    """The error of positions that no pose of the robot has."""
+    """Return the error of positions that no pose of the robot has."""
     return ParameterError(
         f"{recording.name}: {which} that {robot.name} can reach from its reference pose; expected "
         "positions of its actuators in their order; look at units, signs and offsets of zero"
@@ -134,7 +134,7 @@ def _nearest(anchors: np.ndarray, samples: int) -> np.ndarray:
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
-    """Rows that are no numbers become the last one that is."""
+    """Return the rows that are no numbers become the last one that is."""
     good = np.isfinite(values).all(axis=1)
     last = np.maximum.accumulate(np.where(good, np.arange(len(values)), -1))
     return np.where((last >= 0)[:, None], values[np.maximum(last, 0)], 0.0)
@@ -185,12 +185,12 @@ class Run:
     slopes: tuple[np.ndarray, np.ndarray] = field(repr=False)
 
     def beside(self, robot: Robot, model: MachineModel) -> np.ndarray:
-        """The columns beside those of bodies alone, of another model too, through the filter."""
+        """Return the columns beside those of bodies alone, of another model too, through the filter."""
         motion: ActuatorMotion = (self.thin.position, self.thin.velocity, self.thin.acceleration)
         return self.thin.filtered(model.beside(robot, motion))[self.numbers]
 
     def rows(self, base: BaseParameters) -> FitRows:
-        """The rows of base parameters."""
+        """Return the rows of base parameters."""
         return FitRows(base.reduced(self.matrix), self.linear_forces, self.good)
 
     @property
@@ -209,7 +209,7 @@ class Run:
 
 
 def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
-    """The recording at the samples that a regressor is computed at, and which of its own these are.
+    """Return the recording at the samples that a regressor is computed at, and which of its own these are.
 
     A filter that cuts far below the rate makes most samples superfluous before it, too.
     """
@@ -221,7 +221,7 @@ def thinned(recording: Prepared) -> tuple[Prepared, np.ndarray]:
 
 
 def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
-    """Rows of a recording; samples that the robot cannot reach are left out.
+    """Return the rows of a recording; samples that the robot cannot reach are left out.
 
     rows: the regressor along a motion, and what forces have beside it. Raises ParameterError.
     """
@@ -260,7 +260,7 @@ def run_of(robot: Robot, recording: Prepared, rows: Rows) -> Run:
 
 
 def slope(series: np.ndarray, numbers: np.ndarray, step: float) -> np.ndarray:
-    """Rates of a series along its first dim at some samples, by differences of the samples beside them."""
+    """Return the rates of a series along its first dim at some samples, by differences of the samples beside them."""
     before, after = np.maximum(numbers - 1, 0), np.minimum(numbers + 1, len(series) - 1)
     times = (after - before).reshape(-1, *[1] * (series.ndim - 1)) * step
     return np.asarray((series[after] - series[before]) / times)
@@ -293,7 +293,7 @@ class Payload:
         return tuple(Column(self.name, parameter, unit) for parameter, unit in BODY.items())
 
     def places(self, columns: Sequence[Column]) -> list[int]:
-        """Numbers of the columns of its body. Raises ParameterError for a body that has none."""
+        """Return the numbers of the columns of its body. Raises ParameterError for a body that has none."""
         numbers = [k for k, column in enumerate(columns) if column.owner == self.body and column.parameter in BODY]
         if len(numbers) != SIZE:
             owners = dict.fromkeys(column.owner for column in columns if column.parameter in BODY)
@@ -408,11 +408,11 @@ class RecordedMachine:
         return tuple(run_of(self.robot, recording, self.rows_of(recording)) for recording in self.recordings)
 
     def tangent(self, coupled: CoupledFriction) -> TangentModel:
-        """The model about `point`, where friction is coupled with reactions."""
+        """Return the model about `point`, where friction is coupled with reactions."""
         return TangentModel(self.robot, self.model, coupled, self.base, self.point)
 
     def rows_of(self, recording: Prepared) -> Rows:
-        """The regressor along a motion of a recording, and what forces have beside it."""
+        """Return the regressor along a motion of a recording, and what forces have beside it."""
         if (coupled := self.model.coupled(self.robot)) is not None:
             return self.tangent(coupled).rows
         payload = self._payload(recording)
@@ -445,7 +445,7 @@ class RecordedMachine:
         return RecordedMachine(self.robot, model, self.recordings, payloads=self.payloads)
 
     def at(self, point: np.ndarray) -> RecordedMachine:
-        """The machine linearised at other base parameters, which are the same combinations."""
+        """Return the machine linearised at other base parameters, which are the same combinations."""
         machine = replace(self, point=tuple(point.tolist()))
         machine.__dict__.update(base=self.base, columns=self.columns)
         return machine

@@ -73,7 +73,7 @@ def _three(numbers: Array) -> Vector:
 
 
 def with_inertia(robot: Robot, values: Sequence[Number]) -> Mechanism:
-    """The mechanism of a robot with these values of the columns that limbs which are copies share."""
+    """Return the mechanism of a robot with these values of the columns that limbs which are copies share."""
     mechanism, limbs, start = robot.mechanism, [], 0
     for index, limb in enumerate(mechanism.limbs):
         columns = limb_columns(robot.family, index)
@@ -102,7 +102,7 @@ def _limb(limb: Limb, columns: LimbColumns, values: Sequence[Number]) -> Limb:
 
 
 def freed(robot: Robot) -> Family:
-    """The family whose parameters are the inertial ones of a robot's columns, its geometry in numbers.
+    """Return the family whose parameters are the inertial ones of a robot's columns, its geometry in numbers.
 
     Limbs that are copies share them. Their defaults are those of the robot.
     """
@@ -125,7 +125,7 @@ def _freed(family: Family, numbers: tuple[float, ...]) -> Family:
 
 
 def own_values(robot: Robot) -> np.ndarray:
-    """The robot's own values of the columns that `with_inertia` takes."""
+    """Return the robot's own values of the columns that `with_inertia` takes."""
     return np.array(list(standard_parameters(robot, shared=True).values()))
 
 
@@ -153,7 +153,7 @@ def is_coupled(robot: Robot, friction: Friction) -> bool:
 def settled(
     point: np.ndarray, estimate: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], rubbing: ArrayLike
 ) -> np.ndarray | None:
-    """Parameters that settle by Gauss and Newton's steps from a point; None where they do not.
+    """Return the parameters that settle by Gauss and Newton's steps from a point; None where they do not.
 
     estimate: values and deviations of a linear least squares about a point; infinite deviations for what stays as it
     is. rubbing (parameter,): those of friction, which are not below zero.
@@ -192,7 +192,7 @@ class CoupledFriction:
         return (*shared_columns(self.robot.family)[0], *(column for column, _ in self._linear()))
 
     def _linear(self) -> Iterator[tuple[Column, int]]:
-        """Columns of friction, and which of the numbers of all groups they are."""
+        """Yield the columns of friction, and which of the numbers of all groups they are."""
         start, several = 0, len(self.friction.groups) > 1
         for number, group in enumerate(self.friction.groups):
             owner = group.name or (f"{FRICTION}_{number + 1}" if several else FRICTION)
@@ -210,7 +210,7 @@ class CoupledFriction:
         return np.concatenate([own_values(self.robot), [numbers[place] for _, place in self._linear()]])
 
     def at(self, values: ArrayLike) -> tuple[Robot, FrictionInput]:
-        """The robot and the friction with these values of the columns."""
+        """Return the robot and the friction with these values of the columns."""
         numbers = np.asarray(values, dtype=float)
         family = freed(self.robot)
         count = len(family.parameters)
@@ -300,12 +300,12 @@ class MachineModel:
     width: tuple[float, ...] = ()
 
     def _bodies(self, robot: Robot, moving: Moving) -> Regressor:
-        """The regressor of bodies and of friction whose loads reactions do not change."""
+        """Return the regressor of bodies and of friction whose loads reactions do not change."""
         forces = Forces(friction=self.joints)
         return regressor(robot, Motion(**moving), Environment(gravity=self.gravity), forces, shared=self.shared)
 
     def coupled(self, robot: Robot) -> CoupledFriction | None:
-        """The friction of passive joints that reactions load, where there is some. Raises ParameterError."""
+        """Return the friction of passive joints that reactions load, where there is some. Raises ParameterError."""
         if self.joints is None or not is_coupled(robot, self.joints):
             return None
         if not self.shared:
@@ -315,13 +315,13 @@ class MachineModel:
         return CoupledFriction(robot, friction_input(robot, self.joints), self.gravity)
 
     def columns(self, robot: Robot) -> tuple[Column, ...]:
-        """Names and units of all columns, those of bodies first."""
+        """Return the names and units of all columns, those of bodies first."""
         coupled = self.coupled(robot)
         bodies = self._bodies(robot, random_motion(robot, 1)).columns if coupled is None else coupled.columns
         return (*bodies, *(column for column, _ in self._beside(robot)))
 
     def matrix(self, robot: Robot, moving: Moving, actuators: ActuatorMotion) -> np.ndarray:
-        """The regressor (samples, actuator, column) along a motion, of which that of the actuators is a part.
+        """Return the regressor (samples, actuator, column) along a motion, of which that of the actuators is a part.
 
         Columns of friction that is coupled with reactions are those at the robot's own parameters.
         """
@@ -335,7 +335,7 @@ class MachineModel:
         return np.concatenate([bodies, self.beside(robot, actuators)], axis=2)
 
     def beside(self, robot: Robot, actuators: ActuatorMotion) -> np.ndarray:
-        """The columns beside those of bodies alone."""
+        """Return the columns beside those of bodies alone."""
         samples, count = actuators[0].shape
         parts = [factor(actuators) for _, factor in self._beside(robot)]
         return np.stack(parts, axis=2) if parts else np.zeros((samples, count, 0))
@@ -423,7 +423,7 @@ def _fading(slow: float, sign: Shape) -> Shape:
 
 
 def _along(row: np.ndarray, shape: Shape) -> Callable[[ActuatorMotion], np.ndarray]:
-    """A column of what turns by `row @ actuators`: on each of them by its entry of the row."""
+    """Return a column of what turns by `row @ actuators`: on each of them by its entry of the row."""
     return lambda motion: shape(*(values @ row for values in motion))[:, None] * row
 
 
@@ -438,7 +438,7 @@ def actuator_kinds(robot: Robot) -> list[str]:
 
 
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
-    """Values of all columns as the robot has them; zero for what it says nothing of."""
+    """Return the values of all columns as the robot has them; zero for what it says nothing of."""
     if (coupled := model.coupled(robot)) is not None:
         values = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
     else:

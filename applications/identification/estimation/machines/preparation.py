@@ -72,7 +72,7 @@ class Signals:
         return signals | {name: values for name, values in recorded.items() if values is not None}
 
     def with_series(self, series: Mapping[str, np.ndarray]) -> Signals:
-        """The same recording with other arrays, those of `series`."""
+        """Return the same recording with other arrays, those of `series`."""
         return replace(
             self,
             position=series.get("position", self.position),
@@ -126,7 +126,7 @@ class Prepared:
         return numbers[self.usable[numbers]]
 
     def filtered(self, values: Array) -> np.ndarray:
-        """A signal through the filter of this recording, zero phase, along the first dim."""
+        """Return a signal through the filter of this recording, zero phase, along the first dim."""
         assert self.used.cutoff is not None, "prepared recordings have a cutoff"
         return smoothed(values, self.used.cutoff, self.used.order, self.step)
 
@@ -207,7 +207,7 @@ def without_outliers(signals: Signals, limit: float, gap: float = 0.0) -> tuple[
 
 
 def _medians(values: Array, ends: np.ndarray) -> np.ndarray:
-    """The running median of a series (samples, column), none of it across the gaps that parts end at."""
+    """Return the running median of a series (samples, column), none of it across the gaps that parts end at."""
     parts = np.split(np.asarray(values), ends)
     return np.concatenate([median_filter(part, size=(MEDIAN, 1), mode="nearest") for part in parts])
 
@@ -220,7 +220,7 @@ def _longest_part(values: Array, bridged: np.ndarray) -> np.ndarray:
 
 
 def _longest(steps: Array, gap: float) -> float:
-    """The longest time between samples that is no gap [s]."""
+    """Return the longest time between samples that is no gap [s]."""
     return gap or 10.0 * float(np.median(steps))
 
 
@@ -231,7 +231,7 @@ def _change(values: Array) -> np.ndarray:
 
 
 def resampled(signals: Signals, gap: float = 0.0) -> tuple[Signals, float, np.ndarray]:
-    """The recording at uniform time, its step [s], and which samples (samples,) lie in a gap of the recording.
+    """Return the recording at uniform time, its step [s], and which samples (samples,) lie in a gap of the recording.
 
     Jitter is taken out by splines through positions and straight lines through forces, at the median rate. Raises
     ParameterError for time that does not increase.
@@ -269,7 +269,7 @@ def _trimmed(signals: Signals, bridged: np.ndarray, options: Preparation, step: 
 
 
 def cutoff_of(position: Array, step: float, encoders: ArrayLike = 0.0) -> float:
-    """A cutoff [Hz] for positions (samples, actuator): well above the frequencies of the motion in any actuator.
+    """Return a cutoff [Hz] for positions (samples, actuator): well above the frequencies of the motion in any actuator.
 
     encoders (actuator,): steps of the encoders [rad or m]; where these are coarse the cutoff is lower, so that the
     accelerations that they make up stay small beside those of the motion. Errors of the motion bias parameters, while a
@@ -318,14 +318,14 @@ def encoder_steps(position: Array) -> np.ndarray:
 
 
 def smoothed(values: Array, cutoff: float, order: int, step: float) -> np.ndarray:
-    """A signal through a Butterworth filter forth and back along the first dim, so that it is not late."""
+    """Return a signal through a Butterworth filter forth and back along the first dim, so that it is not late."""
     sections = butter(order, cutoff, fs=1.0 / step, output="sos")
     padding = min(3 * (2 * len(sections) + 1) * max(1, round(0.1 / (cutoff * step))), len(values) - 1)
     return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=padding))
 
 
 def advanced(values: Array, delay: float, step: float) -> np.ndarray:
-    """The signal `delay` seconds later, linear between samples: what was recorded late, in time."""
+    """Return the signal `delay` seconds later, linear between samples: what was recorded late, in time."""
     values = np.asarray(values, dtype=float)
     if not delay:
         return values

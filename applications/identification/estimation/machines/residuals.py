@@ -62,7 +62,7 @@ def stacked(parts: Sequence[FitRows]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def actuators_of(parts: Sequence[FitRows]) -> np.ndarray:
-    """Number of the actuator of every row that `stacked` gives."""
+    """Return the number of the actuator of every row that `stacked` gives."""
     return np.concatenate([np.nonzero(part.good)[1] for part in parts])
 
 
@@ -253,7 +253,7 @@ def independent_samples(series: Array) -> float:
 
 
 def independent_rows(residuals: Sequence[Array]) -> float:
-    """The same of all series of some recordings together."""
+    """Return the same of all series of some recordings together."""
     return float(sum(independent_samples(column) for series in residuals for column in np.asarray(series).T))
 
 

@@ -216,7 +216,7 @@ def _offsets(machine: RecordedMachine) -> np.ndarray:
 
 
 def _functional(rows: np.ndarray, forces: np.ndarray, functional: np.ndarray) -> tuple[float, float]:
-    """A linear function of the parameters by least squares of one actuator's rows, and its standard deviation.
+    """Return a linear function of the parameters by least squares of one actuator's rows, and its standard deviation.
 
     Infinite where these rows do not tell it.
     """
@@ -261,7 +261,7 @@ def _inertia_columns(machine: RecordedMachine, run: Run, samples: np.ndarray) ->
 
 
 def _accelerated(robot: Robot, state: Moving, rates: np.ndarray) -> Moving:
-    """The state at rest with an acceleration of its freedoms (samples, freedom)."""
+    """Return the state at rest with an acceleration of its freedoms (samples, freedom)."""
     if robot.mechanism.is_chain:
         return {**state, "qd": np.zeros_like(rates), "qdd": rates}
     acceleration = np.zeros((len(rates), 6))
@@ -289,5 +289,5 @@ def _at(run: Run, samples: np.ndarray) -> Prepared:
 
 
 def _reordered(order: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The columns of an array in another order."""
+    """Return the columns of an array in another order."""
     return values[:, order]

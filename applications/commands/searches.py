@@ -50,7 +50,7 @@ def one_at_a_time(
     """Vary one parameter of STORE after another over its swept range, from a base design."""
     from applications.studies import screening as once
     from applications.studies.cases import stored_number
-    from applications.studies.columns import depends_on_friction
+    from applications.studies.space import FRICTION_SET
 
     ds, (target,) = opened(store, cases), read_objectives((text,))
     conditions = question_of(ds, cases=cases)
@@ -58,14 +58,19 @@ def one_at_a_time(
     if stored:
         curves = once.of_store(ds, target, start)
     else:
-        problem = _problem(store, conditions.cases, friction=depends_on_friction(ds, target.expression))
+        problem = _problem(store, conditions.cases, friction=_has_friction(ds, target))
         curves = once.effects(problem, target, _design(ds, start, problem), parts)
     rows: TableRows = list(curves.rows())
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(curves.points()))
-    under = " under its first friction set" if not stored and problem.friction_names else ""
-    click.echo(f"{target.text} is {curves.result:.6g} at the base, design {stored_number(ds, start)}{under}")
+    number, under = stored_number(ds, start), ""
+    if FRICTION_SET in ds.coords:
+        chosen = int(ds[FRICTION_SET].values[start])
+        number, under = number // (int(ds[FRICTION_SET].values.max()) + 1), f" under friction set {chosen}"
+    elif not stored and problem.friction_names:
+        under = " under its first friction set"
+    click.echo(f"{target.text} is {curves.result:.6g} at the base, design {number}{under}")
 
 
 def _sampled(count: int, samples: str, of: str) -> Callable[[Callable[..., None]], click.Command]:
@@ -126,11 +131,17 @@ def _sampled_problem(
     store: str, text: str, cases: Sequence[str], values: Sequence[str]
 ) -> tuple[DesignProblem, Objective]:
     """The sweep of a store as functions of its parameters, under cases or some of them, and what is asked of it."""
-    from applications.studies.columns import depends_on_friction
-
     (target,), ds = read_objectives((text,)), opened(store, cases)
-    friction = depends_on_friction(ds, target.expression)
+    friction = _has_friction(ds, target)
     return _problem(store, question_of(ds, cases=cases).cases, values, friction=friction), target
+
+
+def _has_friction(ds: xr.Dataset, target: Objective) -> bool:
+    """Return whether an objective differs between friction sets, which may be designs of their own."""
+    from applications.studies.columns import depends_on_friction
+    from applications.studies.space import FRICTION_SET
+
+    return FRICTION_SET in ds.coords or depends_on_friction(ds, target.expression)
 
 
 @click.command()

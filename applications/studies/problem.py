@@ -203,7 +203,8 @@ class DesignProblem:
             gravity = np.array(self.sweep.gravity_of(0))
             more.append(gravity[[GRAVITY.index(name) for name in self._field]])
         first = np.concatenate([self._block.parameters[0], *more])
-        first[[self._order.index(name) for name in self.constant]] = list(self.constant.values())
+        own = {name: value for name, value in self.constant.items() if name in self._parameters}  # else a label
+        first[[self._order.index(name) for name in own]] = list(own.values())
         return first
 
     @property
@@ -217,7 +218,7 @@ class DesignProblem:
         labels = {name: float(column[0]) for name, column in self.sweep.design.values(0, 1).items()}
         friction = {name: float(column[0]) for name, column in self.sweep.friction.values(0, 1).items()}
         own = dict(zip(self._order, self._first.tolist(), strict=True))
-        return {**labels, **(friction if self.friction_names else {}), **own}
+        return {**labels, **(friction if self.friction_names else {}), **self.constant, **own}
 
     @cached_property
     def friction_names(self) -> tuple[str, ...]:

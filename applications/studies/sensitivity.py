@@ -21,6 +21,7 @@ from scipy import stats
 
 from applications.studies.boxes import check_box, values_at
 from applications.studies.columns import Array, Objective, refuse, value_of
+from applications.studies.space import DesignSpace
 from robots.arguments import check_arguments
 
 BINS = 24
@@ -102,7 +103,8 @@ def of_saltelli_store(ds: xr.Dataset, target: Objective, seed: int = 0) -> Sobol
     >>> indices.names
     ('distal_length', 'proximal_length')
     """
-    names = tuple(str(name) for name, c in ds.coords.items() if c.dims == ("design",) and c.dtype.kind == "f")
+    space = DesignSpace.of_dataset(ds)
+    names = tuple(f.name for f in space.varied() if f.kind == "free" and f.section == "design")
     if not names:
         raise refuse("designs", "a dataset without swept parameters", "the designs of a Saltelli sample")
     designs = np.stack([ds[name].values for name in names], axis=1)
@@ -157,6 +159,7 @@ def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
             )
     good = np.isfinite(values)
     y = np.asarray(values, dtype=float)[good]
+    y = y - y.mean() if len(y) else y  # sums of squares of a large mean would hide small differences
     if len(y) < 2 * PER_BIN:
         raise refuse("designs", f"{len(y)} designs with a value", f"at least {2 * PER_BIN}", "Sweep more designs.")
     columns = [np.asarray(designs[name], dtype=float)[good] for name in names]

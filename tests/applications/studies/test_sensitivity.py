@@ -9,6 +9,8 @@ import xarray as xr
 from applications.studies.columns import objective
 from applications.studies.sensitivity import from_samples, interaction, main_effect, of_saltelli_store, saltelli, sobol
 from pipeline.errors import InputError
+from pipeline.execution.run import compute
+from pipeline.sweep.doors import sweep
 
 PI = np.pi
 BOX = dict.fromkeys(("x1", "x2", "x3"), (-PI, PI))
@@ -75,6 +77,34 @@ def test_a_saltelli_sample_is_read_back_from_a_store() -> None:
     np.testing.assert_allclose(found.total, TOTAL, atol=0.03)
     direct = sobol(ishigami, BOX, 1024, seed=5)
     np.testing.assert_array_equal(found.first, direct.first)
+
+
+@pytest.mark.parametrize("rule", [{}, {"derive": {"platform_mass": "2 * proximal_length"}}], ids=["plain", "derived"])
+def test_a_saltelli_sample_keeps_the_order_of_its_parameters(rule: dict[str, object]) -> None:
+    """Stores sort coordinates by name, and what follows from a parameter is none of the sample."""
+    box = {"proximal_length": (0.5, 0.56), "distal_length": (0.5, 0.56)}
+    designs = saltelli(box, 8, seed=1)
+    made = sweep(
+        "five_bar",
+        design={"list": dict(zip(box, designs.T, strict=True)), **rule},
+        trajectories={"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}},
+        time=(1.0, 0.5),
+        metrics="peak_force",
+    )
+    results = compute(made, progress=False)
+    found = of_saltelli_store(results[sorted(map(str, results.variables))], objective("peak_force"))
+    assert found.names == tuple(box)
+    assert found.first[0] > 2.0 * abs(found.first[1])
+
+
+@pytest.mark.parametrize("mean", [1e6, 1e9])
+def test_shares_do_not_depend_on_the_mean(mean: float) -> None:
+    x = np.random.default_rng(1).uniform(size=(2, 1000))
+    y = np.ldexp(np.round(np.ldexp(x[0] + 0.1 * x[1], 20)), -20)  # what a mean of 1e9 leaves of it
+    parameters = {"a": x[0], "b": x[1]}
+    found, expected = from_samples(parameters, mean + y), from_samples(parameters, y)
+    np.testing.assert_allclose(found.first, expected.first, atol=1e-5)
+    np.testing.assert_allclose(found.interaction, expected.interaction, atol=1e-5)
 
 
 def test_main_effects_are_means_over_the_range() -> None:

@@ -17,7 +17,7 @@ from applications.studies.problem import DesignProblem
 from applications.studies.refinement import refine
 from applications.studies.space import DesignSpace, varied_numbers
 from pipeline.errors import InputError
-from pipeline.execution.run import run
+from pipeline.execution.run import compute, run
 from pipeline.sweep.model import Sweep
 from storage import open_results
 from tests.pipeline.runs import SYNCHRONOUS
@@ -280,6 +280,8 @@ def test_friction_sets_of_one_design_are_what_is_ranked(tmp_path: Path) -> None:
     run(Sweep.from_text(text), tmp_path / "s.zarr", SYNCHRONOUS)
     last = said("rank", tmp_path / "s.zarr", "--objective", "energy").splitlines()[-1]
     assert last == "16 feasible designs of 16: one design under 16 friction sets"
+    last = said("one-at-a-time", tmp_path / "s.zarr", "--of", "max energy", "--parts", 2).splitlines()[-1]
+    assert last.endswith("at the base, design 0 under friction set 15")
 
 
 def test_friction_varies_in_problems_as_designs_do(tmp_path: Path) -> None:
@@ -303,3 +305,18 @@ def test_friction_varies_in_problems_as_designs_do(tmp_path: Path) -> None:
         assert {"proximal_length", "viscous", "coulomb"} <= {line.split()[0] for line in text.splitlines()[1:]}
     assert "under its first friction set" in text
     assert "evaluations" in said("optimise", tmp_path / "s.zarr", "--objective", "peak_force", "--starts", 1)
+
+
+def test_labels_stay_with_their_row_in_an_optimum(tmp_path: Path) -> None:
+    """A row fixes what is no parameter too: a text, and a number that conditions may use."""
+    (tmp_path / "sizes.csv").write_text("size,price,proximal_length\nS,10,0.5\nL,20,0.53\n", encoding="utf-8")
+    design = "design: {file: sizes.csv, labels: [size, price], grid: {distal_length: [0.5, 0.53]}}"
+    text = f"limbsweep: 1\nrobot: five_bar\n{design}\n{TRAJECTORY}"
+    problem = DesignProblem.of(Sweep.from_text(text, folder=tmp_path))
+    assert problem.rows_of_tables == ("size",)
+    large = problem.at({"size": 1.0})
+    assert large.first_parameters["price"] == 20.0
+    (best,) = optimise(large, "peak_force / price", np.array([[0.5]]))
+    alone = text.replace("distal_length: [0.5, 0.53]", f"distal_length: [{best.design['distal_length']!r}]")
+    peak = column(compute(Sweep.from_text(alone, folder=tmp_path)), "peak_force")[1]
+    assert best.value == pytest.approx(peak / 20.0, rel=1e-6)

@@ -13,6 +13,7 @@ from applications.commands.study_tables import (
     CSV,
     WHERE,
     TableRows,
+    number_of,
     numbers,
     opened,
     question_of,
@@ -49,8 +50,6 @@ def one_at_a_time(
 ) -> None:
     """Vary one parameter of STORE after another over its swept range, from a base design."""
     from applications.studies import screening as once
-    from applications.studies.cases import stored_number
-    from applications.studies.space import FRICTION_SET
 
     ds, (target,) = opened(store, cases), read_objectives((text,))
     conditions = question_of(ds, cases=cases)
@@ -64,11 +63,9 @@ def one_at_a_time(
     show(rows, len(rows), None)
     if file is not None:
         write_rows(file, list(curves.points()))
-    number, under = stored_number(ds, start), ""
-    if FRICTION_SET in ds.coords:
-        chosen = int(ds[FRICTION_SET].values[start])
-        number, under = number // (int(ds[FRICTION_SET].values.max()) + 1), f" under friction set {chosen}"
-    elif not stored and problem.friction_names:
+    number, friction = number_of(ds, start)
+    under = "" if friction is None else f" under friction set {friction}"
+    if friction is None and not stored and problem.friction_names:
         under = " under its first friction set"
     click.echo(f"{target.text} is {curves.result:.6g} at the base, design {number}{under}")
 
@@ -139,9 +136,8 @@ def _sampled_problem(
 def _has_friction(ds: xr.Dataset, target: Objective) -> bool:
     """Return whether an objective differs between friction sets, which may be designs of their own."""
     from applications.studies.columns import depends_on_friction
-    from applications.studies.space import FRICTION_SET
 
-    return FRICTION_SET in ds.coords or depends_on_friction(ds, target.expression)
+    return number_of(ds, 0)[1] is not None or depends_on_friction(ds, target.expression)
 
 
 @click.command()

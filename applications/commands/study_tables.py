@@ -98,18 +98,30 @@ def count_words(ds: xr.Dataset) -> str:
     return f"{size}" + (f", each by the worst of {sets} friction sets" if sets > 1 else "")
 
 
+def number_of(ds: xr.Dataset, place: int) -> tuple[int, int | None]:
+    """Return the number in the store of a design, and of its friction set; None where sets are no designs."""
+    from applications.studies.cases import stored_number
+    from applications.studies.space import FRICTION_SET
+
+    number = stored_number(ds, place)
+    if FRICTION_SET not in ds.coords:
+        return number, None
+    sets = ds[FRICTION_SET].values
+    return number // (int(sets.max()) + 1), int(sets[place])
+
+
 def design_rows(
     ds: xr.Dataset, objectives: Sequence[Objective], designs: np.ndarray, more: tuple[str, list[str]] | None = None
 ) -> TableRows:
     """Make a row for each chosen design: its number, objectives, swept parameters."""
-    from applications.studies.cases import labels_of, stored_number
+    from applications.studies.cases import labels_of
     from applications.studies.columns import unit, value_of
-    from applications.studies.space import FRICTION_SET, varied_numbers
+    from applications.studies.space import varied_numbers
 
-    numbered = [stored_number(ds, int(i)) for i in designs]
-    sets = int(ds[FRICTION_SET].values.max()) + 1 if FRICTION_SET in ds.coords else 1
-    columns: list[tuple[str, list[str]]] = [("design", [str(number // sets) for number in numbered])]
-    columns += [("friction set", [str(number % sets) for number in numbered])] if sets > 1 else []
+    numbered = [number_of(ds, int(place)) for place in designs]
+    columns: list[tuple[str, list[str]]] = [("design", [str(number) for number, _ in numbered])]
+    if any(friction is not None for _, friction in numbered):
+        columns.append(("friction set", [str(friction) for _, friction in numbered]))
     columns += [more] if more else []
     for objective in objectives:
         columns.append((heading(objective.text, unit(ds, objective.text)), numbers(value_of(ds, objective)[designs])))

@@ -203,8 +203,8 @@ class DesignProblem:
             gravity = np.array(self.sweep.gravity_of(0))
             more.append(gravity[[GRAVITY.index(name) for name in self._field]])
         first = np.concatenate([self._block.parameters[0], *more])
-        own = {name: value for name, value in self.constant.items() if name in self._parameters}  # else a label
-        first[[self._order.index(name) for name in own]] = list(own.values())
+        fixed = {name: value for name, value in self.constant.items() if name in self._parameters}  # else a label
+        first[[self._order.index(name) for name in fixed]] = list(fixed.values())
         return first
 
     @property

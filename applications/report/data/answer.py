@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applications.report.data.designs import ROUNDING, DesignColumn
+from applications.report.data.designs import ROUNDING, SUMMED, DesignColumn
 from applications.report.data.display import display_unit, rounded
 from applications.report.data.results import Results
 
@@ -84,18 +84,29 @@ def key_numbers(results: Results) -> tuple[KeyNumber, ...]:
 
 
 def _bounds(results: Results) -> Iterator[tuple[str, tuple[float | None, bool, DesignColumn | None]]]:
-    """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`."""
+    """Bounds on metrics by name, from conditions such as `condition < 6 and rms_force <= rated_torque`.
+
+    The name of a metric that the table adds over actuators means the hardest of them in a condition: no column has it.
+    """
     table = {column.name: column for column in results.designs.columns if not column.objective}
     for text in results.question.where:
         if re.search(r"\b(or|not)\b", text):
             continue  # a bound of one branch is none of the whole
         for part in re.split(r"\band\b", text):
             if (match := BOUND.fullmatch(part.strip(" ()"))) is not None:
-                least = match[2].startswith(">")
+                least, name = match[2].startswith(">"), _column_of(match[1])
                 if match[4] is None:
-                    yield match[1], (float(match[3]), least, None)
+                    yield name, (float(match[3]), least, None)
                 elif match[4] in table:
-                    yield match[1], (None, least, table[match[4]])
+                    yield name, (None, least, table[match[4]])
+
+
+def _column_of(name: str) -> str:
+    """Return the column of the table that has the values of a name in a condition; empty where none has."""
+    if name in SUMMED:
+        return ""
+    base = name.removesuffix("_sum")
+    return base if base in SUMMED else name
 
 
 def question_words(results: Results) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.policy import Failure, MemoryRestart
+from pipeline.execution.policy import Failure, MemoryRestart, PausedWorker, PauseStep
 
 Key = tuple[Any, ...]
 """Key of a task: its name with that of the run, then the block that it belongs to."""
@@ -68,6 +68,15 @@ class Executor(Protocol):
 
     def abandon(self, keys: Iterable[Key]) -> None:
         """Forget these keys and free the workers that work on them."""
+
+    def forget(self, keys: Iterable[Key]) -> list[Key]:
+        """Cancel those of these keys that lie on paused workers, and return them."""
+
+    def paused(self) -> tuple[list[PausedWorker], int]:
+        """Workers that are paused and idle, and the number of the others."""
+
+    def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
+        """Make a step for a paused worker; returns the keys that have to go to others. Raises ClusterLostError."""
 
     def describe(self) -> str:
         """Describe the current activity in words."""
@@ -142,6 +151,18 @@ class InProcessExecutor:
         """Forget graphs that wait."""
         abandoned = set(keys)
         self._waiting = deque(keyed for keyed in self._waiting if keyed[1] not in abandoned)
+
+    def forget(self, keys: Iterable[Key]) -> list[Key]:
+        """There are no paused workers."""
+        return []
+
+    def paused(self) -> tuple[list[PausedWorker], int]:
+        """There are no workers."""
+        return [], 1
+
+    def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
+        """There are no workers."""
+        return []
 
     def describe(self) -> str:
         """Describe the place of the computation: this process."""

@@ -10,10 +10,12 @@ grows with the sweep.
 
 from __future__ import annotations
 
+import functools
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,7 @@ from pipeline.execution.graph import (
     whole_block,
     written,
 )
-from pipeline.execution.policy import LIMB_THREADS, MemoryRestart, Window, batch, workers_of
+from pipeline.execution.policy import LIMB_THREADS, MemoryRestart, PausedWorker, PauseStep, Window, batch, workers_of
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
@@ -39,7 +41,7 @@ from pipeline.sweep.axes.kinds import Axis, Grid, Product
 from storage.errors import StoreError
 from storage.ledger import Receipt
 from tasks.blocks import compute
-from tasks.blocks.block import Arrays, Block
+from tasks.blocks.block import Arrays, Block, trim
 from tasks.blocks.limb_results import shares_limbs
 
 if TYPE_CHECKING:
@@ -104,7 +106,8 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
             break
         period = stride
     lasting = int(SECONDS * plan.blocks / max(plan.work.computing, SECONDS / blocks))
-    count = min(size // period, blocks, lasting, BLOCK_MEMORY // plan.task_memory, plan.blocks // max(1, threads))
+    room = min(BLOCK_MEMORY, plan.room)
+    count = min(size // period, blocks, lasting, room // plan.task_memory, plan.blocks // max(1, threads))
     is_worth_it = count > 1 and period > WORTH * plan.layout.block["design"]
     return SharedBlocks(plan, count, period) if is_worth_it else SharedBlocks(plan)
 
@@ -231,14 +234,19 @@ class ClusterExecutor:
         self._ready: deque[Result] = deque()
         # Results are fetched behind the scenes: one that lay on a worker that has died holds up no other.
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._stuck: set[Key] = set()
+        """Keys of futures on workers that are paused and idle, as of the last look."""
         self._restarts_until: float | None = None
         """When the last restart was that has been told, by the clock of the scheduler."""
 
     @property
     def room(self) -> int:
-        """Number of blocks that can be submitted now: free places of the window, times blocks of a batch."""
+        """Number of blocks that can be submitted now: free places of the window, times blocks of a batch.
+
+        What lies on a worker that is paused and idle takes no place: others would have nothing to do.
+        """
         with _translated_losses():
-            return max(0, self.window() - len(self._tasks)) * self.batch()
+            return max(0, self.window() - len(self._tasks - self._stuck)) * self.batch()
 
     @property
     def keys(self) -> list[Key]:
@@ -268,8 +276,10 @@ class ClusterExecutor:
             processing = self.client.processing()
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
         heartbeats = {address: float(worker["last_seen"]) for address, worker in workers.items()}
-        alive = {address for address, at in heartbeats.items() if max(heartbeats.values()) - at < HEARTBEAT_SECONDS}
-        idle = [address for address in alive if not _works_on(processing.get(address, ()), [key])]
+        latest = max(heartbeats.values(), default=0.0)
+        alive = {address for address, at in heartbeats.items() if latest - at < HEARTBEAT_SECONDS}
+        running = {address for address in alive if workers[address].get("status", "running") == "running"}
+        idle = [address for address in running if not _works_on(processing.get(address, ()), [key])]
         if idle:
             self._send((graph,), idle)
         return bool(idle)
@@ -341,6 +351,44 @@ class ClusterExecutor:
             self.client.cancel(list(abandoned.values()), force=True)
             if busy:
                 self.client.restart_workers(busy, timeout=RESTART_SECONDS, raise_for_error=False)
+
+    def forget(self, keys: Iterable[Key]) -> list[Key]:
+        """Cancel those of these keys that lie on workers that are paused and idle."""
+        stuck = [key for key in keys if key in self._stuck and key in self._in_flight]
+        futures = [self._in_flight.pop(key)[0] for key in stuck]
+        self._tasks -= set(stuck)
+        with _translated_losses():
+            self.client.cancel(futures, force=True)
+        return stuck
+
+    def paused(self) -> tuple[list[PausedWorker], int]:
+        """Workers that are paused and compute nothing, and the number of the others."""
+        with _translated_losses():
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
+            processing = self.client.processing([worker.address for worker in paused]) if paused else {}
+        tasks = {_block(task) for keys in processing.values() for task in keys if isinstance(task, tuple)}
+        self._stuck = {key for key in self._tasks if _block(key) in tasks}
+        return paused, len(workers) - len(paused)
+
+    def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
+        """Make a step for a paused worker, without waiting for it; the keys whose blocks have to go to others."""
+        if step == "move":
+            with _translated_losses():
+                tasks = next(iter(self.client.processing([worker.address]).values()), ())
+            names: dict[Key, Any] = {key: future.key for key, (future, _) in self._in_flight.items()}
+            return [key for key, name in names.items() if _works_on(tasks, [name])]
+        action = functools.partial(self._trim if step == "trim" else self._restart, [worker.address])
+        threading.Thread(target=action, daemon=True).start()
+        return []
+
+    def _trim(self, workers: list[str]) -> None:
+        with suppress(Exception):  # of a worker that has gone meanwhile
+            self.client.run(trim, workers=workers, on_error="ignore")
+
+    def _restart(self, workers: list[str]) -> None:
+        with suppress(Exception):
+            self.client.restart_workers(workers, timeout=RESTART_SECONDS, raise_for_error=False)
 
     def describe(self) -> str:
         """Workers, what they do, and how full they are."""
@@ -415,10 +463,26 @@ def threads_of(client: Client) -> int:
     return sum(worker.threads for worker in workers_of(client.scheduler_info(n_workers=-1)))
 
 
+def _is_idle_pause(worker: Mapping[str, Any]) -> bool:
+    """Return whether a worker is paused and computes nothing, by what a scheduler says of it."""
+    counts = worker.get("metrics", {}).get("task_counts", {})
+    return worker.get("status") == "paused" and not any(counts.get(state) for state in ("executing", "long-running"))
+
+
+def _paused(address: str, worker: Mapping[str, Any]) -> PausedWorker:
+    used, limit = worker.get("metrics", {}).get("memory"), worker.get("memory_limit")
+    return PausedWorker(address, int(used or 0), int(limit or 0), bool(worker.get("nanny")))
+
+
+def _block(key: Key) -> tuple[str, Any]:
+    """The run and the block of a key of the form (name-run, block)."""
+    return str(key[0]).rpartition("-")[2], key[1]
+
+
 def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:
     """Return whether any task belongs to the block of any key. Both have the form (name-run, block)."""
-    wanted = {(str(key[0]).rpartition("-")[2], key[1]) for key in keys}
-    return any((str(task[0]).rpartition("-")[2], task[1]) in wanted for task in tasks if isinstance(task, tuple))
+    wanted = {_block(key) for key in keys}
+    return any(_block(task) in wanted for task in tasks if isinstance(task, tuple))
 
 
 @contextmanager

@@ -28,8 +28,8 @@ from dask.highlevelgraph import HighLevelGraph
 
 from pipeline.errors import TaskError
 from pipeline.execution.executor import Key, KeyedGraph, TaskGraph
-from pipeline.execution.policy import Timeouts
-from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, require_fit
+from pipeline.execution.policy import FULL, Timeouts
+from pipeline.execution.processes.isolation import Isolation, ReceiptWithFailures, first_case, in_parts, require_fit
 from pipeline.execution.user_warnings import ReceiptWithWarnings, with_warnings
 from pipeline.plan.model import Plan
 from pipeline.sweep.model import Sweep
@@ -42,7 +42,7 @@ from storage.schema import SPLIT
 from storage.writer import Comparer, StoreWriter
 from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
-from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement, make_room
+from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement, make_room, trim
 from tasks.blocks.limb_results import Motions
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def _user_metric(plan: Plan, metric: PreparedMetric) -> BlockMetric:
 def block_graph(plan: Plan, index: int, writer: Writer, run: str, granularity: Granularity = "limb") -> KeyedGraph:
     """The graph of one block, and the key whose result is its receipt; `run` makes keys distinct between runs."""
     key: Key = (f"store-{run}", index)
+    if plan.is_parted:
+        return {key: Task(key, _parted_block, block_of(plan, index), writer, dict(plan.parts or {}))}, key
     if granularity == "block" or not plan.by_limb:
         return {key: Task(key, whole_block, block_of(plan, index), writer)}, key
     return _limb_graph(plan, key, run, (_assemble_and_store, _store), writer)
@@ -265,7 +267,9 @@ def _stored(index: int, writer: Writer, arrays: Arrays) -> Receipt:
     require_fit(writer.layout, index, arrays)
     make_room(writer.layout.writing_bytes(index))
     _begin_another()
-    return writer.write(index, arrays)
+    receipt = writer.write(index, arrays)
+    _relieve()
+    return receipt
 
 
 MORE_TO_DO: ContextVar[bool] = ContextVar("MORE_TO_DO", default=False)
@@ -284,10 +288,30 @@ def _begin_another() -> None:
         secede()
 
 
+def _relieve() -> None:
+    """Give free memory back where it would keep Dask from giving this worker another block."""
+    if "distributed" not in sys.modules:
+        return
+    from distributed import get_worker
+
+    with suppress(ValueError):  # not on a worker
+        worker = get_worker()
+        limit = worker.memory_manager.memory_limit
+        if limit and worker.monitor.get_process_memory() > FULL * limit:
+            trim()
+
+
 @guarded_task
 def whole_block(block: Block, writer: Writer) -> Receipt | ReceiptWithWarnings:
     """The one task of a block: compute and store it."""
     return written(block, writer, compute.computed(block))
+
+
+@guarded_task
+def _parted_block(block: Block, writer: Writer, parts: Mapping[str, int]) -> Receipt | ReceiptWithWarnings:
+    """The one task of a block that has no room for all of it at once."""
+    arrays, warnings = in_parts(block, writer.layout, parts)
+    return with_warnings(_stored(block.index, writer, arrays), warnings)
 
 
 @guarded_task

@@ -15,7 +15,17 @@ from dataclasses import dataclass, field, replace
 from pipeline.errors import RunCancelledError, RunStoppedError
 from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failure
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
-from pipeline.execution.policy import DEFAULTS, Agenda, Attempt, Failure, MemoryRestarts, Pace, Timeouts, Watchdog
+from pipeline.execution.policy import (
+    DEFAULTS,
+    Agenda,
+    Attempt,
+    Failure,
+    MemoryRestarts,
+    Pace,
+    Pauses,
+    Timeouts,
+    Watchdog,
+)
 from pipeline.execution.processes.isolation import ReceiptWithFailures
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.monitor.log import (
@@ -26,6 +36,7 @@ from pipeline.monitor.log import (
     Listener,
     MetricFailed,
     Waiting,
+    WorkerPaused,
     cancel_requested,
 )
 from pipeline.plan.model import Plan
@@ -33,6 +44,9 @@ from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter
 from tasks.blocks.user_metrics import MetricWarning
+
+MOST_BACKUPS = 5
+"""Times that a block is given to another worker as well."""
 
 TICK = 1.0
 """Seconds between two looks at time limits, the watchdog and requests to cancel."""
@@ -59,13 +73,20 @@ class RunLoop:
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(iter(self.ledger.remaining() if self.blocks is None else self.blocks), self.timeouts)
-        self._watchdog, self._pace, self._memory = Watchdog(self.timeouts), Pace(), MemoryRestarts()
+        self._watchdog, self._pace, self._memory = Watchdog(self.timeouts), Pace(self._planned), MemoryRestarts()
+        self._pauses = Pauses()
         self._in_flight: dict[Key, Attempt] = {}
         self._open: set[int] = set()
         """Blocks in flight that are not done: of two attempts at one, one may be in flight when the other is done."""
-        self._backed_up: set[int] = set()
+        self._backed_up: dict[int, list[float]] = {}
+        """Times at which blocks were given to another worker as well, by block."""
         self._run = uuid.uuid4().hex[:8]
         self._checked = time.monotonic()
+
+    @property
+    def _planned(self) -> float:
+        """Seconds that the plan says of a block."""
+        return self.plan.work.computing / self.plan.blocks
 
     def run(self) -> None:
         """Compute every block.
@@ -147,11 +168,15 @@ class RunLoop:
             self.notify(event)
         self.ledger.append(receipt)
         self.agenda.succeeded()
+        self._pauses.succeeded()
         if attempt.step == "compute":
             self._memory.succeeded()
         self._pace.done(seconds)
         self._open.discard(attempt.block)
-        self._backed_up.discard(attempt.block)
+        if self._backed_up.pop(attempt.block, None):
+            rivals = [key for key, other in self._in_flight.items() if other.block == attempt.block]
+            for key in self.executor.forget(rivals):
+                del self._in_flight[key]
         samples = self.plan.samples_of(attempt.block)
         self.samples += samples
         self.notify(BlockDone(attempt.block, samples, seconds))
@@ -178,6 +203,7 @@ class RunLoop:
         self._memory.add(self.executor.memory_restarts())
         if reason := self._memory.stop(sorted(self._open), self.plan.block_memory):
             raise RunStoppedError(reason)
+        self._look_after_paused()
         self._abandon_overdue()
         self._back_up_slow()
         silence = self._watchdog.silence
@@ -190,30 +216,52 @@ class RunLoop:
     def _abandon_overdue(self) -> None:
         """Isolate blocks that take too long; the workers that still compute them are restarted."""
         overdue = {
-            key: attempt
-            for key, attempt in self._in_flight.items()
-            if self.executor.age(key) > self.timeouts.seconds(attempt.step)
+            key: attempt for key, attempt in self._in_flight.items() if self.executor.age(key) > self._limit(attempt)
         }
         if not overdue:
             return
         self.executor.abandon(overdue)
         for key, attempt in overdue.items():
             del self._in_flight[key]
-            reason = f"no result within {self.timeouts.seconds(attempt.step):g} s"
+            reason = f"no result within {self._limit(attempt):.0f} s"
             self._handle_failure(attempt, Failure("overdue", reason))
 
+    def _limit(self, attempt: Attempt) -> float:
+        """Time limit of an attempt [s]; that of a block that is computed whole follows measured times."""
+        limit = self.timeouts.seconds(attempt.step)
+        return self._pace.limit(limit) if attempt.step == "compute" else limit
+
+    def _look_after_paused(self) -> None:
+        """Help workers that are paused and idle, and give their blocks to others. Raises RunStoppedError."""
+        paused, others = self.executor.paused()
+        for worker, step in self._pauses.due(paused):
+            self.notify(WorkerPaused(worker.address, worker.used, worker.limit, step))
+            for key in self.executor.relieve(worker, step):
+                self._back_up(key, f"worker {worker.address} is paused")
+        if reason := self._pauses.stop(paused, others):
+            raise RunStoppedError(reason)
+
     def _back_up_slow(self) -> None:
-        """Give blocks that are slow to another worker as well."""
-        for key, attempt in list(self._in_flight.items()):
+        """Give blocks that are slow to another worker as well, and again where that does not help."""
+        for key in list(self._in_flight):
             seconds = self.executor.age(key)
             if seconds <= self._pace.slow:
                 return  # those that follow were sent later
-            if attempt.step == "isolate" or attempt.block in self._backed_up or attempt.block not in self._open:
-                continue
-            backup = replace(attempt, number=attempt.number + 1)
-            graph = self.graph(backup)
-            if not self.executor.submit_backup(graph, key):
+            if not self._back_up(key, f"no result after {seconds:.0f} s, far more than usual"):
                 return
-            self._in_flight[graph[1]] = backup
-            self._backed_up.add(attempt.block)
-            self.notify(BlockRetried(attempt.block, "help", f"no result after {seconds:.0f} s, far more than usual"))
+
+    def _back_up(self, key: Key, reason: str) -> bool:
+        """Give a block in flight to another worker as well, unless it just was; False where there is no other."""
+        attempt, now = self._in_flight[key], time.monotonic()
+        times = self._backed_up.setdefault(attempt.block, [])
+        is_recent = bool(times) and now - times[-1] <= self._pace.slow
+        if attempt.step == "isolate" or attempt.block not in self._open or is_recent or len(times) >= MOST_BACKUPS:
+            return True
+        backup = replace(attempt, number=attempt.number + 1)
+        graph = self.graph(backup)
+        if not self.executor.submit_backup(graph, key):
+            return False
+        self._in_flight[graph[1]] = backup
+        times.append(now)
+        self.notify(BlockRetried(attempt.block, "help", reason))
+        return True

@@ -173,6 +173,75 @@ class MemoryRestarts:
         )
 
 
+@dataclass(frozen=True)
+class PausedWorker:
+    """A worker that gets no task because its memory is full, and computes none, so that its memory stays as it is.
+
+    `nanny`: a process beside it would start it anew.
+    """
+
+    address: str
+    used: int
+    limit: int
+    nanny: bool
+
+    def __str__(self) -> str:
+        return f"{self.address} with {size(self.used)} of {size(self.limit)}"
+
+
+PauseStep = Literal["trim", "move", "restart"]
+
+PAUSE_STEPS: Mapping[PauseStep, float] = {"trim": 0.0, "move": 5.0, "restart": 15.0}
+"""Seconds of an idle pause after which a worker gives free memory back, its blocks go to others, it is started anew."""
+
+PAUSE_END = 90.0
+"""Seconds after which a run ends whose workers are all paused."""
+
+
+PAUSE_RESTARTS = 3
+"""Workers that are started anew because they are paused and idle, without a block that is done between."""
+
+
+class Pauses:
+    """Follows workers that are paused and idle: steps that are due for each, and when the run has to end."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since: dict[str, float] = {}
+        self._made: dict[str, set[PauseStep]] = {}
+        self._restarts = 0
+
+    def succeeded(self) -> None:
+        """A block was computed: it is worth while to start workers anew."""
+        self._restarts = 0
+
+    def due(self, paused: Iterable[PausedWorker]) -> list[tuple[PausedWorker, PauseStep]]:
+        """The steps due now, each once for a pause; workers that are no longer among `paused` are forgotten."""
+        now, here = self._clock(), {worker.address: worker for worker in paused}
+        self._since = {address: self._since.get(address, now) for address in here}
+        self._made = {address: self._made.get(address, set()) for address in here}
+        steps: list[tuple[PausedWorker, PauseStep]] = []
+        for address, worker in here.items():
+            for step, seconds in PAUSE_STEPS.items():
+                is_possible = step != "restart" or (worker.nanny and self._restarts < PAUSE_RESTARTS)
+                if is_possible and step not in self._made[address] and now - self._since[address] >= seconds:
+                    self._made[address].add(step)
+                    self._restarts += step == "restart"
+                    steps.append((worker, step))
+        return steps
+
+    def stop(self, paused: Sequence[PausedWorker], others: int) -> str:
+        """Why the run has to stop, in words; "" while `others`, workers that are not paused, may go on."""
+        first = max(self._since.values(), default=math.inf)
+        if others or not paused or self._clock() - first < PAUSE_END:
+            return ""
+        return (
+            f"all {len(paused)} workers are paused, because their memory stays full though they compute nothing: "
+            f"{', '.join(map(str, paused[:LISTED]))}; give workers more memory (memory-limit), or end what else keeps "
+            "results there; what has been stored stays"
+        )
+
+
 FACTOR = 5.0
 LEAST_SECONDS = 30.0
 KNOWN = 10
@@ -181,11 +250,19 @@ KNOWN = 10
 REMEMBERED = 100
 
 
-class Pace:
-    """Recent times of blocks from submission to result."""
+UNKNOWN = 20.0
+"""Time of a block relative to the plan before it is slow, while few are done: plans are good to a factor of three."""
 
-    def __init__(self) -> None:
+LEAST_OVERDUE, OVERDUE = 120.0, 60.0
+"""Shortest time limit of an attempt that follows from measured times [s], and the limit relative to their median."""
+
+
+class Pace:
+    """Recent times of blocks from submission to result; `planned`: seconds that the plan says."""
+
+    def __init__(self, planned: float = math.inf) -> None:
         self._seconds: deque[float] = deque(maxlen=REMEMBERED)
+        self._planned = planned
 
     def done(self, seconds: float) -> None:
         """Takes note of a block."""
@@ -195,8 +272,14 @@ class Pace:
     def slow(self) -> float:
         """Seconds after which a block is slow: several times what is usual, and never a few seconds."""
         if len(self._seconds) < KNOWN:
-            return float("inf")
+            return max(2.0 * LEAST_SECONDS, UNKNOWN * self._planned)
         return max(LEAST_SECONDS, FACTOR * median(self._seconds))
+
+    def limit(self, most: float) -> float:
+        """Time limit of an attempt [s], by measured times, never longer than `most`."""
+        if len(self._seconds) < KNOWN:
+            return most
+        return min(most, max(LEAST_OVERDUE, OVERDUE * median(self._seconds)))
 
 
 Alarm = Literal["fine", "quiet", "hopeless"]

@@ -8,6 +8,7 @@ Results without a store are computed in this process, or are arrays of Dask, com
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +27,8 @@ from pipeline.execution.executors import together, whole_blocks
 from pipeline.execution.graph import block_of, canary_graph, lazy_arrays
 from pipeline.execution.policy import FULL, Worker, workers_of
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
-from pipeline.plan.model import Plan
+from pipeline.plan.model import BASE_MEMORY, Plan
+from pipeline.plan.plan import fitted, least_memory
 from pipeline.plan.plan import plan as plan_sweep
 from storage.places.access import locate
 from storage.places.location import LocationLike
@@ -48,30 +50,63 @@ CANARY_SECONDS = 300.0
 CANARIES = 2
 
 
-def preflight(client: Client, plan: Plan, cluster: str) -> None:
-    """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError."""
+def preflight(client: Client, plan: Plan, cluster: str) -> Plan:
+    """See that the workers of a cluster can compute a plan, all with the same result. Raises InputError.
+
+    Returns the plan, which computes blocks in parts where the memory of workers asks for that.
+    """
     require_same_versions(cluster, client.run(versions, on_error="return"))
+    plan = admitted(client, plan, cluster)
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    require_memory(cluster, dict(zip(workers, workers_of({"workers": workers}), strict=True)), plan.worker_memory)
     chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
     if len(chosen) > 1:
         require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
+    return plan
 
 
-def require_memory(cluster: str, workers: Mapping[str, Worker], memory: int) -> None:
+def admitted(client: Client, plan: Plan, cluster: str) -> Plan:
+    """The plan as it fits into the memory of all workers. Raises InputError where they have no room for one case.
+
+    Counted is what each worker holds beside blocks: modules, and whatever others keep there.
+    """
+    from pipeline.execution.processes.worker import held_memory  # with all of Dask's workers
+
+    addresses = client.scheduler_info(n_workers=-1)["workers"]
+    workers = dict(zip(addresses, workers_of({"workers": addresses}), strict=True))
+    resident = client.run(held_memory, on_error="return")
+    code = plan.base_memory - BASE_MEMORY
+    bases = {
+        address: code + (memory if isinstance(memory := resident.get(address), int) else BASE_MEMORY)
+        for address in workers
+    }
+    rooms = [int(FULL * worker.limit) - bases[address] for address, worker in workers.items() if worker.limit]
+    if not rooms:
+        return plan
+    if (fitting := fitted(plan, min(rooms))) is not None:
+        return fitting
+    least = least_memory(plan)
+    require_memory(cluster, workers, {address: base + least for address, base in bases.items()})
+    return plan
+
+
+def require_memory(cluster: str, workers: Mapping[str, Worker], memory: Mapping[str, int]) -> None:
     """See that every worker has room for so many bytes, those beside its block included. Raises InputError."""
-    need = int(memory / FULL)
     hint = "Give workers more memory, or ask for fewer outputs or shorter trajectories."
-    small = [(address, worker.limit) for address, worker in workers.items() if worker.limit and worker.limit < need]
+    small = [(address, memory[address]) for address, worker in workers.items() if worker.limit]
+    small = [(address, need) for address, need in small if FULL * workers[address].limit < need]
     if small:
         raise InputError(
-            Problem(cluster, 0, 0, f"worker {address}", f"a memory limit of {size(limit)}", _at_least(need), hint)
-            for address, limit in small
+            Problem(
+                cluster,
+                0,
+                0,
+                f"worker {address}",
+                f"a memory limit of {size(workers[address].limit)}",
+                f"at least {size(math.ceil(need / FULL))}, with which one case does not make Dask pause the worker",
+                hint,
+            )
+            for address, need in small
         )
-
-
-def _at_least(need: int) -> str:
-    return f"at least {size(need)}, with which one block at its peak does not make Dask pause the worker"
 
 
 def canaries(hosts: Mapping[str, str]) -> list[str]:

@@ -328,8 +328,8 @@ class _Run:
     def _on_cluster(self, lost: str | None) -> None:
         """Every stage of a run on one cluster; `lost` says why that before it was lost, if one was."""
         with connect(self.cluster) as client:
-            self._check(client)
-            create_store(self.plan, self.place)
+            plan = self._checked(client)
+            create_store(plan, self.place)
             with (
                 coordinator_lock(self.place),
                 Ledger.open(self.place, self.plan.blocks) as ledger,
@@ -341,23 +341,25 @@ class _Run:
                 notify = broadcast((log, *scalers(client), *self.listeners))
                 if lost:
                     notify(ClusterRestarted(lost))
-                self._compute(ledger, client, notify)
+                replace(self, plan=plan)._compute(ledger, client, notify)
                 self._finish(ledger)
 
-    def _check(self, client: Client | None) -> None:
-        """See that workers and disk can do it. Raises InputError."""
+    def _checked(self, client: Client | None) -> Plan:
+        """See that workers and disk can do it; the plan as it fits into the workers. Raises InputError."""
+        plan = self.plan
         if client is not None:
-            preflight(client, self.plan, self.cluster.source)
+            plan = preflight(client, plan, self.cluster.source)
             if not self.cluster.runs_already:
                 _prepare(client)
         if not self.place.exists():
-            require_space(self.place, *stored_size(self.plan))
+            require_space(self.place, *stored_size(plan))
+        return plan
 
     def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         plan, shared = self.plan, SharedBlocks(self.plan)
-        if client is not None and self.granularity != "limb":
+        if client is not None and self.granularity != "limb" and not plan.is_parted:
             shared = together(plan, threads_of(client))
         granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)
         executor, writer = (

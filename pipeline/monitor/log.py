@@ -132,6 +132,19 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class WorkerPaused:
+    """A worker is paused and idle because its memory is full [bytes]: its address, and what is done about it.
+
+    step: "trim" (it gives free memory back), "move" (its blocks go to others), "restart" (it is started anew).
+    """
+
+    worker: str
+    used: int
+    limit: int
+    step: str
+
+
+@dataclass(frozen=True)
 class ClusterRestarted:
     """The run's own cluster was lost and has been made anew: the reason in words."""
 
@@ -165,6 +178,7 @@ Event = (
     | MetricFailed
     | BlockFailed
     | Waiting
+    | WorkerPaused
     | ClusterRestarted
     | Finished
     | Stopped

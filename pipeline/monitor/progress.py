@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pipeline.documents.files import size
 from pipeline.monitor.log import (
     BlockDone,
     BlockFailed,
@@ -26,6 +27,7 @@ from pipeline.monitor.log import (
     Started,
     Stopped,
     Waiting,
+    WorkerPaused,
 )
 
 if TYPE_CHECKING:
@@ -90,9 +92,9 @@ class Tally:
 
 def count(number: float) -> str:
     """A count for people: three digits and a prefix."""
-    for size, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if number >= 0.9995 * size:
-            return f"{number / size:.3g}{prefix}"
+    for scale, prefix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= 0.9995 * scale:
+            return f"{number / scale:.3g}{prefix}"
     return f"{number:.3g}"
 
 
@@ -119,6 +121,14 @@ def summary(event: Finished) -> str:
     return f"{count(event.samples)} samples in {clock(event.seconds)}, {rate} samples/s{failed}"
 
 
+PAUSED = {
+    "trim": "it is told to give free memory back",
+    "move": "its blocks go to other workers",
+    "restart": "it is started anew",
+}
+"""Steps for workers that are paused and idle, in words."""
+
+
 def note(event: Event) -> str | None:
     """Return the message about an event that is out of the ordinary; None for others."""
     match event:
@@ -138,6 +148,8 @@ def note(event: Event) -> str | None:
             return f"block {block} given up: {reason}"
         case Waiting(seconds, what):
             return f"nothing came back for {clock(seconds)}: {what}"
+        case WorkerPaused(worker, used, limit, step):
+            return f"worker {worker} is paused, its memory is full ({size(used)} of {size(limit)}): {PAUSED[step]}"
         case ClusterRestarted(reason):
             return f"the cluster was lost ({reason}) and has been started again"
         case Stopped(reason):

@@ -20,11 +20,12 @@ from pipeline.monitor.log import (
     Started,
     Stopped,
     Waiting,
+    WorkerPaused,
     cancel_requested,
     last_run,
     records,
 )
-from pipeline.monitor.progress import clock
+from pipeline.monitor.progress import clock, note
 from robots.arguments import check_arguments
 from storage.ledger import Ledger
 from storage.manifest import Manifest
@@ -170,6 +171,8 @@ def _news(run: list[LogRecord]) -> str | None:
                 return f"stopped: {reason}"
             case Waiting(seconds, what):
                 return f"nothing came back for {clock(seconds)}: {what}"
+            case WorkerPaused() as event:
+                return note(event)
             case BlockRetried(block, step, reason):
                 return f"block {block} is tried again ({step}): {reason}"
             case Started():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -374,10 +374,16 @@ AXES = {"design": "designs", "friction": "friction sets", "trajectory": "traject
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep cut into blocks."""
+    """A sweep cut into blocks.
+
+    `parts`: lengths of the parts in which the task of a block computes it, where workers have no room for all of it at
+    once (see `pipeline.plan.plan`). `room`: bytes that workers have for blocks at least.
+    """
 
     sweep: Sweep
     layout: Layout
+    parts: Mapping[str, int] | None = field(default=None, kw_only=True)
+    room: int = field(default=BLOCK_MEMORY, kw_only=True)
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -448,7 +454,12 @@ class Plan:
     @cached_property
     def by_limb(self) -> bool:
         """Return whether limbs can be separate tasks. False if their intermediate results would not fit into memory."""
-        return self._peak(by_limb=True) <= BLOCK_MEMORY
+        return self.parts is None and self._peak(by_limb=True) <= BLOCK_MEMORY
+
+    @property
+    def is_parted(self) -> bool:
+        """Return whether blocks are computed in parts."""
+        return self.parts is not None and self.parts != self.layout.block
 
     @property
     def tasks_per_block(self) -> int:
@@ -466,7 +477,7 @@ class Plan:
     @property
     def block_memory(self) -> int:
         """Bytes that the tasks of one block hold at once, at most."""
-        return self._peak(by_limb=self.by_limb)
+        return self._peak(by_limb=True) if self.by_limb else self.task_memory
 
     @property
     def worker_memory(self) -> int:
@@ -480,8 +491,11 @@ class Plan:
 
     @property
     def task_memory(self) -> int:
-        """Bytes that one task for a whole block holds, at most."""
-        return self._peak(by_limb=False)
+        """Bytes that one task for a whole block holds, at most: its results, and what a part of it takes."""
+        if not self.is_parted:
+            return self._peak(by_limb=False)
+        part = replace(self, layout=replace(self.layout, block=dict(self.parts or {})), parts=None)
+        return part.task_memory + self.layout.block_bytes(0) + self.layout.writing_bytes(0)
 
     def _peak(self, *, by_limb: bool) -> int:
         """Bytes that a block holds as tasks for each limb, or as one task."""

@@ -154,9 +154,8 @@ class SimulationPlan(Plan):
         """One."""
         return 1
 
-    @property
-    def block_memory(self) -> int:
-        """Bytes that the task of a block holds at most."""
+    def _peak(self, *, by_limb: bool) -> int:
+        """Bytes that the task of a block holds at most, which is one for all limbs."""
         stored, writing = self.layout.block_bytes(0), self.layout.writing_bytes(0)
         joints = sum(len(self.mechanism.limbs[instance.limb].joints) for instance in self.mechanism.instances)
         strip = self._lanes * joints * STRIP_NUMBERS
@@ -174,11 +173,6 @@ class SimulationPlan(Plan):
     def worker_memory(self) -> int:
         """Bytes that a worker of one thread takes while it computes blocks one after another."""
         return self.base_memory + self.block_memory
-
-    @property
-    def task_memory(self) -> int:
-        """That of a block, which is one task."""
-        return self.block_memory
 
     @property
     def _stages(self) -> int:
@@ -370,6 +364,30 @@ def plan(sweep: Sweep) -> Plan:
     made = _lengthened(made, lambda times: _block(sizes, per_set, shared, memory.design, times, most=most))
     require_files(made)
     return made
+
+
+def fitted(original: Plan, room: int) -> Plan | None:
+    """The plan for workers that have so many bytes for blocks at least; None where they have none for one case.
+
+    Blocks, which are files, stay as they are. Limbs are tasks only where two blocks have room, because Dask may give
+    tasks of two to one worker; else a block is one task, which computes it in parts where it has no room at once.
+    """
+    smaller = replace(original, room=room)
+    if smaller.by_limb and 2 * smaller.block_memory <= room:
+        return smaller
+    smaller = replace(smaller, parts=smaller.layout.block)
+    while smaller.task_memory > room:
+        lengths = dict(smaller.parts or {})
+        longest = max(lengths, key=lambda dim: lengths[dim])
+        if lengths[longest] == 1:
+            return None
+        smaller = replace(smaller, parts=lengths | {longest: -(-lengths[longest] // 2)})
+    return smaller
+
+
+def least_memory(original: Plan) -> int:
+    """Bytes that a task needs which computes a block of the plan case by case."""
+    return replace(original, parts=dict.fromkeys(original.layout.block, 1)).task_memory
 
 
 def _lengthened(made: Plan, block: Callable[[int], dict[str, int]]) -> Plan:

@@ -11,12 +11,15 @@ measured series, which sensors make of the clean series of each case (`Measureme
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
+import sys
 import threading
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +131,13 @@ class _Lease:
 
 _pool = Pool()
 empty, make_room = _pool.empty, _pool.make_room
+
+
+def trim() -> None:
+    """Give all memory that nothing uses back to the system."""
+    make_room(sys.maxsize)
+    with suppress(OSError, AttributeError):  # an allocator that is not that of glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def keep(size: int) -> None:

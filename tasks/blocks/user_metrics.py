@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ class MetricWarning:
     cases: int
     first: Place
     reason: str
+
+    def moved(self, start: Sequence[int]) -> MetricWarning:
+        """The same for a block that has the cases of this one from `start` on."""
+        design, friction, trajectory = (at + first for at, first in zip(self.first, start, strict=False))
+        return replace(self, first=(design, friction, trajectory))
 
 
 def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:

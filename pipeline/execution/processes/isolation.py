@@ -10,6 +10,7 @@ the dim that a case was cut along, as `status` mostly has no friction, the statu
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
@@ -26,6 +27,7 @@ from storage.ledger import Receipt
 from storage.schema import SPLIT, WHERE_VARIED
 from tasks.blocks import compute
 from tasks.blocks.block import Arrays, Block
+from tasks.blocks.user_metrics import MetricWarning
 
 CaseRanges = tuple[slice, ...]
 """Ranges of designs, friction sets and trajectories within a block; of simulations of gains and initial states too."""
@@ -137,6 +139,27 @@ class _PartialResults:
         return tuple(ranges.get(dim, slice(None)) for dim in self._variables[name].dims)
 
 
+def in_parts(block: Block, layout: Layout, steps: Mapping[str, int]) -> tuple[Arrays, tuple[MetricWarning, ...]]:
+    """The arrays of a block that is computed part after part, with the bits that it has at once; user warnings.
+
+    `steps`: lengths of a part along the dims that are cut. Memory is that of the results and of one part.
+    """
+    results, complaints = _PartialResults(layout, block.index), list[MetricWarning]()
+    ranges = [
+        [slice(start, min(start + step, axis.stop)) for start in range(0, axis.stop, step)]
+        for dim, axis in zip(AXES, whole(block), strict=False)
+        for step in (steps.get(dim, axis.stop),)
+    ]
+    for part in itertools.product(*ranges):
+        piece = cut(block, part)
+        arrays, warnings = compute.completed(piece, compute.computed(piece))
+        if wrong := misfits(layout, block.index, arrays, part):
+            raise TaskError(wrong)
+        results.put(part, arrays)
+        complaints += (row.moved(tuple(cases.start for cases in part)) for row in warnings)
+    return results.arrays, tuple(complaints)
+
+
 def _failure(layout: Layout, index: int, case: CaseRanges, reason: str) -> CaseFailed:
     design, friction, trajectory = case[: len(SPLIT)]
     return CaseFailed(index, *layout.place(index, (design.start, friction.start, trajectory.start)), reason)
@@ -176,6 +199,7 @@ def cut(block: Block, part: CaseRanges) -> Block:
         block,
         simulation=simulation,
         parameters=block.parameters[design],
+        gravities=None if block.gravities is None else block.gravities[design],
         friction=block.friction[friction],
         trajectories=block.trajectories[trajectory],
         measurement=block.measurement and block.measurement.moved(*(cases.start for cases in part)),

@@ -1,23 +1,29 @@
-"""Setup of a worker of a run's own cluster before its first task."""
+"""Setup of a worker before its first task, and its memory. The modules that tasks need are loaded with this one."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import psutil
 from distributed import WorkerPlugin
 
+import storage.writer  # noqa: F401
 from pipeline.execution.processes.garbage import collect_rarely, keep_all
+from tasks.blocks.block import trim
+
+
+def held_memory() -> int:
+    """Resident size of this worker with the modules that tasks need, without memory that nothing uses [bytes]."""
+    trim()
+    return int(psutil.Process().memory_info().rss)
 
 
 class WorkerSetup(WorkerPlugin):
-    """Imports what tasks need; then Python looks for garbage rarely, and never among that."""
+    """Python looks for garbage rarely, and never among modules."""
 
     name = "limbsweep"
 
     def setup(self, worker: Any) -> None:
         """Called by Dask in each worker, also in one that comes later."""
-        import pipeline.execution.graph  # noqa: F401
-        import storage.writer  # noqa: F401
-
         keep_all()
         collect_rarely()

@@ -5,17 +5,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import dask
 import pytest
 from dask._task_spec import Task
+from distributed import LocalCluster
 
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.errors import ClusterLostError, TaskError
+from pipeline.errors import ClusterLostError, RunStoppedError, TaskError
+from pipeline.execution import policy
 from pipeline.execution.executor import Executor, InProcessExecutor, KeyedGraph, failure
 from pipeline.execution.executors import ClusterExecutor, _works_on, choose_granularity
 from pipeline.execution.policy import Failure, Window
+from pipeline.execution.run import run
+from pipeline.monitor.log import Event, WorkerPaused
 from pipeline.plan.plan import plan
 from tests.pipeline.runs import FEW, sweep
 
@@ -229,3 +234,23 @@ def test_a_large_cluster_gets_one_task_a_block_or_less() -> None:
     rows = dict(long.rows())
     assert f"on more than {long.work.limb_threads:,.0f} threads one task a block" in rows["tasks"]
     assert "on more than" not in dict(plan(sweep(FEW)).rows())["tasks"]
+
+
+@pytest.mark.slow
+def test_a_run_whose_workers_stay_paused_tries_all_steps_and_ends_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "PAUSE_STEPS", {"trim": 0.0, "move": 0.5, "restart": 1.0})
+    monkeypatch.setattr(policy, "PAUSE_END", 3.0)
+    monkeypatch.setattr(policy, "PAUSE_RESTARTS", 1)
+    events: list[Event] = []
+    always = {"distributed.worker.memory.pause": 1e-6}  # whatever a worker holds is too much; nothing can be spilled
+    with (
+        dask.config.set(always),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        pytest.raises(RunStoppedError, match=r"all 1 workers are paused.*give workers more memory"),
+    ):
+        run(sweep(FEW), tmp_path / "s.zarr", cluster, [events.append])
+    steps = [event.step for event in events if isinstance(event, WorkerPaused)]
+    assert steps[:3] == ["trim", "move", "restart"]
+    assert steps.count("restart") == 1

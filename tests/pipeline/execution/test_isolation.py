@@ -21,6 +21,7 @@ from pipeline.execution.processes.isolation import (
     cut,
     first_case,
     halves,
+    in_parts,
     misfits,
     require_fit,
     whole,
@@ -258,3 +259,25 @@ def test_flags_name_places_in_the_dataset(monkeypatch: pytest.MonkeyPatch) -> No
     settings = isolated(Bad(((arm, "raises"),)))
     _, flags = settings.compute(block_of(made, index), made.layout)
     assert flags == (CaseFailed(index, 7, 2, 1, "ZeroDivisionError: a poisoned design"),)
+
+
+@pytest.mark.parametrize("steps", [{"design": 1}, {"design": 2, "friction": 1}, {"trajectory": 1}, {}])
+def test_a_block_in_parts_has_the_same_bits(made: Plan, steps: dict[str, int]) -> None:
+    block = block_of(made, 0)
+    arrays, warnings = in_parts(block, made.layout, steps)
+    expected = compute.whole(block)
+    assert warnings == ()
+    assert {name: array.tobytes() for name, array in arrays.items()} == {
+        name: array.tobytes() for name, array in expected.items()
+    }
+
+
+def test_a_part_has_the_gravity_of_its_designs(made: Plan) -> None:
+    block = block_of(made, 0)
+    down = np.array([0.0, 0.0, -1.0]) * np.linspace(1.0, 9.81, block.designs)[:, None]
+    block = replace(block, gravities=down)
+    expected = compute.whole(block)
+    arrays, _ = in_parts(block, made.layout, {"design": 1})
+    assert {name: array.tobytes() for name, array in arrays.items()} == {
+        name: array.tobytes() for name, array in expected.items()
+    }

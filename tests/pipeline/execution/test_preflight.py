@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,14 +20,15 @@ from tests.pipeline.runs import FEW, sweep
 GIB = 1 << 30
 
 
-def test_a_block_has_to_fit_into_every_worker() -> None:
-    require_memory("c.yaml", {}, GIB)
-    least = int(GIB / FULL)
-    require_memory("c.yaml", {"a": Worker(1), "b": Worker(1, least)}, GIB)
+def test_a_case_has_to_fit_into_every_worker() -> None:
+    require_memory("c.yaml", {}, {})
+    least = math.ceil(GIB / FULL)
+    need = {"a": GIB, "b": GIB}
+    require_memory("c.yaml", {"a": Worker(1), "b": Worker(1, least)}, need)
     with pytest.raises(
         InputError, match=r"c\.yaml worker b: got a memory limit of 1 GiB; expected at least 1\.33 GiB"
     ) as e:
-        require_memory("c.yaml", {"a": Worker(1, 2 * GIB), "b": Worker(1, GIB)}, GIB)
+        require_memory("c.yaml", {"a": Worker(1, 2 * GIB), "b": Worker(1, GIB)}, need)
     assert "Give workers more memory" in str(e.value)
 
 
@@ -82,8 +84,10 @@ def test_two_workers_that_agree_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         first, second = results.values()
         assert set(first) == set(made.layout.owned(0))
         assert first == second
-        monkeypatch.setattr(type(made), "base_memory", 1 << 50)
-        with pytest.raises(InputError, match="with which one block at its peak"):
+        told = client.scheduler_info(n_workers=-1)
+        small = {address: {**worker, "memory_limit": 1 << 20} for address, worker in told["workers"].items()}
+        monkeypatch.setattr(client, "scheduler_info", lambda **kwargs: {"workers": small})
+        with pytest.raises(InputError, match=r"got a memory limit of 1 MiB; expected at least \d+ MiB, with which one"):
             preflight(client, made, "c.yaml")
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.runs import shapes
 from pipeline.errors import InputError
 from pipeline.execution import contents
 from pipeline.execution.contents import create_store, plan_at
@@ -21,7 +22,8 @@ from pipeline.plan import model
 from pipeline.plan import plan as module
 from pipeline.plan.coordinates import coordinates
 from pipeline.plan.model import BLOCK_BYTES, BLOCK_MEMORY, pair_bytes
-from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, plan
+from pipeline.plan.plan import BLOCK_SAMPLES, FRICTION_SAMPLES, SMALL_BLOCK, fitted, least_memory, plan
+from pipeline.sweep.model import Sweep
 from storage.layout import Layout, lengths
 from storage.places.access import locate
 from storage.schema import lookup
@@ -287,3 +289,30 @@ def test_a_grid_of_1e8_designs_with_conditions_is_planned_in_seconds(capsys: pyt
 def _range(made: model.Plan, index: int) -> tuple[int, int]:
     bounds = made.layout.bounds(index)["design"]
     return bounds.start, bounds.stop
+
+
+def test_workers_without_room_for_a_block_compute_it_in_parts() -> None:
+    made = plan(Sweep.from_text(shapes.SHAPES["reactions"]))
+    assert fitted(made, 2 * made.block_memory) == replace(made, room=2 * made.block_memory)
+    alone = fitted(made, made.task_memory)
+    assert alone is not None
+    assert (alone.by_limb, alone.is_parted, alone.block_memory) == (False, False, made.task_memory)
+    small = fitted(made, made.task_memory - 1)
+    assert small is not None
+    assert small.is_parted
+    assert not small.by_limb
+    assert small.layout == made.layout, "files stay as they are"
+    least = least_memory(made)
+    last = fitted(made, least)
+    assert last is not None
+    assert last.parts == {"design": 1, "friction": 1, "trajectory": 1}
+    assert last.block_memory == least <= small.block_memory < made.block_memory
+    assert fitted(made, least - 1) is None
+
+
+def test_peaks_of_reactions_alone_fit_as_one_task_without_parts() -> None:
+    made = plan(Sweep.from_text(shapes.SHAPES["peaks of reactions"]))
+    room = (made.task_memory + made.block_memory) // 2
+    small = fitted(made, room)
+    assert small is not None
+    assert (small.is_parted, small.by_limb, small.block_memory) == (False, False, made.task_memory)

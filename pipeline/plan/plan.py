@@ -43,6 +43,7 @@ from pipeline.sweep.model import Sweep
 from robots.model import Mechanism
 from robots.quantities import (
     GAINS,
+    OF_SOURCE,
     PLACED,
     QUANTITIES,
     SPACE,
@@ -85,8 +86,11 @@ CALLS = 1e-3
 STEPS = 64
 """Instants of a case at which stages work at once for metrics, and three of each step for those of actuators."""
 
-STRIP_NUMBERS = 400
+STRIP_NUMBERS = 120
 """Numbers of a case that are handed on within a step, for each joint of the robot."""
+
+SIMULATION_MEMORY = 20 << 20
+"""Bytes of modules and machine code that simulations need beside those of given motions."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,11 @@ class SimulationPlan(Plan):
         return padded(min(self.block_cases, BLOCK_CASES))
 
     @property
+    def base_memory(self) -> int:
+        """Bytes of a worker beside its blocks."""
+        return super().base_memory + SIMULATION_MEMORY
+
+    @property
     def worker_memory(self) -> int:
         """Bytes that a worker of one thread takes while it computes blocks one after another."""
         return self.base_memory + self.block_memory
@@ -180,7 +189,10 @@ class SimulationPlan(Plan):
         cases, width = self._lanes, padded(self.layout.sizes["time"])
         stored = [name for name in (*self.layout.variables, *self.extra) if name in QUANTITIES]
         of_series = [name for name in stored if "time" in QUANTITIES[name].dims]
-        of_steps = [name for name in stored if "time" not in QUANTITIES[name].dims]
+        of_run = OF_SOURCE | {
+            name for name, row in QUANTITIES.items() if row.stage == "simulation" or row.stored == "always"
+        }
+        of_steps = [name for name in stored if "time" not in QUANTITIES[name].dims and name not in of_run]
         series, steps = (Memory(self.sweep, tuple(names)) for names in (of_series, of_steps))
         numbers = structure_of(self.sweep.family).motion_size + 4 * len(self.mechanism.actuators)
         kept = 3 * DOUBLE * numbers * cases * width

@@ -22,7 +22,7 @@ from robots.model import Limb, Link
 from robots.status import Status
 from robots.types import BASE
 from tasks.kernels.expression import Array, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, determinant, every, iterate, opposite, total, where
+from tasks.mathematics.algebra import array, every, iterate, opposite, total, where
 from tasks.mechanics.continuation.loops import ROUNDS, LoopProblem, followed, regularities
 from tasks.mechanics.continuation.steps import Ways, routes
 from tasks.mechanics.kinematics import HOME, JointState, Pose, poses, state_at
@@ -38,7 +38,7 @@ from tasks.mechanics.limb import (
     length_of,
     sprung_joints,
 )
-from tasks.mechanics.loops import Embedding, LimbChoice, Tips
+from tasks.mechanics.loops import Embedding, LimbChoice, Tips, size_of
 from tasks.mechanics.turns import Turns, counted_joints, dependent_joints
 
 ITERATIONS = 80
@@ -276,10 +276,10 @@ def _branch_status(tips: FreeTips, start: FreeTips, home_branch: Mask = True) ->
 
 def _part_status(status: Scalar, matrix: Array, first: Array, singular: Status) -> Scalar:
     """The status where a matrix of loops has another sign than at the reference configuration, or has lost rank."""
-    size, box = determinant(matrix), 1.0
+    size, box = size_of(matrix), 1.0
     for column in matrix.T:
         box = box * sum(x * x for x in column)
-    status = where(size * determinant(first) < 0.0, float(Status.WRONG_BRANCH), status)
+    status = where(size * size_of(first) < 0.0, float(Status.WRONG_BRANCH), status)
     return where(size * size <= box * SINGULAR * SINGULAR, float(singular), status)
 
 

@@ -78,7 +78,8 @@ class ClusterChoice:
     """Loops that have to be solved together, by their number in the limb, and the joints that they are solved for.
 
     Clusters come in the order in which they can be solved: other joints of a cluster are independent, or dependent ones
-    of clusters before it. Closure forces follow in the opposite order.
+    of clusters before it. Closure forces follow in the opposite order. Overconstrained linkages have more rows than
+    joints that follow; they are solved by least squares.
     """
 
     loops: tuple[int, ...]
@@ -224,9 +225,14 @@ class Bordered:
         return array(result)
 
 
+def size_of(matrix: Array) -> Scalar:
+    """Determinant of a square matrix, volume of the columns of one with more rows than columns."""
+    return determinant(matrix) if len(matrix) == matrix.shape[1] else volume(matrix)
+
+
 @dataclass(frozen=True)
 class RegularBlock:
-    """A square part of the matrix of dependent joints, its inverse, and the joints of its columns."""
+    """A part of the matrix of dependent joints, its (left) inverse, and the joints of its columns."""
 
     matrix: Array
     inverse: Array
@@ -234,8 +240,8 @@ class RegularBlock:
 
     @cached_property
     def determinant(self) -> Scalar:
-        """Its determinant."""
-        return determinant(self.matrix)
+        """Its determinant; the volume of its columns where it has more rows."""
+        return size_of(self.matrix)
 
 
 @dataclass(frozen=True)
@@ -270,12 +276,26 @@ class SolvedCluster:
 
     @cached_property
     def inverse(self) -> np.ndarray:
-        """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45)."""
+        """Inverse of the columns of the dependent joints, G_y^-1 in Eq. (45); left one where there are more rows."""
+        if self.overdetermined:
+            return pseudo_inverse(self.dependent_matrix)
         return inverse(self.dependent_matrix) if self.bordered is None else self.bordered.inverse
+
+    @property
+    def overdetermined(self) -> bool:
+        """Return whether there are more rows than dependent joints."""
+        return len(self.matrix) > len(self.choice.dependent)
+
+    @cached_property
+    def idle(self) -> Array:
+        """Projection (row, row) onto multipliers without work of an overdetermined cluster; of another one (0, 0)."""
+        if not self.overdetermined:
+            return np.zeros((0, 0))
+        return array(np.eye(len(self.matrix)) - self.dependent_matrix @ self.inverse)
 
     @cached_property
     def regular_blocks(self) -> tuple[RegularBlock, ...]:
-        """Square matrices that are all regular where that of the dependent joints is."""
+        """Matrices that all have full rank where that of the dependent joints has it."""
         if self.bordered is None:
             return (RegularBlock(self.dependent_matrix, self.inverse, self.choice.dependent),)
         inner, (_, border) = self.choice.blocks.inner, self.choice.blocks.border
@@ -288,7 +308,7 @@ class SolvedCluster:
     def determinant(self) -> Scalar:
         """det G_y; its sign tells assemblies of the loops apart. Of blocks up to that sign, which stays the same."""
         if self.bordered is None:
-            return determinant(self.dependent_matrix)
+            return size_of(self.dependent_matrix)
         result: Scalar = 1.0
         for part in self.bordered.parts:
             result = result * determinant(part)
@@ -376,12 +396,19 @@ class Embedding:
         """h of the accelerations: H' q' in Eqs. (46), (47)."""
         return self._answers([cluster.drift(rates) for cluster in self.clusters])
 
-    def multipliers(self, forces: Array) -> list[list[Scalar]]:
-        """Multipliers of the kept rows of each loop that put these forces on the dependent joints."""
+    def multipliers(self, forces: Array, idle: Scalars) -> list[list[Scalar]]:
+        """Multipliers of the kept rows of each loop that put these forces on the dependent joints.
+
+        idle: of overdetermined clusters, one after the other, what is added as far as it does no work.
+        """
         found: dict[int, list[Scalar]] = {}
-        remaining_forces = array(forces)
+        remaining_forces, remaining_idle = array(forces), list(idle)
         for cluster in reversed(self.clusters):
             values = cluster.inverse.T @ remaining_forces[list(cluster.choice.dependent)]
+            if cluster.overdetermined:
+                start = len(remaining_idle) - len(cluster.matrix)
+                values = values + cluster.idle @ array(remaining_idle[start:])
+                remaining_idle = remaining_idle[:start]
             remaining_forces = remaining_forces - cluster.matrix.T @ values
             each = iter(values)
             for number, loop in zip(cluster.choice.loops, cluster.loops, strict=True):

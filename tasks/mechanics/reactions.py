@@ -3,9 +3,10 @@
 Statics of the separated limb: the generalised forces Q of its tree are those of the actuators and of the cut joints,
 Q = E' u + J' mu + G' lambda. Multipliers of rows that kinematics keeps follow from it; those of rows that kinematics
 has dropped as redundant are free as far as the limb is concerned; of a limb that keeps every row those are free that do
-nothing along its joints, the null space of L_t^T. The balance of the platform in the directions in
-which it cannot move decides some of them; what is left has the least norm of the wrenches of all joints of the robot, N
-and N m weighed alike, at the joints. Components that statics determines do not depend on that rule.
+nothing along its joints, the null space of L_t^T, and of loops that keep every row, that of G_y^T. The balance of the
+platform in the directions in which it cannot move decides some of them; what is left has the least norm of the wrenches
+of all joints of the robot, N and N m weighed alike, at the joints. Components that statics determines do not depend on
+that rule.
 """
 
 from __future__ import annotations
@@ -57,9 +58,27 @@ class LimbStatics:
 
     @property
     def redundant_count(self) -> int:
-        """Number of free multipliers: dropped rows of tips, `spare` ones, then dropped rows of loops."""
-        loops = self.solved.tips.embedding.loops
-        return self._used + sum(len(loop.redundant.rows) for loop in loops)
+        """Number of free multipliers: dropped rows of tips, `spare` ones, dropped rows of loops, `idle` ones."""
+        return self._used + self._dropped_of_loops + sum(map(len, self.idle))
+
+    @property
+    def _dropped_of_loops(self) -> int:
+        return sum(len(loop.redundant.rows) for loop in self.solved.tips.embedding.loops)
+
+    @property
+    def idle(self) -> list[Array]:
+        """Projections of overdetermined clusters onto multipliers without work; (0, 0) of each other one."""
+        return [cluster.idle for cluster in self.solved.tips.embedding.clusters]
+
+    @property
+    def projections(self) -> list[tuple[int, Array]]:
+        """`spare` and `idle`, where there are any, each with the number of its first multiplier."""
+        result = [(len(self.solved.tips.dropped_matrix), self.spare)]
+        start = self._used + self._dropped_of_loops
+        for idle in self.idle:
+            result.append((start, idle))
+            start += len(idle)
+        return [(first, projection) for first, projection in result if len(projection)]
 
     @property
     def _used(self) -> int:
@@ -185,7 +204,8 @@ class LimbStatics:
         for loop, values in zip(loops, free, strict=True):
             demand = demand - loop.dropped_matrix.T @ array(values)
         wrenches = []
-        for loop, kept, values in zip(loops, tips.embedding.multipliers(demand), free, strict=True):
+        multipliers = tips.embedding.multipliers(demand, list(dropped))
+        for loop, kept, values in zip(loops, multipliers, free, strict=True):
             (m, f), (n, g) = total_wrench(loop.joined, kept), total_wrench(loop.redundant, values)
             root = tips.at[loop.choice.root].rotation
             wrenches.append((root @ (m + n), root @ (f + g)))
@@ -241,14 +261,15 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
 
 def _metric(statics: LimbStatics, spread: Array) -> Array:
     """Inverse of the squares of what free multipliers do; where some are more than they need, its pseudo-inverse."""
-    squares, spare = spread.T @ spread, statics.spare
-    if not len(spare):
+    squares = spread.T @ spread
+    if not statics.projections:
         return inverse(squares)
-    first = len(statics.solved.tips.dropped_matrix)
     beside = np.zeros(squares.shape, dtype=object)
-    beside[first : first + len(spare), first : first + len(spare)] = np.eye(len(spare)) - spare
-    idle = array(beside)  # what spare multipliers are not, on which the squares are zero
-    return array(inverse(array(squares + idle)) - idle)
+    for first, projection in statics.projections:
+        rows = slice(first, first + len(projection))
+        beside[rows, rows] = np.eye(len(projection)) - projection
+    without_effect = array(beside)  # what free multipliers are not, on which the squares are zero
+    return array(inverse(array(squares + without_effect)) - without_effect)
 
 
 def friction_share(statics: LimbStatics, rubbing: Sequence[Causes]) -> dict[str, Array]:

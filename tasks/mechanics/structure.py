@@ -90,12 +90,15 @@ class Structure:
     def redundant(self, limb_index: int) -> int:
         """Number of free multipliers of a limb: of rows of cut joints that its kinematics has dropped.
 
-        Where it keeps every row at the platform, and more than it has independent joints, one for each of them.
+        Where it keeps every row at the platform, and more than it has independent joints, one for each of them; and one
+        for each row of an overdetermined cluster of loops.
         """
         limb_, choice = self.mechanism.limbs[limb_index], self.choices[limb_index]
         kept = [*choice.tip_rows, *(loop.rows for loop in choice.loops)]
         dropped = sum(len(others(each, rows)) for each, rows in zip((*limb_.tips, *limb_.loops), kept, strict=True))
         rows = sum(map(len, choice.tip_rows))
+        counts = [(sum(len(choice.loops[k].rows) for k in each.loops), len(each.dependent)) for each in choice.clusters]
+        dropped += sum(loop_rows for loop_rows, solved in counts if loop_rows > solved)
         return dropped + (rows if limb_.every_row and rows > len(choice.independent) else 0)
 
     def constraint_count(self, limb_index: int) -> int:

@@ -1,7 +1,8 @@
 """Schemes to solve limbs, made once when a model is built: rows that are not redundant, joints that are independent.
 
 Decisions are by rank and conditioning at the reference pose and at generic configurations near it. Rows that never
-matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay.
+matter (out of the plane of a planar loop, say) are dropped here; `LoopChoice.rows` says which stay. Of a loop whose
+rows depend on each other in a way that changes with its configuration (linkages of Bennett and Bricard) all stay.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from tasks.mechanics.loops import (
 
 SAMPLES = 4
 RANK_TOLERANCE = 1e-7
+CHANGE_TOLERANCE = 1e-6
 NEARER = (1.0, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)
 """Shares of the way to a generic configuration, tried in this order."""
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
@@ -141,22 +143,18 @@ def _cluster_choices(
 ) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
     """Rows kept of each loop of a group that shares joints, and the clusters that it falls into."""
     closures = [limb.loops[k] for k in group]
-    matrices = []
-    for states in configurations:
-        placed = [SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)) for k in group]
-        matrices.append(np.vstack([loop.matrix for loop in placed]))
+    by_loop = [
+        [
+            SolvedLoop(limb, whole[k], limb.loops[k], poses(limb.links, states, whole[k].root)).matrix
+            for states in configurations
+        ]
+        for k in group
+    ]
+    matrices = [np.vstack(parts) for parts in zip(*by_loop, strict=True)]
+    if any(map(_changes, by_loop)):
+        return _overdetermined(limb, whole, group, matrices)
     rows = pivots(matrices)
-    driving = [limb.index(name) for name in limb.independent or limb.actuated]
-    driving += [limb.index(coupling.joint) for coupling in limb.couplings]
-    joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
-    candidates = [i for i in joints if i not in driving]
-    columns = pivots([m[list(rows)][:, candidates].T for m in matrices])
-    if len(columns) < len(rows):
-        raise TopologyError(
-            f"limb {limb.name}, joint {', '.join(each.joint for each in closures)}: an actuated joint of the loop is "
-            "not independent; actuate another joint, or fewer"
-        )
-    dependent = [candidates[i] for i in columns]
+    dependent = _dependent_joints(limb, whole, group, [m[list(rows)] for m in matrices], len(rows))
     pattern = np.any([np.abs(m[np.ix_(rows, dependent)]) > RANK_TOLERANCE for m in matrices], axis=0)
     kept = _by_closure(rows, closures)
     owners = [k for k, kept_rows in zip(group, kept, strict=True) for _ in kept_rows]
@@ -169,6 +167,40 @@ def _cluster_choices(
             ClusterChoice(loops, solved_joints, _blocks(limb, [whole[k].joints for k in loops], solved_joints, parts))
         )
     return kept, choices
+
+
+def _dependent_joints(
+    limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], matrices: Sequence[np.ndarray], rank: int
+) -> list[int]:
+    """Joints that rows (row, joint) of some loops determine, as many as their rank. Raises TopologyError."""
+    driving = [limb.index(name) for name in limb.independent or limb.actuated]
+    driving += [limb.index(coupling.joint) for coupling in limb.couplings]
+    joints = dict.fromkeys(joint for k in group for joint in whole[k].joints)
+    candidates = [i for i in joints if i not in driving]
+    columns = pivots([m[:, candidates].T for m in matrices])
+    if len(columns) < rank:
+        raise TopologyError(
+            f"limb {limb.name}, joint {', '.join(limb.loops[k].joint for k in group)}: an actuated joint of the loop "
+            "is not independent; actuate another joint, or fewer"
+        )
+    return [candidates[i] for i in columns]
+
+
+def _changes(matrices: Sequence[np.ndarray]) -> bool:
+    """Return whether combinations of rows of a loop that vanish at one configuration do not at another.
+
+    Where they are the same everywhere, rows that are independent at one configuration are so wherever the rank is kept.
+    """
+    sizes = np.linalg.svd(np.hstack(matrices), compute_uv=False)
+    return int(np.sum(sizes > CHANGE_TOLERANCE * sizes[0])) > len(pivots(matrices))
+
+
+def _overdetermined(
+    limb: Limb, whole: Sequence[LoopChoice], group: tuple[int, ...], matrices: Sequence[np.ndarray]
+) -> tuple[tuple[tuple[int, ...], ...], list[ClusterChoice]]:
+    """Every row of the loops of a group, and the one cluster that they are: no choice of rows serves everywhere."""
+    dependent = _dependent_joints(limb, whole, group, matrices, len(pivots(matrices)))
+    return tuple(whole[k].rows for k in group), [ClusterChoice(group, tuple(sorted(dependent)))]
 
 
 def _blocks(

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from tasks.kernels.expression import Array, Dual, Mask, Scalar, Scalars
-from tasks.mathematics.algebra import array, determinant, either, every, iterate, opposite, sqrt, total, where
+from tasks.mathematics.algebra import array, either, every, iterate, opposite, sqrt, total, where
 from tasks.mechanics.continuation.steps import (
     GROWTH,
     LEAST_SHARE,
@@ -31,13 +31,17 @@ from tasks.mechanics.continuation.steps import (
     relative_change,
 )
 from tasks.mechanics.kinematics import HOME, JointState, state_at, unpacked
-from tasks.mechanics.loops import LEAST_VOLUME, Embedding, RegularBlock
+from tasks.mechanics.loops import LEAST_VOLUME, Embedding, RegularBlock, size_of
 
 ROUNDS = 400  # of one route
 ROUNDS_ASIDE = 2000  # of one that turns aside
 ALIKE = Dual(1e-10, 1e-3)  # difference of joint states up to which the plain way was as good
 REGULAR = 0.3  # determinant of each block, relative to the reference configuration's: no other way is tried above it
-PAIR = 0.2  # the same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad]
+PAIR = 0.2
+"""The same of two joints, relative to their lengths: a step of the plain way turns each by no more [rad].
+
+So of blocks with more rows than joints, whose volumes have no sign that a step past a singularity would change.
+"""
 
 
 def blocks(embedding: Embedding) -> list[RegularBlock]:
@@ -46,11 +50,11 @@ def blocks(embedding: Embedding) -> list[RegularBlock]:
 
 
 def relative_volume(matrix: Array) -> Scalar:
-    """Size of the determinant of a matrix, relative to a box with sides as long as its columns."""
+    """Volume that the columns of a matrix span, relative to a box with sides as long as they are."""
     box: Scalar = 1.0
     for column in matrix.T:
         box = box * sum(x * x for x in column)
-    return abs(determinant(matrix)) / sqrt(box)
+    return abs(size_of(matrix)) / sqrt(box)
 
 
 def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
@@ -58,7 +62,7 @@ def regularities(start: Embedding, embedding: Embedding) -> list[Scalar]:
     result = []
     for first, block in zip(blocks(start), blocks(embedding), strict=True):
         bound: Scalar = REGULAR
-        if len(first.matrix) == 2:
+        if len(first.matrix) == 2 or len(first.matrix) > len(first.joints):
             pair = PAIR / relative_volume(first.matrix)
             bound = where(pair > bound, pair, bound)
         result.append(block.determinant * (1.0 / (first.determinant * bound)))
@@ -120,8 +124,7 @@ class LoopProblem:
         masks: list[Mask] = []
         values = iter(path.inverse)
         for block, first, weights in zip(blocks(embedding), blocks(self.start), self.weights, strict=True):
-            n = len(block.matrix)
-            before = np.reshape(array([next(values) for _ in range(n * n)]), (n, n))
+            before = np.reshape(array([next(values) for _ in range(block.matrix.size)]), block.matrix.T.shape)
             masks.append(relative_change(before, block.matrix, weights) <= SMALL_CHANGE)
             masks.append(block.determinant * first.determinant > 0.0)
         return every(masks)
@@ -240,7 +243,7 @@ def followed(
     ways, count = problem.ways, len(problem.ways.routes)
     links, before = problem.start.limb.links, problem.packed(solution)
     home = problem.packed([HOME] * len(solution))
-    entries = sum(len(block.matrix) ** 2 for block in blocks(problem.start))
+    entries = sum(block.matrix.size for block in blocks(problem.start))
     nowhere = Aside.beginning(problem.aside_sizes).flat() if ways.asides else []
 
     def of_independent(values: Scalars) -> list[Scalar]:

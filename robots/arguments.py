@@ -284,7 +284,6 @@ ALIASES = {
     "Listener": "Callable",
     "Asked": "Literal['force', 'current', 'voltage']",
     "Between": "Literal['linear', 'steps']",
-    "Mode": "Literal['usual', 'other']",
     "LoadAxes": "Literal['world', 'platform']",
     "Acts": "Literal['both', 'pull', 'push']",
     "DeclaredLoad": "WrenchLoad | SpringLoad | ObjectLoad | JointSpringLoad | ElasticDrive",

@@ -14,6 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,7 +33,13 @@ SECONDS, MEMORY = 20, 4096
 """For one input, on a busy machine; MiB for the process."""
 
 FILES = ("sweep", "cluster", "robot", "urdf", "points")
-TARGETS = (*FILES, "manifest", "ledger", "shard")
+TABLES = {
+    "csv": "text", "npy": "npy", "npz": "npz", "mat": "mat", "packed-mat": "packed mat", "mat4": "mat 4",
+    "nc": "netcdf", "h5": "hdf5", "parquet": "parquet",
+}  # fmt: skip
+"""Readers of recordings and side files, and the file of `tests.pipeline.documents.tables.test_damaged` for each."""
+XML = ("sdf", "macros")
+TARGETS = (*FILES, *XML, *TABLES, "manifest", "ledger", "shard")
 Target = tuple[list[bytes], Callable[[bytes], object]]
 
 
@@ -43,7 +50,68 @@ def target(name: str) -> Target:
 
         texts, reader = READERS[name]
         return [text.encode() for text in texts], lambda data: read_or_refused(reader, data)
-    return {"manifest": _manifest, "ledger": _ledger, "shard": _shard}[name]()
+    if name in TABLES:
+        return _table(TABLES[name])
+    kinds = {"manifest": _manifest, "ledger": _ledger, "shard": _shard, "sdf": _sdf, "macros": _macros}
+    return kinds[name]()
+
+
+def _table(form: str) -> Target:
+    """A recording, read by columns and as a whole."""
+    from pipeline.documents.tables.reader import parse_table
+    from pipeline.errors import InputError
+    from tests.pipeline.documents.tables import test_damaged
+
+    ending, make = test_damaged.MAKERS[form]
+    path = Path(tempfile.gettempdir(), f"a.{ending}")
+    uses: list[Callable[[bytes], object]] = [
+        lambda data: path.write_bytes(data) and test_damaged.read(path),
+        lambda data: parse_table(data, path.name, bounds=test_damaged.SMALL),
+    ]
+
+    def read(data: bytes) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for use in uses:
+                try:
+                    use(data)
+                except InputError as error:
+                    _require_words(error)
+
+    return [make()], read
+
+
+def _sdf() -> Target:
+    """An SDF file, up to the robot that it describes."""
+    from pipeline.errors import InputError
+    from pipeline.robot_files.importing import parse_tree
+    from tests.robots.formats.test_sdf import ARM, file
+
+    def read(data: bytes) -> None:
+        try:
+            parse_tree(data, "a.sdf").description()
+        except (InputError, ValueError) as error:
+            _require_words(error, lines=60)
+
+    return [file(*ARM)], read
+
+
+def _macros() -> Target:
+    """A robot with macros, expanded and read."""
+    from pipeline.errors import InputError
+    from pipeline.robot_files.importing import import_robot
+    from tests.robots.formats.test_macros import ARM, HEAD, PARTS
+
+    path = Path(tempfile.gettempdir(), "a.xacro")
+
+    def read(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            import_robot(path, macros=True)
+        except InputError as error:
+            _require_words(error, lines=60)
+
+    return [f"{HEAD}{body}</robot>".encode() for body in (ARM, *PARTS.values())], read
 
 
 def _manifest() -> Target:
@@ -124,12 +192,12 @@ def _shard() -> Target:
     return [shards.encode(array, shape, shape, 0.0)[0] for array in arrays], read
 
 
-def _require_words(error: Exception) -> None:
-    """See that a message is one line of bounded length."""
+def _require_words(error: Exception, lines: int = 1) -> None:
+    """See that a message is of one line, or of so many, of bounded length."""
     text = str(error)
     assert text, "nothing is said"
-    assert "\n" not in text, repr(text)
-    assert len(text) < 4000, len(text)
+    assert text.count("\n") < lines, repr(text)
+    assert max(map(len, text.splitlines())) < 4000, len(text)
 
 
 def fuzz(name: str, seconds: int, seed: int) -> None:

@@ -49,6 +49,11 @@ def read_text(name: str, limit: int) -> str:
     return decode(read_bytes(name, limit), name)
 
 
+def reason(error: Exception) -> str:
+    """Return what the library of a format says of a broken file: one line, its bytes escaped."""
+    return ascii(" ".join(str(error).split()))[1:-1][:120]
+
+
 def decode(data: bytes, name: str) -> str:
     """Decode UTF-8 bytes. Raises InputError that says what else the bytes look like."""
     if kind := looks_binary(data):

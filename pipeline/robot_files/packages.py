@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import islice
 
-from pipeline.documents.files import read_bytes, read_text
+from pipeline.documents.files import decode, open_regular, read_bytes
 from pipeline.documents.yaml import MAX_BYTES, Dialect, Scalar, ScalarError, parse_yaml
 from pipeline.errors import InputError
 from robots.formats.xacro.budget import Budget, MacroError, Refusal
@@ -57,9 +57,11 @@ class PackageFiles:
     def package(self, name: str, near: str) -> str:
         """Return the folder of a package, whose files may be read from now on."""
         folder = self.named.get(name) or _found(name, near)
+        hint = f"Say where it is: --package {name[:60]}=FOLDER."
         if folder is None:
-            hint = f"Say where it is: --package {name[:60]}=FOLDER."
             raise Refusal(f"package {name[:60]!a}", "one with its package.xml above or beside the file", hint)
+        if name not in self.named and os.path.islink(folder):
+            raise Refusal(f"package {name[:60]!a}, which is a link to another folder", "the folder itself", hint)
         root = os.path.realpath(folder)
         if root not in self.roots:
             self.roots.append(root)
@@ -69,18 +71,16 @@ class PackageFiles:
         """Return the name of an included file, and its root."""
         name = self._place(path, near)
         try:
-            return name, parse(self._bytes(name))
+            return name, parse(self._bytes(name, MAX_XML))
         except FormatError as error:
             raise MacroError(name, error.line, error.place, error.got, error.expected, error.hint) from None
 
     def mapping(self, path: str, near: str) -> Mapping[str, Value]:
         """Return what a YAML file holds."""
         name = self._place(path, near)
+        data = self._bytes(name, MAX_BYTES)
         try:
-            self._count(os.path.getsize(name))
-            return parse_yaml(read_text(name, MAX_BYTES), name, _DIALECT).data
-        except OSError as error:
-            raise Refusal(f"{name}, which cannot be read ({error.strerror})", "a readable file") from None
+            return parse_yaml(decode(data, name), name, _DIALECT).data
         except InputError as error:
             raise _refusal(error) from None
 
@@ -101,11 +101,25 @@ class PackageFiles:
             raise Refusal(f"{name[:160]!a}, outside of the folder of the file and its packages", "one inside", hint)
         return name
 
-    def _bytes(self, name: str) -> bytes:
+    def content(self, name: str, limit: int) -> bytes:
+        """Read a file of the folders, which is opened once.
+
+        Raises Refusal for one outside, and where its name leads to another file by the time that it is open.
+        """
+        self.inside(name)
         try:
-            data = read_bytes(name, MAX_XML)
+            with open_regular(name, limit) as file:
+                whole = self.inside(os.path.realpath(name))
+                if not os.path.samestat(os.fstat(file.fileno()), os.lstat(whole)):
+                    raise Refusal(f"{name[:160]!a}, which changed while it was read", "a file that stays as it is")
+                return file.read(limit)
+        except OSError as error:
+            raise Refusal(f"{name[:160]!a}, which cannot be read ({error.strerror})", "a readable file") from None
         except InputError as error:
             raise _refusal(error) from None
+
+    def _bytes(self, name: str, limit: int) -> bytes:
+        data = self.content(name, limit)
         self._count(len(data))
         return data
 

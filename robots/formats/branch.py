@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from robots.arguments import check_arguments
+from robots.arguments import check_arguments, shown
 from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
 from robots.formats.tree import rows, vector
@@ -82,11 +82,15 @@ class Branched(Description):
         return counted_from(replace(whole, limbs=limbs, instances=instances, platform=platform), self.reference)
 
 
+Positions = Mapping[str, float]
+"""Positions [rad or m] by joint."""
+
+
 @check_arguments
 def on_branch(
     robot: Robot,
     *,
-    joints: Mapping[str, Mapping[str, float]] | None = None,
+    joints: Mapping[str, Positions] | None = None,
     position: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
     working: Mapping[str, Mode] | None = None,
@@ -118,7 +122,7 @@ def modes_of(mechanism: Mechanism, working: Mapping[str, str], assembly: str = "
         if mode not in get_args(Mode):
             raise BranchError(("working", limb), repr(mode), "usual or other")
     if assembly not in get_args(Mode):
-        raise BranchError(("assembly",), repr(assembly), "usual or other")
+        raise BranchError(("assembly",), shown(assembly), "usual or other")
     limbs = tuple(name for name in names if working.get(name) == "other")
     if mechanism.is_chain and (limbs or assembly == "other"):
         key = "working" if limbs else "assembly"
@@ -148,6 +152,8 @@ def assembly_of(
     for limb, values in joints.items():
         if limb not in names:
             raise BranchError(("joints", str(limb)), repr(limb), "a limb of the robot", _advice(limb, names))
+        if not isinstance(values, Mapping):
+            raise BranchError(("joints", limb), shown(values), "positions by joint")
         tree = [link.joint for link in mechanism.limbs[mechanism.instances[names.index(limb)].limb].links]
         for joint, value in values.items():
             path = ("joints", limb, str(joint))

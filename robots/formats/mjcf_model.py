@@ -55,6 +55,9 @@ class ModelFiles(Protocol):
     def inside(self, name: str) -> str:
         """Return a name that leads into them. Raises Refusal for others."""
 
+    def content(self, name: str, limit: int) -> bytes:
+        """Read a file of them, opened once. Raises Refusal."""
+
 
 @dataclass
 class _Named:
@@ -103,7 +106,9 @@ class _Named:
             if size > MAX_BYTES:
                 raise FormatError(element.line, element.tag, f"{name[:80]!a} of {size} bytes", f"at most {MAX_BYTES}")
             try:
-                root = parse(Path(place).read_bytes(), MAX_DEPTH)
+                root = parse(self.files.content(place, MAX_BYTES), MAX_DEPTH)
+            except Refusal as error:
+                raise FormatError(element.line, element.tag, error.got, error.expected, error.hint) from None
             except FormatError as error:
                 where = f"{name[:80]} line {error.line}"
                 raise FormatError(element.line, where, error.got, error.expected, error.hint) from None

@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import refused
+from pipeline.documents.files import reason, refused
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Columns, ReadColumns
 from robots.extras import require_extra
@@ -52,5 +52,5 @@ def open_parquet(stream: IO[bytes], file: str, bounds: Bounds) -> Columns:
 
 
 def _broken(file: str, error: Exception) -> Exception:
-    text = " ".join(str(error).split())[:120]
+    text = reason(error)
     return refused(file, f"a file that is no Parquet file: {text}", "a Parquet file")

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from pipeline.documents.files import refused
+from pipeline.documents.files import reason, refused
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
 from pipeline.errors import InputError
@@ -118,5 +118,5 @@ def _check_chunks(dataset: Any, file: str, declared: int, filter_number: int) ->
 
 
 def _broken(file: str, error: Exception) -> Exception:
-    text = " ".join(str(error).split())[:120]
+    text = reason(error)
     return refused(file, f"a file that is no HDF5 file: {text}", "an HDF5 file")

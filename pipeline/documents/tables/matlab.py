@@ -16,7 +16,7 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import refused, size
+from pipeline.documents.files import reason, refused, size
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
 
@@ -54,7 +54,7 @@ def mat_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Variable
         return list(walk.version_5(data) if is_version_5 else walk.version_4(data))
     except (DamagedElementError, struct.error, zlib.error, ValueError) as error:
         hint = "Save it again."
-        raise refused(file, f"a file that is no MAT file: {str(error)[:120]}", "a MAT file", hint) from None
+        raise refused(file, f"a file that is no MAT file: {reason(error)}", "a MAT file", hint) from None
 
 
 @dataclass

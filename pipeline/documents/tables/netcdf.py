@@ -8,7 +8,7 @@ from typing import IO
 
 import numpy as np
 
-from pipeline.documents.files import refused, size
+from pipeline.documents.files import reason, refused, size
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
 
@@ -43,7 +43,7 @@ def netcdf_variables(stream: IO[bytes], file: str, bounds: Bounds) -> list[Varia
         # in memory no read can take more than there is, whatever the file declares
         variables = netcdf_file(_ReadOnce(data), "r", mmap=False).variables
     except Exception as error:  # its reader raises whatever a broken file leads to
-        text = f"a file that is no NetCDF file: {' '.join(str(error).split())[:120]}"
+        text = f"a file that is no NetCDF file: {reason(error)}"
         raise refused(file, text, "a NetCDF file") from None
     bounds.check_members(file, len(variables), "variables")
     arrays = {name: np.asarray(variable.data) for name, variable in variables.items()}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from pipeline.documents.files import refused
+from pipeline.documents.files import reason, refused
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.columns import Variable
 
@@ -108,5 +108,5 @@ def _variable(file: str, name: str, opened: Callable[[], IO[bytes]], length: int
 
 
 def _broken(file: str, error: Exception, expected: str) -> Exception:
-    text = " ".join(str(error).split())[:120]
+    text = reason(error)
     return refused(file, f"a file that cannot be read ({text})", expected)

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InputError
+from pipeline.robot_files import packages
 from pipeline.robot_files.importing import import_robot
+from pipeline.robot_files.packages import PackageFiles
+from robots.formats.xacro.budget import Refusal
 from robots.formats.xml_tree import parse, root_tag
 from tests.robots.formats.test_macros import HEAD, within
 
@@ -99,3 +102,40 @@ def test_comments_and_pieces_of_text_take_linear_time() -> None:
     pieces = f"<robot>{(60 * 'x' + '<b/>') * 90_000}</robot>"
     with within(10):
         assert len(parse(pieces.encode()).text) == 60 * 90_000
+
+
+def test_a_name_that_leads_elsewhere_once_it_is_open_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "robot"
+    inner.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (inner / "other").write_text("other")
+    (inner / "link").symlink_to("other")
+    files = PackageFiles(str(inner / "a.xacro"), {})
+    assert files.content(str(inner / "link"), 100) == b"other"
+    first, calls = packages.open_regular, []
+
+    def swapped(name: str, limit: int) -> object:
+        """Open the file of somebody else, whose link is put back at once."""
+        calls.append(name)
+        return first(str(tmp_path / "secret"), limit)
+
+    monkeypatch.setattr(packages, "open_regular", swapped)
+    with pytest.raises(Refusal, match="which changed while it was read; expected a file that stays as it is"):
+        files.content(str(inner / "link"), 100)
+    assert calls
+
+
+def test_a_package_that_is_a_link_is_named_by_the_user_alone(tmp_path: Path) -> None:
+    foreign, inner = tmp_path / "foreign", tmp_path / "robot"
+    foreign.mkdir()
+    inner.mkdir()
+    (foreign / "package.xml").write_text("<package><name>p</name></package>")
+    (foreign / "x.xacro").write_text(f"{HEAD}</robot>")
+    (inner / "p").symlink_to("../foreign")
+    files = {"a.xacro": f'{HEAD}<xacro:include filename="$(find p)/x.xacro"/></robot>'}
+    assert "package 'p', which is a link to another folder; expected the folder itself" in refusal(
+        inner, files, macros=True
+    )
+    assert "got no link;" in refusal(inner, files, macros=True, packages={"p": str(foreign)})

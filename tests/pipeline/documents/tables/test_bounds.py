@@ -8,6 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from pipeline.documents.tables import bag_reader
 from pipeline.documents.tables.bounds import Bounds
 from pipeline.documents.tables.reader import open_columns, parse_table
 from pipeline.errors import InputError
+from tests.pipeline.documents.tables import test_damaged
 
 SMALL = Bounds(values=1000)
 
@@ -170,3 +172,13 @@ def test_the_reader_of_bags_keeps_below_limits_of_the_system(monkeypatch: pytest
     assert limits[resource.RLIMIT_AS] == (1 << 28, 1 << 28)
     assert limits[resource.RLIMIT_CPU] == (bag_reader.SECONDS,) * 2
     assert limits[resource.RLIMIT_FSIZE] == (5, 5)
+
+
+def test_bytes_of_a_file_stay_out_of_messages() -> None:
+    """Files of MATLAB 4 with a byte too much, found by `python -m benchmarks.campaigns.fuzz mat4`."""
+    content, refused = test_damaged.MAKERS["mat 4"][1](), []
+    for place in range(60):
+        said = test_damaged.refusal(partial(parse_table, content[:place] + b"\0" + content[place:], "a.mat"))
+        refused += [said] if said else []
+    assert len(refused) > 30
+    assert all(said.isprintable() for said in refused)

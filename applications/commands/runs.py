@@ -157,7 +157,7 @@ def cancel(store: str) -> None:
     from pipeline.monitor.follow import cancel as ask
 
     ask(store)
-    click.echo(f"cancelled; what has been stored stays in {store}, and running the sweep again goes on with it")
+    click.echo(f"cancelled; stored blocks stay in {store}, and limbsweep run resumes the sweep")
 
 
 def stores_of(source: str, subset: str | None, store: str | None) -> tuple[list[tuple[Sweep, str]], str]:

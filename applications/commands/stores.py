@@ -39,7 +39,7 @@ def append(
         from pipeline.stores.append import drop as drop_growth
 
         drop_growth(store)
-        click.echo(f"{store} is what it was before")
+        click.echo(f"{store} is as it was before the append")
         return
     again = shlex.join(["limbsweep", "append", store, str(sweep), *options(subset, cluster, granularity)])
     parsed = sweeps_in(sweep, subset)

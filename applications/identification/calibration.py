@@ -115,7 +115,7 @@ class CalibratedRobot:
         result = self.calibration
         poses = len(self.description.training.actuators)
         yield "calibrated", f"{self.description.robot.name} from {poses} poses in {result.steps} steps"
-        yield "geometry", f"{len(result.values)} values told by the poses, of {len(result.whole)}"
+        yield "geometry", f"{len(result.values)} values determined by the poses, of {len(result.whole)}"
         for name, after in result.after.items():
             unit = "m" if name == "position" else "rad"
             yield f"residual of {name}", f"{after:.3g} {unit} (root mean square), {result.before[name]:.3g} before"
@@ -125,7 +125,7 @@ class CalibratedRobot:
         yield "condition", f"{result.condition:.4g} for values in millimetres and milliradians"
         yield "residuals over deviations", f"{result.weighted:.3g}; 1 where those of the sensors are right"
         if result.untold:
-            yield "not told", ", ".join(result.untold)
+            yield "not determined", ", ".join(result.untold)
 
     def table(self) -> Iterator[tuple[str, str, float, float, float]]:
         """Yield the values of the geometry: what each is, unit, as it was, as it is found, standard deviation."""

@@ -157,7 +157,7 @@ def require_space(store: LocationLike, stored: int, files: int) -> None:
     if (room := place.room()) is None:
         return
     if room.bytes is not None and room.bytes < stored / COMPRESSION:
-        rule = f"at least {size(int(stored / COMPRESSION))}, half of what is stored before compression"
+        rule = f"at least {size(int(stored / COMPRESSION))}, half of the stored bytes before compression"
         got = f"{size(room.bytes)} of free space"
         problems.append(Problem(str(place), 0, 0, "", got, rule, "Choose another disk."))
     if room.files is not None and room.files < files + SPARE_FILES:

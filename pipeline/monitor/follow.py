@@ -36,7 +36,7 @@ def follow(store: LocationLike) -> Iterator[Event]:
             if has_ended(record.event):
                 return
         if not alive and not news:
-            raise RunStoppedError(f"{store}: the run has died; what it has stored stays")
+            raise RunStoppedError(f"{store}: the run has died; its stored blocks stay")
         if not news:
             time.sleep(POLL_SECONDS)
 

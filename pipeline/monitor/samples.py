@@ -134,7 +134,7 @@ def meanings(codes: DataArray) -> dict[int, str]:
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise StoreError(
             f"{codes.name}: its attributes flag_values and flag_meanings do not fit together; "
-            "expected a name for each code. limbsweep verify says what is damaged"
+            "expected a name for each code. limbsweep verify lists the damage"
         ) from None
 
 

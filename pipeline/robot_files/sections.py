@@ -67,7 +67,7 @@ class ParameterSection(Section):
     unit: Text = Field(default="1", description="SI unit, or deg")
     lower: Number | None = Field(default=None, description="least value that makes sense")
     upper: Number | None = Field(default=None, description="greatest value that makes sense")
-    text: Line = Field(default="", description="what it is, in words")
+    text: Line = Field(default="", description="description in words")
     source: Line = Field(default="", description="where the default comes from")
 
 
@@ -170,7 +170,7 @@ class DriveSection(Section):
         default_factory=dict, description="its motion per unit of joints by name"
     )
     position: Value | None = Field(
-        default=None, description="what is not proportional: an expression of joints by name, and of parameters"
+        default=None, description="part that is not proportional: an expression of joints by name, and of parameters"
     )
     spins: Annotated[tuple[SpinSection, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="rotors and shafts that turn with it"
@@ -334,7 +334,7 @@ class RobotFile(Section):
 
     limbsweep: Integer = Field(description=f"version of the format: {FORMAT}")
     name: Name = Field(description="name of the robot")
-    title: Line = Field(default="", description="what it is, in a line")
+    title: Line = Field(default="", description="description in a line")
     source: Line = Field(default="", description="where it comes from")
     parameters: Annotated[dict[Text, ParameterSection], Field(max_length=MAX_VALUES)] = Field(
         default_factory=dict, description="parameters by name"
@@ -352,7 +352,7 @@ class RobotFile(Section):
     platform: PlatformSection | None = Field(default=None, description="the platform; a chain has none")
     ratings: Annotated[dict[Label, RatingSection], Field(max_length=MAX_LINKS)] = Field(
         default_factory=dict,
-        description="what is known of joints by name; limits and friction of the first sweep",
+        description="ratings of joints by name; limits and friction of the first sweep",
     )
     massless: Annotated[tuple[Label, ...], Field(max_length=MAX_LINKS)] = Field(
         default=(), description="bodies at the end of a chain that are meant to have no inertia"

@@ -227,7 +227,8 @@ class ControllerSection(Section):
 
     kind: Text = Field(description="name of a kind of controller, such as `pd`")
     space: Text = Field(
-        default="actuator", description="what it controls: `actuator`, `joint` of a chain, or `task`, the platform"
+        default="actuator",
+        description="controlled coordinates: `actuator`, `joint` of a chain, or `task`, the platform",
     )
     parameters: dict[Text, Number] = Field(
         default_factory=dict, description="gains, limits and times that are not swept, such as `kp`"

@@ -116,9 +116,7 @@ def warmed(family: Family, expansion: Mapping[str, float]) -> WarmedDescription:
     """
     mechanism = family.reference
     if family.signals or mechanism.has_forces:
-        raise ParameterError(
-            f"{family.name} has loads; expected a robot without, whose loads are told after its growth"
-        )
+        raise ParameterError(f"{family.name} has loads; expected a robot without loads; add its loads after its growth")
     if TEMPERATURE in {parameter.name for parameter in family.parameters}:
         raise ParameterError(f"{family.name} has a parameter {TEMPERATURE!r} already")
     rates, beside = _rates(mechanism, expansion)

@@ -59,7 +59,7 @@ def _flags(results: Results) -> str:
         (flag.name.replace("_", " "), f"{flag.count:,}", _designs(flag.designs, flag.first), flag.advice)
         for flag in trouble.flagged(results.dataset)
     ]
-    return table(rows, ("flag", "samples", "in designs", "what it means")) if rows else ""
+    return table(rows, ("flag", "samples", "in designs", "meaning")) if rows else ""
 
 
 def _designs(count: int, first: tuple[int, ...]) -> str:

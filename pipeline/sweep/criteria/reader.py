@@ -256,7 +256,7 @@ def check_metrics(
                 report(("metrics", index), name, "a metric of a robot with a platform", hint)
                 break
             if need in _LACKS and (hint := _LACKS[need](section)):
-                report(("metrics", index), name, "a metric that the section criteria has what it needs for", hint)
+                report(("metrics", index), name, "a metric whose needs the section criteria has", hint)
 
 
 def _stiff(section: CriteriaSection | None) -> StiffnessSection | None:
@@ -274,7 +274,7 @@ _LACKS: Mapping[Need, Callable[[CriteriaSection | None], str]] = {
     "elastic turns": _lacks_turns,
     "test load": lambda s: "" if (part := _stiff(s)) is None or part.load else "Add criteria.stiffness.load.",
     "errors": lambda s: "" if s is not None and s.accuracy else "Add criteria.accuracy: errors of parts.",
-    "clearances": lambda s: "" if s is not None and s.clearances else "Add criteria.clearances: what is loose.",
+    "clearances": lambda s: "" if s is not None and s.clearances else "Add criteria.clearances: the loose parts.",
     "capsules": lambda s: "" if s is not None and s.capsules else "Add criteria.capsules: how thick links are.",
 }
 """Advice for each need that is not met; empty if the need is met."""

@@ -148,6 +148,6 @@ class CriteriaSection(Section):
     stiffness: StiffnessSection | None = Field(default=None, description="what gives way, for metrics of stiffness")
     accuracy: AccuracySection | None = Field(default=None, description="errors of parts, for metrics of accuracy")
     clearances: ClearancesSection | None = Field(
-        default=None, description="bounds of what is loose, for metrics of clearances"
+        default=None, description="bounds of loose parts, for metrics of clearances"
     )
     capsules: CapsulesSection | None = Field(default=None, description="how thick links are, for `clearance`")

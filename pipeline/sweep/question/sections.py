@@ -24,9 +24,7 @@ class StudySection(Section):
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(
         default="", description="the question in words; default: the title of the sweep"
     )
-    objectives: Texts = Field(
-        default=(), description="what is to be small or large, the most important first, such as `min peak_force`"
-    )
+    objectives: Texts = Field(default=(), description="objectives, the most important first, such as `min peak_force`")
     where: Texts = Field(default=(), description="conditions that a design has to meet, such as `condition < 6`")
     cases: Texts = Field(
         default=(), description="swept parameters that are operating conditions, not choices, such as `payload_mass`"

@@ -294,7 +294,7 @@ def test_following_a_run_that_has_died_ends(store: Path) -> None:
     seen = follow(store)
     assert next(seen) == BEGIN
     assert CliRunner().invoke(cli, ["attach", str(store)]).exit_code == 1
-    with pytest.raises(RunStoppedError, match="the run has died; what it has stored stays"):
+    with pytest.raises(RunStoppedError, match="the run has died; its stored blocks stay"):
         list(seen)
 
 

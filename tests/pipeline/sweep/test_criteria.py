@@ -159,7 +159,7 @@ def test_without_the_section_nothing_is_known() -> None:
         ("criteria: {stiffness: {joints: {'6': {moments: [1, 1, 1]}}}}\n", "rigid under a part of what it carries"),
         ("metrics: [position_deviation]\n", "Add criteria.accuracy: errors of parts."),
         ("criteria: {accuracy: {}}\n", "no errors"),
-        ("metrics: [clearance_shift]\n", "Add criteria.clearances: what is loose."),
+        ("metrics: [clearance_shift]\n", "Add criteria.clearances: the loose parts."),
         ("criteria: {clearances: {}}\n", "nothing that is loose"),
         ("criteria: {clearances: {joints: {spoke: {radial: 1.0e-5}}}}\n", "No joint is called 'spoke'"),
         ("criteria: {clearances: {joints: {'6': {radial: -1.0e-5}}}}\n", "expected a number of at least 0"),

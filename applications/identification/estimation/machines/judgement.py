@@ -251,7 +251,7 @@ def warnings(machine: RecordedMachine, fit: MachineFit, standard: Standard | Non
             f"{', '.join(names_left[:12])}{', ...' if left_out > 12 else ''}"
         )
     if weak := fit.weak:
-        result.append(f"{len(weak)} parameters are told within 30 % only or not at all, such as {', '.join(weak[:3])}")
+        result.append(f"{len(weak)} parameters are known to 30 % at best, such as {', '.join(weak[:3])}")
     return result
 
 

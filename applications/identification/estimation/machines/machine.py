@@ -134,7 +134,7 @@ def _nearest(anchors: np.ndarray, samples: int) -> np.ndarray:
 
 
 def _filled(values: np.ndarray) -> np.ndarray:
-    """Return the rows that are no numbers become the last one that is."""
+    """Return the rows, those without numbers replaced by the last one with numbers."""
     good = np.isfinite(values).all(axis=1)
     last = np.maximum.accumulate(np.where(good, np.arange(len(values)), -1))
     return np.where((last >= 0)[:, None], values[np.maximum(last, 0)], 0.0)

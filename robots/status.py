@@ -43,7 +43,8 @@ ADVICE: dict[Status, str] = {
     Status.ILL_CONDITIONED: "close to a singularity of the platform, where forces are very large; leave more distance",
     Status.NOT_CONVERGED: "the joint variables did not converge; check the pose, or allow more Newton steps",
     Status.LOOP_OPEN: "a loop does not close within the tolerance; check the lengths that form it",
-    Status.FRICTION_NOT_CONVERGED: "friction and reactions did not settle; lower the friction, or smooth its law",
+    Status.FRICTION_NOT_CONVERGED: "friction and reactions did not settle, and no proof was found that "
+    "nothing fits; lower the friction, or smooth its law",
     Status.JOINT_LIMIT: "a joint is beyond its limits; change the trajectory or the limits",
     Status.INTEGRATION_FAILED: "the integrator stopped before the end; use a smaller step or look for a singularity",
     Status.NONFINITE: "a result is not a finite number; check the inputs for extreme values",

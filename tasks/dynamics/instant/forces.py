@@ -55,6 +55,7 @@ from tasks.dynamics.instant.rest import (
 from tasks.features.friction import coupled
 from tasks.features.friction.forward import ForwardFriction
 from tasks.features.friction.joints import LimbFriction
+from tasks.features.friction.load_iteration import PROVEN
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Mask, Scalar, fma
 from tasks.mathematics.algebra import array, from_columns, is_zero, iterate, total, where
@@ -539,14 +540,19 @@ class Loads:
         return SettledMotion(loaded, moved, self._status(unsettled, searches))
 
     def _status(self, unsettled: Scalar, searches: Searches) -> Scalar:
-        """No solution where loads run away in each search; several where another has an end, or all joints move."""
+        """Several where another search has an end, or all joints move; no solution where that is proven.
+
+        Loads that run away in each search prove it of one joint alone, see `tasks.features.friction.load_iteration`.
+        """
         second, grows = searches.second, searches.grows
         another = equal(second, OTHER) * grows
         moving = where(self._at_rest > 0.5, 0.0, grows)
         several = where(unsettled > 0.5, another, where(moving > 0.5, 1.0, another))
-        none = equal(second, LOST) * unsettled * grows
         status = where(unsettled > 0.5, float(Status.FRICTION_NOT_CONVERGED), 0.0)
-        status = where(none > 0.5, float(Status.FRICTION_NO_SOLUTION), status)
+        if len(self._loaded) == 1 and {*self.pushed.sticking} <= {*self._loaded}:
+            factor = searches.growth[0] * searches.growth[1]
+            proven = equal(second, LOST) * unsettled * grows * where(factor <= PROVEN * PROVEN, 1.0, 0.0)
+            status = where(proven > 0.5, float(Status.FRICTION_NO_SOLUTION), status)
         return where(several > 0.5, float(Status.FRICTION_SEVERAL_SOLUTIONS), status)
 
     @property

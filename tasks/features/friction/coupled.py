@@ -150,8 +150,8 @@ def solve(
     residual: Scalar = 0.0
     unsettled: Scalar = 0.0
     status: Scalar = float(Status.FRICTION_NOT_CONVERGED)
-    if any(joint.group.load == "reaction" for joint in passive):
-        around = load_iteration.settled(friction_of, tau)
+    if loaded := sum(joint.group.load == "reaction" for joint in passive):
+        around = load_iteration.settled(friction_of, tau, alone=loaded == 1)
         tau, residual, unsettled, status = around.tau, around.residual, around.unsettled, around.status
     for joint in joints:
         if joint.group.remembers and joint.group.load == "reaction":  # NaN where loads and friction did not settle

@@ -9,6 +9,9 @@ Searches are the phases of one loop, as those of `tasks.dynamics.instant.rest` f
 
 GROWTH and SLOWLY are for samples in which FIRST has no end. A factor below 1 leaves one solution, which the slow search
 finds. Above 1 the number of solutions is even, two or none, and the search finds the smaller one or has no end.
+For one joint alone, and factors up to `PROVEN`, a search without end proves that there is none: a round enlarges a
+difference of loads by no more than the factor, so that a step of a tenth passes no solution. For several it proves
+nothing, and nothing is decided.
 """
 
 from __future__ import annotations
@@ -44,6 +47,9 @@ SLOW_SETTLED = Dual(1e-11, 1e-5)
 SHARE = 0.9
 """Of friction that a round of the slow search keeps."""
 
+PROVEN = 8.0
+"""Factor up to which the slow search passes no solution: below 1 / (1 - SHARE) - 1."""
+
 LARGE = Dual(1e9, 1e6)
 """Large friction, relative to that under the loads without friction."""
 
@@ -63,8 +69,11 @@ class SettledFriction:
     status: Scalar
 
 
-def settled(friction_of: Callable[[Array], Array], start: Array) -> SettledFriction:
-    """Friction that belongs to the loads that it causes; `start` is that under the loads without friction."""
+def settled(friction_of: Callable[[Array], Array], start: Array, alone: bool) -> SettledFriction:
+    """Friction that belongs to the loads that it causes; `start` is that under the loads without friction.
+
+    alone: whether no other passive joint has a load that is a reaction, so that it can be proven that there is none.
+    """
     size = total(start)
 
     def step(state: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
@@ -104,6 +113,6 @@ def settled(friction_of: Callable[[Array], Array], start: Array) -> SettledFrict
     grows, ended = before * last >= 1.0, every([phase > ENDED - 0.5, phase < ENDED + 0.5])
     several = every([ended, grows])
     unsettled = where(opposite(residual <= ACCURATE * total(again) + TINY), 1.0, where(several, 1.0, 0.0))
-    none = every([phase > LOST - 0.5, grows])
+    none = every([phase > LOST - 0.5, grows, before * last <= PROVEN * PROVEN]) if alone else False
     status = where(several, float(Status.FRICTION_SEVERAL_SOLUTIONS), float(Status.FRICTION_NOT_CONVERGED))
     return SettledFriction(final, unsettled, residual, where(none, float(Status.FRICTION_NO_SOLUTION), status))

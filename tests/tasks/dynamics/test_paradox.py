@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robots import geometry
+from benchmarks import regions
+from robots import catalog, geometry
 from robots.model import Closure, Family, Frame, Link, Mechanism, Robot
 from robots.parameters import Parameter
 from robots.status import Status
 from robots.types import BASE
-from tasks import forward_dynamics
+from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate
 
@@ -125,3 +126,19 @@ def test_a_simulation_ends_with_that_status() -> None:
     run: dict[str, Any] = {"friction": law, "gravity": (PULL, 0.0, 0.0), "step": 1e-3, "steps": 5}
     found = simulate(SLIDERS, q=[[0.0], [0.0]], qd=[[1.0], [1.0]], force=[[3.0], [-3.0]], **run)
     assert found.status.tolist() == [Status.FRICTION_SEVERAL_SOLUTIONS, Status.FRICTION_NO_SOLUTION]
+
+
+def test_forces_of_inverse_dynamics_have_a_motion() -> None:
+    """Rails of a linear Delta, coefficients at which forward dynamics does not find it: never said to have none."""
+    robot = catalog.build("linear_delta")
+    states: Any = regions.states(robot, 12)
+    states.pop("rotation", None)
+    still = {name: value for name, value in states.items() if name != "acceleration"}
+    for coefficient in (0.3, 0.5):
+        friction = {"law": "coulomb_viscous", "coulomb": coefficient, "load": "reaction", "joints": "all"}
+        done = inverse_dynamics(robot, gravity=(0.0, 0.0, -9.81), forces=Forces(friction=friction), **states)
+        assert (done.status == Status.OK).all()
+        acting = Forces(friction=friction, actuator=done.force)
+        found = forward_dynamics(robot, gravity=(0.0, 0.0, -9.81), forces=acting, **still)
+        assert Status.FRICTION_NO_SOLUTION not in found.status
+        assert Status.FRICTION_NOT_CONVERGED in found.status

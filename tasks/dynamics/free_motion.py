@@ -203,7 +203,8 @@ class Simulation(NamedTuple):
 
     drift (kept, *batch): how far limbs have been open since the last kept time before they were closed again [m, or
     cosine]; gap: how far they are open at that time. Both are zero in task space. status (*batch): INTEGRATION_FAILED
-    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on.
+    for a case that came to an end, out of reach, singular, or too quick for its steps; it holds NaN from there on. A
+    case whose start has no solution has the status of the start, such as NOT_REACHABLE.
 
     Where friction is given, or a motion of the base, status says why a case ended, and of joints with friction, in the
     order of the groups, there are friction, stuck, memory and loss (kept, *batch, joint) as in
@@ -413,7 +414,10 @@ def _collected(system: FreeSystem, kept: Sequence[Kept], batch: Batch) -> Simula
     rotation = stacked([rotations.rotation_matrix(state.quaternion) for state in states], 3, 3)
     twist = stacked([system.twist(system.speed(state)) for state in states], 6)
     ended = ~(np.isfinite(position).all(axis=-1) & np.isfinite(twist).all(axis=-1))
+    status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
+    if ended.any():
+        at_start = inverse_kinematics(system.model.robot, position=position[0], rotation=rotation[0]).status
+        status = np.where(ended.any(axis=0) & (at_start != Status.OK), at_start, status)
     position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
     drift, gap = stacked([moment.drift for moment in kept]), stacked([moment.gap for moment in kept])
-    status = np.where(ended.any(axis=0), Status.INTEGRATION_FAILED, Status.OK).astype(np.int8)
     return Simulation(np.array([moment.time for moment in kept]), position, rotation, twist, drift, gap, status)

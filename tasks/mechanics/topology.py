@@ -7,6 +7,7 @@ rows depend on each other in a way that changes with its configuration (linkages
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -45,6 +46,8 @@ RANK_TOLERANCE = 1e-7
 CHANGE_TOLERANCE = 1e-6
 NEARER = (1.0, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)
 """Shares of the way to a generic configuration, tried in this order."""
+NEAREST = 2.0**-8
+"""The least of these for a platform: nearer to the reference pose rank says nothing of other poses."""
 _REACH = 0.08  # share of the limb's size by which the platform is moved to reach generic configurations
 
 
@@ -314,11 +317,29 @@ def _generic_configurations(
         if sample:  # the first is the reference pose itself
             free = [TWIST.index(name) for name in mobility]
             step[free] = random.uniform(-_REACH, _REACH, len(free))
-        shift = base_rotation.T @ step[3:] * size
-        turn = _small_rotation(base_rotation.T @ step[:3])
-        target = Pose(turn @ home.rotation, home.position + shift + (turn @ arm - arm))
-        result.append((_assembled(limb, target), target))
+        moves = base_rotation.T @ step[:3], base_rotation.T @ step[3:] * size
+        result.append(_placed_near(limb, home, moves, arm))
     return result
+
+
+def _placed_near(
+    limb: Limb, home: Pose, moves: tuple[np.ndarray, np.ndarray], arm: np.ndarray
+) -> tuple[list[JointState], Pose]:
+    """Joint states and pose of the platform after a turn and a shift from home, or after a share of both.
+
+    A share where the limb does not reach all the way. Raises TopologyError where it reaches none.
+    """
+
+    def placed(share: float) -> tuple[list[JointState], Pose]:
+        turn = _small_rotation(share * moves[0])
+        target = Pose(turn @ home.rotation, home.position + share * moves[1] + (turn @ arm - arm))
+        return _assembled(limb, target), target
+
+    for share in NEARER:
+        if share >= NEAREST:
+            with contextlib.suppress(TopologyError):
+                return placed(share)
+    return placed(1.0)
 
 
 def _small_rotation(vector: np.ndarray) -> np.ndarray:

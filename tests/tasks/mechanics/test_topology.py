@@ -120,3 +120,9 @@ def test_compound_jacobian_of_the_choice_has_full_rank() -> None:
     np.testing.assert_allclose(tips.residuals(), 0.0, atol=1e-14)
     assert np.linalg.cond(tips.compound) < 100.0
     assert tips.determinant == pytest.approx(np.linalg.det(tips.compound))
+
+
+def test_a_limb_that_is_nearly_stretched_is_looked_at_in_a_smaller_neighbourhood() -> None:
+    """Its rod has a few millimetres to spare, and poses that are farther from the reference pose do not close."""
+    stretched = choose(catalog.build("hexa", home_height=0.46).mechanism, 0)
+    assert stretched == choose(catalog.build("hexa").mechanism, 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -28,8 +29,8 @@ from applications.identification.estimation.machines.preparation import Signals,
 from benchmarks.campaigns.coverage import INTERVAL, STEP, truth_of
 from robots import catalog
 from tasks import inverse_dynamics
-from tasks.dynamics.chains import simulate_chain
 from tasks.dynamics.records import Forces
+from tasks.dynamics.simulate import simulate
 
 CONTROLLER = PositionController(np.array([400.0, 200.0, 60.0]), np.array([40.0, 15.0, 4.0]))
 FRICTION = {"law": "coulomb_viscous", "coulomb": 0.6, "viscous": 0.4}
@@ -67,7 +68,7 @@ def closed_loop(seeds: int) -> Iterator[Row]:
         gains = CONTROLLER.position_gain, CONTROLLER.velocity_gain
         return np.asarray(gains[0] * (goal(t) - q) + gains[1] * (goal(t, 1) - qd))
 
-    motion = simulate_chain(
+    motion: Any = simulate(
         robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, q=reference[0], qd=goal(0.0, 1)
     )
     forces = np.stack([force(np.array(t), q, qd) for t, q, qd in zip(time, motion.q, motion.qd, strict=True)])

@@ -12,16 +12,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
-from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import STILL, BaseMotion, opened, over_time, series
+from tasks.dynamics.forward import opened, over_time, series
 from tasks.dynamics.integration import Moment, MotionSystem
-from tasks.dynamics.records import GRAVITY, Moving
-from tasks.dynamics.servo import Servo
-from tasks.features.friction.history import Friction
+from tasks.dynamics.records import Environment, FixedSteps, Forces, State
 from tasks.kernels.kernel import Batch
 
 
@@ -45,27 +40,24 @@ class ChainMotion(NamedTuple):
 
 
 def simulate_chain(
-    robot: Robot, *, force: Acting | Servo, step: float, steps: int,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
-    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-    method: str | None = None, every: int = 1, start: float = 0.0, base: BaseMotion = STILL,
-    elasticity: Elasticity | None = None,
-) -> ChainMotion:  # fmt: skip
-    """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+) -> ChainMotion:
+    """Integrate the motion of a batch of cases in constant steps.
 
-    q, qd (*batch, freedom): the start (qd absent: at rest). force (*batch, actuator): constant, a function of time, or
-    of time (*batch,), q and qd, or a servo. friction: see `tasks.features.friction.history`, laws with a state among
-    them; memory (*batch, joint): their state at the start (absent: relaxed bristles, stiction at rest). base: its
-    motion in the world. elasticity: as in `tasks.dynamics.forward`. method: one of
-    `tasks.dynamics.integration.METHODS`; absent: `rosenbrock` where there are bristles, else `rk4`. Every n-th step is
-    kept, the start included. Raises ValueError, TypeError or ParameterError for input that does not fit.
+    state: q, qd (*batch, freedom), the start (qd absent: at rest), and memory (*batch, joint) of friction laws with a
+    state (absent: relaxed bristles, stiction at rest). forces: actuator (*batch, actuator): constant, a function of
+    time, or of time (*batch,), q and qd, or a servo; friction, see `tasks.features.friction.history`; elasticity as in
+    `tasks.dynamics.forward`. Raises ValueError, TypeError or ParameterError for input that does not fit.
     """
-    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
-    cases = opened(
-        robot, system, Moving(q=q, qd=qd), force=force, memory=memory, start=start, base=base, gravity=gravity
+    system = MotionSystem.of(
+        robot,
+        forces.friction,
+        environment.gravity,
+        base=bool(environment.base_parts),
+        elasticity=forces.elasticity,
     )
-    history = list(over_time(system, cases, step=step, steps=steps, method=method, every=every))
-    return collected(system, history, cases.batch)
+    cases = opened(robot, system, state, forces, environment, clock.start)
+    return collected(system, list(over_time(system, cases, clock)), cases.batch)
 
 
 def collected(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> ChainMotion:

@@ -7,7 +7,8 @@ through time in fixed steps, and `series` keeps what callers get.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Unpack
+from dataclasses import replace
+from typing import Any, NamedTuple, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,7 @@ from tasks.dynamics.records import (
     NO_FORCES,
     STANDING,
     Environment,
+    FixedSteps,
     Forces,
     Motion,
     MotionKeywords,
@@ -68,9 +70,6 @@ class BaseMotion(NamedTuple):
         return Source("base", field if any(callable(part) for part in self) else field(0.0), MOVING)
 
 
-STILL = BaseMotion()
-
-
 class Cases(NamedTuple):
     """Batch dims, the state (size, padded samples) at the `start` [s], and what acts; with a servo, its gravity."""
 
@@ -83,14 +82,20 @@ class Cases(NamedTuple):
 
 
 def opened(
-    robot: Robot, system: MotionSystem, moving: Moving, *, force: Acting | Servo, start: float = 0.0,
-    memory: ArrayLike | None = None, load: Timed | None = None, base: BaseMotion = STILL, gravity: ArrayLike = GRAVITY,
+    robot: Robot,
+    system: MotionSystem,
+    state: State,
+    forces: Forces,
+    environment: Environment = STANDING,
+    start: float = 0.0,
     signals: np.ndarray | None = None,
-) -> Cases:  # fmt: skip
-    """From what a caller gives. Raises ValueError and TypeError for what does not fit.
+) -> Cases:
+    """Return cases from what a caller gives. Raises ValueError and TypeError for what does not fit.
 
     signals (*batch, signal): those of loads at one instant; absent: over time.
     """
+    force, load, moving, memory = cast(Acting | Servo, forces.actuator), forces.load, state.moving, state.memory
+    base, gravity = BaseMotion(**environment.base_parts), environment.gravity
     layout, shapes = system.layout, dict[str, Batch]()
     servo = force if isinstance(force, Servo) else None
     if isinstance(force, Servo):
@@ -123,10 +128,10 @@ def opened(
         shapes["force"] = first_shape(force, start, (arrays["q"], arrays["qd"]), layout.actuators)
         batch, rows = common_batch(shapes), {}
     rows |= {name: kernel.rows(values, batch) for name, values in arrays.items()}
-    state = np.zeros((layout.size, rows["q"].shape[1]))
+    packed = np.zeros((layout.size, rows["q"].shape[1]))
     for name, value in rows.items():
-        state[layout.at[name]] = value
-    return Cases(batch, state, Pushes(sources, batch, system.instant.seen), start, servo, gravity)
+        packed[layout.at[name]] = value
+    return Cases(batch, packed, Pushes(sources, batch, system.instant.seen), start, servo, gravity)
 
 
 def _from_home(robot: Robot, moving: Moving) -> Moving:
@@ -161,15 +166,9 @@ def begun(system: MotionSystem, cases: Cases, step: float, force: np.ndarray | N
     return Moment(*system.settled(cases.state, modes, modes.rest > 0.5, lambda at: push(now, at)))
 
 
-def over_time(
-    system: MotionSystem, cases: Cases, *, step: float, steps: int, method: str | None = None, every: int = 1
-) -> Iterator[tuple[float, Moment]]:
-    """Times [s] and moments of a motion in fixed steps, every n-th, the start included.
-
-    method: one of METHODS; absent: `rosenbrock` where there are bristles, else `rk4`. Raises ValueError.
-    """
-    if not step > 0 or min(steps, every) < 1:
-        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
+def over_time(system: MotionSystem, cases: Cases, clock: FixedSteps) -> Iterator[tuple[float, Moment]]:
+    """Yield times [s] and moments of a motion in fixed steps, every n-th, the start included. Raises ValueError."""
+    step, method = clock.step, clock.method
     name = method or ("rosenbrock" if system.bristling.any() else "rk4")
     if name not in METHODS:
         raise ValueError(f"method: got {name!r}; {nearest(name, METHODS)}")
@@ -179,7 +178,7 @@ def over_time(
         force = None if running is None else running.force(system.instant.seen(cases.state))
         now = begun(system, cases, step, force)
         yield cases.start, now
-        for k in range(1, steps + 1):
+        for k in range(1, clock.steps + 1):
             for part, piece in enumerate(cases.pushes.breaks.pieces(cases.start + (k - 1) * step, step)):
                 push = cases.pushes.over(piece.start, piece.length, now.state)
                 push = push if force is None else HeldForces(push, force)
@@ -187,7 +186,7 @@ def over_time(
                     now = forced(system, now, push(np.zeros(width), now.state))
                 now = Stepper(system, METHODS[name], piece.length, push).taken(now)
             force = None if running is None else running.force(system.instant.seen(now.state))
-            if k % every == 0:
+            if k % clock.every == 0:
                 yield cases.start + k * step, now
 
 
@@ -279,14 +278,19 @@ def _with_friction(
     robot: Robot, motion: Motion, environment: Environment, forces: Forces, signals: np.ndarray | None
 ) -> ForwardDynamics:
     """The same with joint friction, or under loads that change with time."""
-    base = BaseMotion(**environment.base_parts)
-    system = MotionSystem.of(robot, forces.friction, environment.gravity, base=base.moves, elasticity=forces.elasticity)
-    cases = opened(
-        robot, system, inputs.without_change(motion.moving), memory=motion.memory,
-        force=inputs.actuator_forces(robot, forces),
-        load=inputs.load_input(robot, forces, motion.rotation), base=base, gravity=environment.gravity,
-        signals=signals,
-    )  # fmt: skip
+    system = MotionSystem.of(
+        robot,
+        forces.friction,
+        environment.gravity,
+        base=bool(environment.base_parts),
+        elasticity=forces.elasticity,
+    )
+    acting = replace(
+        forces,
+        actuator=inputs.actuator_forces(robot, forces),
+        load=inputs.load_input(robot, forces, motion.rotation),
+    )
+    cases = opened(robot, system, replace(motion, acceleration=None, qdd=None), acting, environment, signals=signals)
     return accelerations(system, cases)
 
 

@@ -20,11 +20,10 @@ from scipy.integrate import DOP853
 from robots.arguments import argument_count
 from robots.model import Robot
 from robots.status import Status
-from robots.types import LoadAxes
 from tasks.dynamics import inputs
 from tasks.dynamics.equations import Model
 from tasks.dynamics.inverse import inverse_dynamics, inverse_kinematics
-from tasks.dynamics.records import GRAVITY, Moving
+from tasks.dynamics.records import AdaptiveSteps, FixedSteps, Forces, Moving, State
 from tasks.kernels import kernel as batches
 from tasks.kernels.expression import ABSENT, Array
 from tasks.kernels.kernel import Batch, checked, kernel, padded
@@ -237,60 +236,56 @@ class Kept(NamedTuple):
 
 
 def simulate(
-    robot: Robot, *, force: Load | Feedback, step: float, steps: int,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
-    form: Form = "task_space", every: int = 1, close: bool = True,
-) -> Simulation:  # fmt: skip
-    """Integrate the motion of a batch of cases with constant steps [s].
+    robot: Robot,
+    state: State,
+    forces: Forces,
+    gravity: ArrayLike,
+    clock: FixedSteps,
+    form: Form = "task_space",
+    *,
+    close: bool = True,
+) -> Simulation:
+    """Integrate the motion of a batch of cases with constant steps, from the time zero on.
 
-    position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6): the start (absent: reference pose, at rest). force
-    (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time [s]; a force may be a
-    function of time, position, rotation and twist too, which is called in every stage of a step. `load_axes` are those
-    of the "world", or of the "platform", with which the load then turns. Every n-th step is kept, the start included.
-    Without `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot
-    make, and a form that does not exist or does not suit the robot.
+    state: position (*batch, 3), rotation (*batch, 3, 3), twist (*batch, 6) at the start (absent: reference pose, at
+    rest). forces: actuator (*batch, actuator) and load (*batch, 6) on the platform are constant or functions of time
+    [s]; that of actuators may be a function of time, position, rotation and twist too, which is called in every stage
+    of a step. `load_axes` are those of the "world", or of the "platform", with which the load then turns. Without
+    `close`, loops drift open. Raises ValueError for shapes that do not fit, motions that the platform cannot make, and
+    a form that does not exist or does not suit the robot.
     """
-    if not step > 0 or min(steps, every) < 1:
-        raise ValueError(f"step, steps, every: got {step!r}, {steps!r}, {every!r}; expected all above zero")
-    moving = Moving(position=position, rotation=rotation, twist=twist)
-    system, motion, batch = _opened(robot, form, gravity, force, (load, load_axes), moving)
-    state = system.start(motion)
+    step = clock.step
+    system, motion, batch = _opened(robot, form, gravity, forces, state.moving)
+    now = system.start(motion)
     drift = np.zeros(motion.shape[-1])
-    kept = [Kept(0.0, state, drift, system.closed(state)[1])]
+    kept = [Kept(0.0, now, drift, system.closed(now)[1])]
     with np.errstate(all="ignore"):  # a failed case holds NaN
-        for k in range(1, steps + 1):
-            state = _rk4(system, (k - 1) * step, state, step)
-            closed, opened = system.closed(state)
-            state, drift = closed if close else state, np.maximum(drift, opened)
-            if k % every == 0:
-                kept.append(Kept(k * step, state, drift, system.closed(state)[1]))
+        for k in range(1, clock.steps + 1):
+            now = _rk4(system, (k - 1) * step, now, step)
+            closed, opened = system.closed(now)
+            now, drift = closed if close else now, np.maximum(drift, opened)
+            if k % clock.every == 0:
+                kept.append(Kept(k * step, now, drift, system.closed(now)[1]))
                 drift = np.zeros_like(drift)
         return _collected(system, kept, batch)
 
 
 def simulate_adaptive(
-    robot: Robot, *, force: Load | Feedback, times: ArrayLike,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Load | None = None, load_axes: LoadAxes = "world", gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10, atol: float = 1e-12,
-) -> Simulation:  # fmt: skip
-    """Integrate one case in task space with scipy's DOP853 and keep it at `times` (kept,) [s], from the first on.
+    robot: Robot, state: State, forces: Forces, gravity: ArrayLike, clock: AdaptiveSteps
+) -> Simulation:
+    """Integrate one case in task space with scipy's DOP853 and keep it at the times of the clock, from the first on.
 
     Other arguments and errors as in `simulate`, without batch dims.
     """
-    instants = np.asarray(times, dtype=float)
-    if instants.ndim != 1 or len(instants) < 2 or not (np.diff(instants) > 0).all():
-        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    moving = Moving(position=position, rotation=rotation, twist=twist)
-    system, motion, batch = _opened(robot, "task_space", gravity, force, (load, load_axes), moving, instants[0])
+    instants = clock.instants
+    system, motion, batch = _opened(robot, "task_space", gravity, forces, state.moving, float(instants[0]))
     if batch:
         raise ValueError(f"position, twist, force, ...: got batch dims {batch}; expected one case, or method 'fixed'")
     start = system.start(motion)
     first = np.concatenate([start.position, start.quaternion, start.speed])[:, 0]
     still = np.zeros(motion.shape[-1])
     with np.errstate(all="ignore"):  # a failed case holds NaN
-        flat = _integrated(system, instants, first, rtol, atol)
+        flat = _integrated(system, instants, first, clock.rtol, clock.atol)
         kept = [Kept(t, _unpacked(row), still, still) for t, row in zip(instants, flat, strict=True)]
         return _collected(system, kept, ())
 
@@ -313,16 +308,10 @@ def _integrated(system: FreeSystem, times: np.ndarray, first: np.ndarray, rtol: 
 
 
 def _opened(
-    robot: Robot,
-    form: Form,
-    gravity: ArrayLike,
-    force: Load | Feedback,
-    loading: tuple[Load | None, LoadAxes],
-    moving: Moving,
-    start: float = 0.0,
+    robot: Robot, form: Form, gravity: ArrayLike, acting: Forces, moving: Moving, start: float = 0.0
 ) -> tuple[FreeSystem, np.ndarray, Batch]:
     """The system, its motion at the start and the batch dims, from what a caller gives."""
-    load, axes = loading
+    force, load, axes = cast(Load | Feedback, acting.actuator), acting.load, acting.load_axes
     inputs.check_load_axes(axes)
     if moving.get("position") is None:
         moving = {**moving, "position": robot.mechanism.platform.home.position}
@@ -330,11 +319,15 @@ def _opened(
     loads = _Input("load", np.zeros(6) if load is None else load, 6, start)
     control = force if is_feedback(force) else None
     forces = _Input("force", np.zeros(size) if control else cast(Load, force), size, start)
-    shapes = {acting.name: acting.first.shape[:-1] for acting in (forces, loads)}
+    shapes = {source.name: source.first.shape[:-1] for source in (forces, loads)}
     batch, motion = inputs.moving_input(robot, moving, shapes)
-    acting = (forces.of_time(batch), loads.of_time(batch))
+    over_time = (forces.of_time(batch), loads.of_time(batch))
     closed = _of_rows(control, size, batch) if control else None
-    return FreeSystem(robot, form, gravity, *acting, with_platform=axes == "platform", feedback=closed), motion, batch
+    return (
+        FreeSystem(robot, form, gravity, *over_time, with_platform=axes == "platform", feedback=closed),
+        motion,
+        batch,
+    )
 
 
 def is_feedback(force: Load | Feedback) -> TypeGuard[Feedback]:

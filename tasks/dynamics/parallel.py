@@ -10,48 +10,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
-from robots.types import LoadAxes
 from tasks.dynamics import inputs
-from tasks.dynamics.forces_over_step import Acting
-from tasks.dynamics.forward import STILL, BaseMotion, opened, over_time, series
+from tasks.dynamics.forward import opened, over_time, series
 from tasks.dynamics.free_motion import Simulation
 from tasks.dynamics.integration import Moment, MotionSystem
-from tasks.dynamics.records import GRAVITY, Moving, Timed
-from tasks.dynamics.servo import Servo
-from tasks.features.friction.history import Friction
+from tasks.dynamics.records import Environment, FixedSteps, Forces, State
 from tasks.kernels.kernel import Batch
 from tasks.mathematics import rotations
 
 
 def simulate_platform(
-    robot: Robot, *, force: Acting | Servo, step: float, steps: int,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
-    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, method: str | None = None, every: int = 1,
-    start: float = 0.0, base: BaseMotion = STILL, elasticity: Elasticity | None = None,
-) -> Simulation:  # fmt: skip
-    """Integrate the motion of a batch of cases with steps of `step` [s] from the time `start`.
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: FixedSteps
+) -> Simulation:
+    """Integrate the motion of a batch of cases in constant steps.
 
-    position, rotation, twist, load and load_axes as in `tasks.dynamics.free_motion.simulate`. force (*batch, actuator):
-    constant, a function of time, or of time (*batch,), position, rotation and twist, as cases whose steps are cut are
-    not at one time; or a servo. friction, memory, base, elasticity, method and errors as in
+    state: position, rotation and twist as in `tasks.dynamics.free_motion.simulate`, and memory. forces: load and
+    load_axes as there; actuator (*batch, actuator): constant, a function of time, or of time (*batch,), position,
+    rotation and twist, as cases whose steps are cut are not at one time; or a servo. All else, and errors, as in
     `tasks.dynamics.chains.simulate_chain`.
     """
-    inputs.check_load_axes(load_axes)
-    system = MotionSystem.of(
-        robot, friction, gravity, base=base.moves, elasticity=elasticity,
-        load_with_platform=load is not None and load_axes == "platform",
-    )  # fmt: skip
-    cases = opened(
-        robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, start=start,
-        memory=memory, load=load, base=base, gravity=gravity,
-    )  # fmt: skip
-    history = list(over_time(system, cases, step=step, steps=steps, method=method, every=every))
-    return collected(system, history, cases.batch)
+    system = platform_system(robot, forces, environment)
+    cases = opened(robot, system, state, forces, environment, clock.start)
+    return collected(system, list(over_time(system, cases, clock)), cases.batch)
+
+
+def platform_system(robot: Robot, forces: Forces, environment: Environment) -> MotionSystem:
+    """Return the equations of a parallel robot under forces. Raises ValueError for axes that a load does not have."""
+    inputs.check_load_axes(forces.load_axes)
+    return MotionSystem.of(
+        robot,
+        forces.friction,
+        environment.gravity,
+        base=bool(environment.base_parts),
+        elasticity=forces.elasticity,
+        load_with_platform=forces.load is not None and forces.load_axes == "platform",
+    )
 
 
 def collected(system: MotionSystem, history: Sequence[tuple[float, Moment]], batch: Batch) -> Simulation:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robots.criteria.elasticity import Elasticity
@@ -71,6 +72,12 @@ class State(Record):
     time: ArrayLike | None = None
     memory: ArrayLike | None = None
 
+    @property
+    def moving(self) -> Moving:
+        """Parts of the motion by name, without time and memory."""
+        parts = self.present()
+        return cast(Moving, {name: parts[name] for name in Moving.__annotations__ if name in parts})
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Motion(State):
@@ -86,12 +93,6 @@ class Motion(State):
 
     acceleration: ArrayLike | None = None
     qdd: ArrayLike | None = None
-
-    @property
-    def moving(self) -> Moving:
-        """Parts of the motion by name, without time and memory."""
-        parts = self.present()
-        return cast(Moving, {name: parts[name] for name in Moving.__annotations__ if name in parts})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,6 +150,53 @@ class Forces(Record):
     elasticity: Elasticity | None = None
 
 
+@dataclass(frozen=True)
+class FixedSteps:
+    """Constant steps of a simulation: `step` [s], and `steps` of them from the time `start` [s] on.
+
+    Every n-th is kept, the start included. method: one of `tasks.dynamics.integration.METHODS`; absent: `rosenbrock`
+    where there are bristles, else `rk4`. Raises ValueError for numbers that are not above zero.
+    """
+
+    step: float
+    steps: int
+    every: int = 1
+    method: str | None = None
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.step > 0 or min(self.steps, self.every) < 1:
+            got = f"{self.step!r}, {self.steps!r}, {self.every!r}"
+            raise ValueError(f"step, steps, every: got {got}; expected all above zero")
+
+
+@dataclass(frozen=True)
+class AdaptiveSteps:
+    """Steps that an error allows, relative (`rtol`) and absolute (`atol`), and the `times` (kept,) [s] that are kept.
+
+    balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the case
+    to be OK; absent: `tasks.dynamics.simulate.BALANCE`. solver: one of `tasks.dynamics.simulate.SOLVERS`; absent: Radau
+    where friction is smooth but may be stiff, else DOP853, which takes a quarter of the time where bristles are not
+    stiff. Raises ValueError for times that do not ascend.
+    """
+
+    times: ArrayLike
+    rtol: float = 1e-10
+    atol: float = 1e-12
+    balance: float | None = None
+    solver: str | None = None
+
+    def __post_init__(self) -> None:
+        instants = self.instants
+        if instants.ndim != 1 or len(instants) < 2 or not (np.diff(instants) > 0).all():
+            raise ValueError(f"times: got {self.times!r}; expected at least two, ascending")
+
+    @property
+    def instants(self) -> np.ndarray:
+        """The times as an array."""
+        return np.asarray(self.times, dtype=float)
+
+
 class Moving(TypedDict, total=False):
     """Motion of a robot by name of its parts, see `State` and `Motion`."""
 
@@ -167,6 +215,25 @@ class MotionKeywords(Moving, total=False):
     time: ArrayLike | None
     memory: ArrayLike | None
     gravity: ArrayLike
+
+
+class DrivenKeywords(TypedDict, total=False):
+    """Short form of a simulation: fields of a `State` and of `Forces`, gravity and the motion of the base."""
+
+    position: ArrayLike | None
+    rotation: ArrayLike | None
+    twist: ArrayLike | None
+    q: ArrayLike | None
+    qd: ArrayLike | None
+    memory: ArrayLike | None
+    load: Timed | None
+    load_axes: LoadAxes | None
+    friction: Friction
+    elasticity: Elasticity | None
+    gravity: ArrayLike
+    base_rotation: Timed | None
+    base_twist: Timed | None
+    base_acceleration: Timed | None
 
 
 BASE_PARTS = ("rotation", "twist", "acceleration")
@@ -217,6 +284,19 @@ def _advice(name: str) -> str:
     if name in _IN_RECORDS:
         return f"expected {name} in limbsweep.{_IN_RECORDS[name]}"
     return nearest(name, _SHORT)
+
+
+def records_of(force: Acting | ServoLike, short: DrivenKeywords) -> tuple[State, Forces, Environment]:
+    """Return the records of a simulation from its short form. Raises TypeError for a keyword that is no part of it."""
+    parts = {name: part for name, part in short.items() if part is not None}
+    for name in parts:
+        if name not in DrivenKeywords.__annotations__:
+            raise TypeError(f"{name}: no argument has this name; {nearest(name, DrivenKeywords.__annotations__)}")
+    base = {name: parts.pop(f"base_{name}") for name in BASE_PARTS if f"base_{name}" in parts}
+    surroundings = {"gravity": parts.pop("gravity")} if "gravity" in parts else {}
+    state = {field.name: parts.pop(field.name) for field in fields(State) if field.name in parts}
+    environment = Environment(**cast(Any, surroundings), base=Motion(**cast(Any, base)) if base else None)
+    return State(**cast(Any, state)), Forces(actuator=force, **cast(Any, parts)), environment
 
 
 def check_record(name: str, value: object, kind: type[object]) -> None:

@@ -8,31 +8,36 @@ rest). The result is accepted only if the change of energy balances the work of 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
-from typing import Literal, cast
+from collections.abc import Iterator, Mapping
+from typing import TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import DOP853, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
-from robots.criteria.elasticity import Elasticity
 from robots.model import Robot
 from robots.parameters import nearest
 from robots.status import Status
-from robots.types import LoadAxes
-from tasks.dynamics import chains, free_motion, inputs, parallel
+from tasks.dynamics import chains, free_motion, parallel
 from tasks.dynamics.chains import ChainMotion, collected
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.forces_over_step import Acting, Pushes
-from tasks.dynamics.forward import STILL, BaseMotion, Cases, begun, opened
-from tasks.dynamics.free_motion import Feedback, Form, Load, Simulation
+from tasks.dynamics.forward import Cases, begun, opened
+from tasks.dynamics.free_motion import Feedback, Form, Simulation
 from tasks.dynamics.integration import JointModes, Moment, MotionSystem, StateRates, forced
-from tasks.dynamics.records import GRAVITY, Environment, Forces, Motion, Moving, State, Timed
+from tasks.dynamics.records import (
+    GRAVITY,
+    AdaptiveSteps,
+    DrivenKeywords,
+    Environment,
+    FixedSteps,
+    Forces,
+    Motion,
+    State,
+    records_of,
+)
 from tasks.dynamics.servo import Servo
-from tasks.features.friction.history import Friction
 from tasks.kernels.kernel import padded
 from tasks.mechanics.structure import structure_of
 
@@ -45,9 +50,7 @@ SLOW, PATIENCE = 1e-9, 200
 BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
 
-Solver = Literal["DOP853", "Radau"]
-
-SOLVERS: Mapping[Solver, type[OdeSolver]] = {"DOP853": DOP853, "Radau": Radau}
+SOLVERS: Mapping[str, type[OdeSolver]] = {"DOP853": DOP853, "Radau": Radau}
 """Integrators of scipy: explicit of order eight, and implicit of order five for what is stiff."""
 
 EVENTS = 10_000
@@ -55,87 +58,64 @@ EVENTS = 10_000
 
 
 def simulate_chain_adaptive(
-    robot: Robot, *, force: Acting, times: ArrayLike, q: ArrayLike | None = None, qd: ArrayLike | None = None,
-    friction: Friction = None, memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10, atol: float = 1e-12, balance: float = BALANCE, base: BaseMotion = STILL,
-    solver: Solver | None = None, elasticity: Elasticity | None = None,
-) -> ChainMotion:  # fmt: skip
-    """Integrate one case and keep it at `times` (kept,) [s], from the first on.
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: AdaptiveSteps
+) -> ChainMotion:
+    """Integrate one case in adaptive steps.
 
-    balance: what may be missing from the balance of energy, relative to the largest energy or work in it, for the
-    case to be OK, where the base does not move and neither springs, wrenches nor loads over time act; else its status
-    is INTEGRATION_FAILED. solver: one of scipy's; absent: Radau where friction is smooth but may be stiff, else DOP853,
-    which takes a quarter of the time where bristles are not stiff. Other arguments and errors as in `simulate_chain`,
-    without batch dims.
+    Its status is INTEGRATION_FAILED where more than `clock.balance` is missing from its balance of energy, unless the
+    base moves or springs, wrenches or loads over time act. Other arguments and errors as in `simulate_chain`, without
+    batch dims.
     """
-    instants = _instants(times)
-    system = MotionSystem.of(robot, friction, gravity, base=base.moves, elasticity=elasticity)
-    cases = opened(
+    system = MotionSystem.of(
         robot,
-        system,
-        Moving(q=q, qd=qd),
-        force=force,
-        memory=memory,
-        start=float(instants[0]),
-        base=base,
-        gravity=gravity,
+        forces.friction,
+        environment.gravity,
+        base=bool(environment.base_parts),
+        elasticity=forces.elasticity,
     )
-    motion = collected(system, _moments(system, cases, instants, rtol, atol, solver), ())
-    off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
-    return motion if off <= balance else motion._replace(status=_FAILED)
+    moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
+    return _accepted(robot, collected(system, moments, ()), environment, clock)
 
 
 def simulate_platform_adaptive(
-    robot: Robot, *, force: Acting, times: ArrayLike,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Timed | None = None, load_axes: LoadAxes = "world", friction: Friction = None,
-    memory: ArrayLike | None = None, gravity: ArrayLike = GRAVITY, rtol: float = 1e-10, atol: float = 1e-12,
-    balance: float = BALANCE, base: BaseMotion = STILL, solver: Solver | None = None,
-    elasticity: Elasticity | None = None,
-) -> Simulation:  # fmt: skip
+    robot: Robot, state: State, forces: Forces, environment: Environment, clock: AdaptiveSteps
+) -> Simulation:
     """The same of a parallel robot; other arguments as in `tasks.dynamics.parallel.simulate_platform`."""
-    inputs.check_load_axes(load_axes)
-    turning, instants = load is not None and load_axes == "platform", _instants(times)
-    system = MotionSystem.of(
-        robot, friction, gravity, base=base.moves, load_with_platform=turning, elasticity=elasticity
-    )
-    cases = opened(
-        robot, system, Moving(position=position, rotation=rotation, twist=twist), force=force, memory=memory,
-        start=float(instants[0]), load=load, base=base, gravity=gravity,
-    )  # fmt: skip
-    motion = parallel.collected(system, _moments(system, cases, instants, rtol, atol, solver), ())
-    off = imbalance(robot, motion, gravity) if balanced(robot, base) and motion.status == Status.OK else 0.0
-    return motion if off <= balance else motion._replace(status=_FAILED)
+    system = parallel.platform_system(robot, forces, environment)
+    moments = _moments(system, opened(robot, system, state, forces, environment, float(clock.instants[0])), clock)
+    return _accepted(robot, parallel.collected(system, moments, ()), environment, clock)
+
+
+M = TypeVar("M", ChainMotion, Simulation)
+
+
+def _accepted(robot: Robot, motion: M, environment: Environment, clock: AdaptiveSteps) -> M:
+    """Return a motion, which has failed where its energy does not balance."""
+    if motion.status != Status.OK or not balanced(robot, environment):
+        return motion
+    accepted = BALANCE if clock.balance is None else clock.balance
+    return motion if imbalance(robot, motion, environment.gravity) <= accepted else motion._replace(status=_FAILED)
 
 
 _FAILED = np.asarray(Status.INTEGRATION_FAILED, dtype=np.int8)
 
 
-def _instants(times: ArrayLike) -> np.ndarray:
-    instants = np.asarray(times, dtype=float)
-    if instants.ndim != 1 or len(instants) < 2 or not (np.diff(instants) > 0).all():
-        raise ValueError(f"times: got {times!r}; expected at least two, ascending")
-    return instants
-
-
-def _moments(
-    system: MotionSystem, cases: Cases, times: np.ndarray, rtol: float, atol: float, solver: Solver | None
-) -> list[tuple[float, Moment]]:
+def _moments(system: MotionSystem, cases: Cases, clock: AdaptiveSteps) -> list[tuple[float, Moment]]:
     if cases.batch:
         what = "position, twist" if system.layout.platform else "q, qd"
         raise ValueError(f"{what}, force, ...: got batch dims {cases.batch}; expected one case, or method 'fixed'")
-    method_used = solver or ("Radau" if system.stiff.any() else "DOP853")
+    method_used = clock.solver or ("Radau" if system.stiff.any() else "DOP853")
     if method_used not in SOLVERS:
         raise ValueError(f"solver: got {method_used!r}; {nearest(method_used, SOLVERS)}")
     with np.errstate(all="ignore"):  # a failed case holds NaN
         now = begun(system, cases, 1.0)
-        case = _Case(system, cases.pushes, SOLVERS[method_used], rtol, atol)
-        return list(case.moments(now, times))
+        case = _Case(system, cases.pushes, SOLVERS[method_used], clock.rtol, clock.atol)
+        return list(case.moments(now, clock.instants))
 
 
-def balanced(robot: Robot, base: BaseMotion) -> bool:
+def balanced(robot: Robot, environment: Environment) -> bool:
     """Return whether the energy balance is complete with bodies and the work of actuators, friction and load."""
-    return not base.moves and not robot.mechanism.has_forces and not robot.family.signals
+    return not environment.base_parts and not robot.mechanism.has_forces and not robot.family.signals
 
 
 def imbalance(robot: Robot, motion: ChainMotion | Simulation, gravity: ArrayLike = GRAVITY) -> float:
@@ -276,113 +256,99 @@ class _Case:
         return Moment(*settled)
 
 
+class FixedKeywords(DrivenKeywords, total=False):
+    """Short form of a simulation in constant steps: of platforms without friction also form, and close of loops."""
+
+    form: Form | None
+    close: bool | None
+
+
 def simulate(
-    robot: Robot, *, force: Acting | Feedback | Servo, step: float, steps: int,
-    gravity: ArrayLike = GRAVITY, every: int = 1,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Timed | None = None, load_axes: LoadAxes | None = None,
-    form: Form | None = None, close: bool | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
-    memory: ArrayLike | None = None, method: str | None = None, start: float | None = None,
-    base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
-    elasticity: Elasticity | None = None,
-) -> Simulation | ChainMotion:  # fmt: skip
+    robot: Robot,
+    *,
+    force: Acting | Feedback | Servo,
+    step: float,
+    steps: int,
+    every: int = 1,
+    method: str | None = None,
+    start: float | None = None,
+    **parts: Unpack[FixedKeywords],
+) -> Simulation | ChainMotion:
     """Motion of a batch in constant steps: see `tasks.dynamics.free_motion`, of a chain `tasks.dynamics.chains`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes, form, close; of a chain: q, qd. Of both: friction,
-    memory, elasticity, method, start, and base_rotation, base_twist and base_acceleration, how the base moves in the
-    world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of these moves
-    as `tasks.dynamics.parallel` says, without form and close; so it does where force is a servo, a controller that
-    `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are then cut where these jump,
-    or have a corner. What is absent is as there. Returns a Simulation, of a chain a ChainMotion.
-    Raises TypeError for what does not belong to the robot's kind.
+    memory, elasticity, method, start, gravity, and base_rotation, base_twist and base_acceleration, how the base moves
+    in the world, as in `tasks.inverse_dynamics`, each an array or a function of time; a parallel robot with any of
+    these but gravity moves as `tasks.dynamics.parallel` says, without form and close; so it does where force is a
+    servo, a controller that `tasks.dynamics.servo.servo` makes, and where its own loads change with time: steps are
+    then cut where these jump, or have a corner. What is absent is as there. Returns a Simulation, of a chain a
+    ChainMotion. Raises TypeError for what does not belong to the robot's kind.
     """
-    base = BaseMotion(base_rotation, base_twist, base_acceleration)
-    forms = {"form": form, "close": close}
+    _refuse(robot, parts)
+    forms: dict[str, object] = {name: part for name, part in parts.items() if name in FORMS and part is not None}
+    others = {name: part for name, part in parts.items() if name not in FORMS}
+    state, forces, environment = records_of(force, cast(DrivenKeywords, others))
+    clock = FixedSteps(step, steps, every, method, start or 0.0)
     if robot.mechanism.is_chain:
-        platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
-        _refuse(robot, chains.simulate_chain, {**platform, **forms})
-        return chains.simulate_chain(
-            robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
-            q=q, qd=qd, friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
-            elasticity=elasticity,
-        )  # fmt: skip
-    _refuse(robot, free_motion.simulate, {"q": q, "qd": qd})
-    axes: LoadAxes = load_axes or "world"
-    options = any(option is not None for option in (friction, memory, method, start, elasticity))
-    options |= bool(robot.family.signals)
-    if base.moves or options or isinstance(force, Servo):
-        if chosen := [name for name, value in forms.items() if value is not None]:
+        return chains.simulate_chain(robot, state, forces, environment, clock)
+    if _with_joints(robot, state, forces, environment) or method is not None or start is not None:
+        if forms:
+            name = next(iter(forms))
             raise TypeError(
-                f"{chosen[0]}: got it with friction, memory, elasticity, an integrator, a later start, a servo, "
+                f"{name}: got it with friction, memory, elasticity, an integrator, a later start, a servo, "
                 f"a motion of the base or loads that change with time, with which {robot.name} moves in task space "
-                f"alone; leave {chosen[0]} out"
+                f"alone; leave {name} out"
             )
-        return parallel.simulate_platform(
-            robot, force=cast(Acting | Servo, force), step=step, steps=steps, gravity=gravity, every=every,
-            position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
-            friction=friction, memory=memory, method=method, start=start or 0.0, base=base,
-            elasticity=elasticity,
-        )  # fmt: skip
-    return free_motion.simulate(
-        robot, force=cast(Load | Feedback, force), step=step, steps=steps, gravity=gravity, every=every,
-        position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
-        form=form or "task_space", close=close is not False,
-    )  # fmt: skip
+        return parallel.simulate_platform(robot, state, forces, environment, clock)
+    form, close = cast(Form, forms.get("form", "task_space")), forms.get("close") is not False
+    return free_motion.simulate(robot, state, forces, environment.gravity, clock, form, close=close)
 
 
 def simulate_adaptive(
-    robot: Robot, *, force: Acting | Feedback, times: ArrayLike, gravity: ArrayLike = GRAVITY,
-    rtol: float = 1e-10, atol: float = 1e-12,
-    position: ArrayLike | None = None, rotation: ArrayLike | None = None, twist: ArrayLike | None = None,
-    load: Timed | None = None, load_axes: LoadAxes | None = None,
-    q: ArrayLike | None = None, qd: ArrayLike | None = None, friction: Friction = None,
-    memory: ArrayLike | None = None, balance: float | None = None, solver: Solver | None = None,
-    base_rotation: Timed | None = None, base_twist: Timed | None = None, base_acceleration: Timed | None = None,
-    elasticity: Elasticity | None = None,
-) -> Simulation | ChainMotion:  # fmt: skip
+    robot: Robot,
+    *,
+    force: Acting | Feedback,
+    times: ArrayLike,
+    rtol: float = 1e-10,
+    atol: float = 1e-12,
+    balance: float | None = None,
+    solver: str | None = None,
+    **parts: Unpack[DrivenKeywords],
+) -> Simulation | ChainMotion:
     """Motion of one case in adaptive steps: see `tasks.dynamics.simulate`, of a platform `tasks.dynamics.free_motion`.
 
     Of a parallel robot: position, rotation, twist, load, load_axes; of a chain: q, qd. Of both: friction, memory,
     balance, solver, elasticity and the motion of the base, with any of which a parallel robot moves as
     `tasks.dynamics.parallel` says, as with loads that change with time. All else as in `simulate`.
     """
-    base = BaseMotion(base_rotation, base_twist, base_acceleration)
-    accepted = BALANCE if balance is None else balance
-    axes: LoadAxes = load_axes or "world"
+    _refuse(robot, parts)
+    state, forces, environment = records_of(force, parts)
+    clock = AdaptiveSteps(times, rtol, atol, balance, solver)
     if robot.mechanism.is_chain:
-        platform = {"position": position, "rotation": rotation, "twist": twist, "load": load, "load_axes": load_axes}
-        _refuse(robot, simulate_chain_adaptive, platform)
-        return simulate_chain_adaptive(
-            robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-            q=q, qd=qd, friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
-            elasticity=elasticity,
-        )  # fmt: skip
-    _refuse(robot, free_motion.simulate_adaptive, {"q": q, "qd": qd})
-    options = any(option is not None for option in (friction, memory, balance, solver, elasticity))
-    if base.moves or options or robot.family.signals:
-        return simulate_platform_adaptive(
-            robot, force=cast(Acting, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-            position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
-            friction=friction, memory=memory, balance=accepted, base=base, solver=solver,
-            elasticity=elasticity,
-        )  # fmt: skip
-    return free_motion.simulate_adaptive(
-        robot, force=cast(Load | Feedback, force), times=times, gravity=gravity, rtol=rtol, atol=atol,
-        position=position, rotation=rotation, twist=twist, load=load, load_axes=axes,
-    )  # fmt: skip
+        return simulate_chain_adaptive(robot, state, forces, environment, clock)
+    if _with_joints(robot, state, forces, environment) or balance is not None or solver is not None:
+        return simulate_platform_adaptive(robot, state, forces, environment, clock)
+    return free_motion.simulate_adaptive(robot, state, forces, environment.gravity, clock)
 
 
-PARTS = tuple(field.name for record in (State, Forces) for field in fields(record))
-"""Names of what a simulation takes in records."""
+def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
+    """Return whether a platform moves with states of joints, of loads or of a controller beside its own."""
+    given = (forces.friction, forces.elasticity, state.memory)
+    own = bool(environment.base_parts) or bool(robot.family.signals) or isinstance(forces.actuator, Servo)
+    return own or any(part is not None for part in given)
 
 
-def _refuse(robot: Robot, simulation: Callable[..., Simulation | ChainMotion], others: Mapping[str, object]) -> None:
+FORMS = ("form", "close")
+OF_PLATFORM, OF_CHAIN = ("position", "rotation", "twist", "load", "load_axes"), ("q", "qd")
+OF_BOTH = ("friction", "memory", "elasticity")
+
+
+def _refuse(robot: Robot, parts: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that belong to robots of the other kind."""
-    for name, value in others.items():
-        if value is not None:
-            kind = "chain" if robot.mechanism.is_chain else "parallel robot"
-            names = [names for names in inspect.signature(simulation).parameters if names in PARTS]
-            raise TypeError(
-                f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {nearest(name, names)}"
-            )
+    chain = robot.mechanism.is_chain
+    own, others = (OF_CHAIN, (*OF_PLATFORM, *FORMS)) if chain else (OF_PLATFORM, OF_CHAIN)
+    for name in others:
+        if parts.get(name) is not None:
+            kind = "chain" if chain else "parallel robot"
+            advice = nearest(name, (*own, *OF_BOTH))
+            raise TypeError(f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {advice}")

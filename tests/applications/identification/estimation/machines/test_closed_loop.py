@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from applications.identification.estimation.machines.preparation import Prepared
 from robots import catalog
 from robots.model import Robot
 from robots.parameters import ParameterError
-from tasks.dynamics.chains import simulate_chain
+from tasks.dynamics.simulate import simulate
 from tasks.mathematics.signals import rate
 from tests.applications.identification.estimation.machines.synthetic import FRICTION, STEP, series
 
@@ -83,7 +84,7 @@ def test_a_motion_under_a_controller_is_that_of_the_simulation_of_chains() -> No
         return np.asarray(gains[0] * (goal(t) - q) + gains[1] * (goal(t, 1) - qd))
 
     start = {"q": reference[0], "qd": np.asarray(goal(0.0, 1))}
-    motion = simulate_chain(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
+    motion: Any = simulate(robot, force=force, step=STEP, steps=len(time) - 1, friction=FRICTION, **start)
     prepared = signals_of(reference, reference, np.zeros_like(reference))
     prepared = replace(prepared, position=reference, velocity=goal(time, 1))
     machine = RecordedMachine(robot, MachineModel(), (prepared,))

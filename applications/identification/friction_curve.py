@@ -7,7 +7,7 @@ from xarray import Dataset
 
 from robots.arguments import check_arguments
 from robots.parameters import nearest
-from tasks.features.friction.history import Curve, curve
+from tasks.features.friction.curve import Curve, curve
 
 OUTPUTS = ("actuator_force", "actuator_position", "actuator_velocity")
 

@@ -16,7 +16,7 @@ from pipeline.sweep.side_files import stored_files
 from robots.model import Robot
 from robots.quantities import STATE
 from storage.store import open_results
-from tasks.features.friction.history import FrictionInput
+from tasks.features.friction.inputs import FrictionInput
 
 if TYPE_CHECKING:
     from xarray import Dataset

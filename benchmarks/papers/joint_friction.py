@@ -14,8 +14,8 @@ from pipeline.execution.run import compute
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from tasks.checks.newton_euler_system import joint_reactions_reference
-from tasks.features.friction import history
 from tasks.features.friction import laws as friction
+from tasks.features.friction.block_test import draw_block
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOWN: Mapping[str, tuple[float, float, float]] = {
@@ -95,15 +95,14 @@ def _beside_the_system(name: str, gravity: tuple[float, float, float], results: 
 
 def published_laws() -> Outcome:
     """Return the test of the LuGre law, and friction curves of an industrial arm."""
-    end = history.simulate(
+    end = draw_block(
         mass=1.0,
         stiffness=2.0,
         pull=lambda t: 0.1 * t,
         times=[0.0, 25.0],
         law="lugre",
         values=LUGRE,
-        rtol=1e-10,
-        atol=1e-14,
+        tolerances=(1e-10, 1e-14),
     )
     found = (f"{end.position[-1]:.10f}", f"{end.velocity[-1]:.5e}", f"{end.deflection[-1]:.11e}")
     what = ("place [m]", "velocity [m/s]", "deflection [m]")

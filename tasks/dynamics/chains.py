@@ -1,7 +1,7 @@
 """Motion of chains over time: trees and closed chains with joint friction, from actuator forces, in batches.
 
 Fixed steps that are cut, for each sample by itself, where a joint comes to rest or breaks away: what is at rest stays
-at rest to the last bit, and what slides stops where it should. Joints are those of `tasks.features.friction.history`,
+at rest to the last bit, and what slides stops where it should. Joints are those of `tasks.features.friction.inputs`,
 with any law of `robots.friction.laws.LAWS`; see `tasks.features.friction.forward` for how they come to rest. Parallel
 robots: `tasks.dynamics.free_motion`.
 """
@@ -46,7 +46,7 @@ def simulate_chain(
 
     state: q, qd (*batch, freedom), the start (qd absent: at rest), and memory (*batch, joint) of friction laws with a
     state (absent: relaxed bristles, stiction at rest). forces: actuator (*batch, actuator): constant, a function of
-    time, or of time (*batch,), q and qd, or a servo; friction, see `tasks.features.friction.history`; elasticity as in
+    time, or of time (*batch,), q and qd, or a servo; friction, see `tasks.features.friction.inputs`; elasticity as in
     `tasks.dynamics.forward`. Raises ValueError, TypeError or ParameterError for input that does not fit.
     """
     system = MotionSystem.of(

@@ -36,7 +36,7 @@ from tasks.dynamics.forces_over_step import Push
 from tasks.dynamics.instant.programs import Constants, Instant
 from tasks.dynamics.instant.systems import POSE, StateLayout
 from tasks.features.friction.forward import bristles
-from tasks.features.friction.history import Friction, friction_input, without_zero_width
+from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.kernels.kernel import padded
 from tasks.mathematics import rotations
 

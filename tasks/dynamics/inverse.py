@@ -51,7 +51,7 @@ from tasks.dynamics.records import (
 )
 from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
-from tasks.features.friction.history import FrictionInput, friction_input
+from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import even_weights

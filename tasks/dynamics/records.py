@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from robots.criteria.elasticity import Elasticity
 from robots.parameters import nearest
 from robots.types import LoadAxes
-from tasks.features.friction.history import Friction
+from tasks.features.friction.inputs import Friction
 
 GRAVITY = (0.0, 0.0, -9.81)
 
@@ -130,7 +130,7 @@ class Forces(Record):
     actuator (*batch, actuator) [N m or N], of functions to which these are an input, for `simulate` also a servo; load
     (*batch, 6) = (moment, force) that acts on the platform at its reference point, in `load_axes`, those of the
     "world" or of the "platform";
-    friction of joints: see `tasks.features.friction.history`.
+    friction of joints: see `tasks.features.friction.inputs`.
 
     weights (actuator,), of a robot with more actuators than freedoms: frictionless forces have the least sum of weight
     times square, one each where they are absent. elasticity of joints and links: by it follow reactions that an

@@ -53,7 +53,7 @@ from tasks.dynamics.records import (
 )
 from tasks.features.friction import coupled
 from tasks.features.friction import joints as joint_friction
-from tasks.features.friction.history import Friction, FrictionInput, friction_input
+from tasks.features.friction.inputs import Friction, FrictionInput, friction_input
 from tasks.features.friction.laws import columns as law_columns
 from tasks.features.sharing import even_weights
 from tasks.kernels.expression import ABSENT, CASE, Array, Graph

@@ -62,9 +62,9 @@ def simulate_chain_adaptive(
 ) -> ChainMotion:
     """Integrate one case in adaptive steps.
 
-    Its status is INTEGRATION_FAILED where more than `clock.balance` is missing from its balance of energy, unless the
-    base moves or springs, wrenches or loads over time act. Other arguments and errors as in `simulate_chain`, without
-    batch dims.
+    Its status is INTEGRATION_FAILED where more than the `balance` of its steps is missing from its balance of energy,
+    unless the base moves or springs, wrenches or loads over time act. Other arguments and errors as in
+    `simulate_chain`, without batch dims.
     """
     system = MotionSystem.of(
         robot,
@@ -286,8 +286,8 @@ def simulate(
     """
     _refuse(robot, parts)
     forms: dict[str, object] = {name: part for name, part in parts.items() if name in FORMS and part is not None}
-    others = {name: part for name, part in parts.items() if name not in FORMS}
-    state, forces, environment = records_of(force, cast(DrivenKeywords, others))
+    driven = {name: part for name, part in parts.items() if name not in FORMS}
+    state, forces, environment = records_of(force, cast(DrivenKeywords, driven))
     clock = FixedSteps(step, steps, every, method, start or 0.0)
     if robot.mechanism.is_chain:
         return chains.simulate_chain(robot, state, forces, environment, clock)
@@ -333,9 +333,9 @@ def simulate_adaptive(
 
 def _with_joints(robot: Robot, state: State, forces: Forces, environment: Environment) -> bool:
     """Return whether a platform moves with states of joints, of loads or of a controller beside its own."""
-    given = (forces.friction, forces.elasticity, state.memory)
-    own = bool(environment.base_parts) or bool(robot.family.signals) or isinstance(forces.actuator, Servo)
-    return own or any(part is not None for part in given)
+    if environment.base_parts or robot.family.signals or isinstance(forces.actuator, Servo):
+        return True
+    return any(part is not None for part in (forces.friction, forces.elasticity, state.memory))
 
 
 FORMS = ("form", "close")
@@ -346,9 +346,9 @@ OF_BOTH = ("friction", "memory", "elasticity")
 def _refuse(robot: Robot, parts: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that belong to robots of the other kind."""
     chain = robot.mechanism.is_chain
-    own, others = (OF_CHAIN, (*OF_PLATFORM, *FORMS)) if chain else (OF_PLATFORM, OF_CHAIN)
-    for name in others:
+    accepted, refused = (OF_CHAIN, (*OF_PLATFORM, *FORMS)) if chain else (OF_PLATFORM, OF_CHAIN)
+    for name in refused:
         if parts.get(name) is not None:
             kind = "chain" if chain else "parallel robot"
-            advice = nearest(name, (*own, *OF_BOTH))
+            advice = nearest(name, (*accepted, *OF_BOTH))
             raise TypeError(f"{name}: {robot.name} is a {kind}, whose simulation does not take it; {advice}")

@@ -15,7 +15,7 @@ from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.records import GRAVITY
-from tasks.features.friction.history import Friction
+from tasks.features.friction.inputs import Friction
 from tasks.kernels.keys import Key
 from tasks.kernels.program import Program
 from tasks.stages.stages import Rows
@@ -45,7 +45,7 @@ def c_code(
     functions: some of "inverse_dynamics", "forward_dynamics", "inverse_kinematics", "inertia_matrix". Each is of one
     sample, does what that of this name in `tasks` does, and returns the status; it has the same bits where the compiler
     does not contract operations. Parameters of the robot, gravity (3,) and friction, of inverse dynamics alone, see
-    `tasks.features.friction.history`, are constants. name: of files, and what functions begin with; absent: the
+    `tasks.features.friction.inputs`, are constants. name: of files, and what functions begin with; absent: the
     robot's. Raises ValueError or ParameterError for input that does not fit, and for loads that change with time.
 
         >>> code = ls.c_code(ls.robots.build("planar_3r"), ["inertia_matrix"])

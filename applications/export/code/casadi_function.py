@@ -21,7 +21,7 @@ from robots.extras import require_extra
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.records import GRAVITY
-from tasks.features.friction.history import Friction
+from tasks.features.friction.inputs import Friction
 from tasks.kernels.expression import CASE, CONSTANT, LEAVES, RESULT, SAMPLE
 from tasks.kernels.keys import Key
 from tasks.kernels.program import PER_CASE, Program, size

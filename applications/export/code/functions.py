@@ -25,7 +25,7 @@ from tasks.dynamics.inertia import acceleration_program, is_tree, matrix_program
 from tasks.dynamics.records import GRAVITY
 from tasks.features import table
 from tasks.features.friction.feature import FrictionGroups
-from tasks.features.friction.history import Friction, friction_input
+from tasks.features.friction.inputs import Friction, friction_input
 from tasks.features.sharing import even_weights
 from tasks.kernels.expression import Array
 from tasks.kernels.keys import Indexed, Key, Values, indexed

@@ -31,7 +31,7 @@ from robots.parameters import nearest
 from tasks.dynamics.inputs import present
 from tasks.dynamics.records import GRAVITY, Environment, Forces, Moving
 from tasks.dynamics.regressor import standard_parameters
-from tasks.features.friction.history import FrictionInput
+from tasks.features.friction.inputs import FrictionInput
 
 RATES = ("acceleration", "qdd")
 

@@ -17,7 +17,7 @@ from robots.friction.groups import FrictionGroup
 from robots.friction.laws import LAWS
 from robots.parameters import Parameter
 from tasks.dynamics.regressor import BODY, friction_parameters, standard_parameters
-from tasks.features.friction.history import FrictionInput
+from tasks.features.friction.inputs import FrictionInput
 
 FIRST = next(iter(BODY))
 """The first of the parameters of a body."""

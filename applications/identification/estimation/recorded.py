@@ -14,7 +14,7 @@ from robots.model import Robot
 from tasks.dynamics.inputs import field_input
 from tasks.dynamics.records import Environment, Forces, Motion, Moving
 from tasks.dynamics.regressor import friction_columns, regressor
-from tasks.features.friction.history import FrictionInput
+from tasks.features.friction.inputs import FrictionInput
 from tasks.mathematics.signals import Settings, filtered
 
 Rows = tuple[np.ndarray, np.ndarray]

@@ -24,7 +24,7 @@ from robots import catalog
 from storage import open_results
 from storage.errors import StoreError
 from tasks.dynamics.records import Forces, Motion
-from tasks.features.friction.history import friction_input
+from tasks.features.friction.inputs import friction_input
 from tests.pipeline.runs import SYNCHRONOUS
 
 TEXT = """\

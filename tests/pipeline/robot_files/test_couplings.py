@@ -18,7 +18,7 @@ from tasks import equations_of_motion, forward_dynamics, inverse_dynamics, inver
 from tasks.checks.newton_euler_system import joint_reactions_reference, unique
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate
-from tasks.features.friction.history import Friction
+from tasks.features.friction.inputs import Friction
 
 BELTS = """\
 limbsweep: 1

@@ -19,7 +19,7 @@ from robots.types import BASE
 from storage.errors import StoreError
 from tasks.dynamics.inverse import body_motion, inertial_wrench
 from tasks.dynamics.simulate import simulate
-from tasks.features.friction.history import friction_input
+from tasks.features.friction.inputs import friction_input
 from tests.arguments import in_records
 
 GRAVITY = (1.0, -3.0, -9.81)

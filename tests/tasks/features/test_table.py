@@ -18,7 +18,7 @@ from tasks.dynamics.inputs import field_input
 from tasks.dynamics.inverse import Dynamics
 from tasks.dynamics.records import Moving
 from tasks.features.criteria import Criteria, LimbCriteria
-from tasks.features.friction.history import friction_input
+from tasks.features.friction.inputs import friction_input
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench, acted_on
 from tasks.features.sharing import Sharing

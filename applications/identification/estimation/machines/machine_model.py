@@ -45,7 +45,7 @@ from tasks.dynamics.regressor import (
     shared_columns,
     standard_parameters,
 )
-from tasks.features.friction.history import Friction, FrictionInput, friction_input
+from tasks.features.friction.inputs import Friction, FrictionInput, friction_input
 from tasks.kernels.expression import Array, Expression
 from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Rate, Values

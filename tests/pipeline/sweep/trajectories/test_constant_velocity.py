@@ -13,7 +13,7 @@ from pipeline.errors import InputError
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from tasks.features.friction import laws as friction
-from tasks.features.friction.history import fit
+from tasks.features.friction.curve import fit
 
 ROBOT = "planar_3r"
 JOINTS = catalog.family(ROBOT).reference.freedoms

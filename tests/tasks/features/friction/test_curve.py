@@ -11,7 +11,7 @@ import pytest
 from robots.friction.laws import CURVES
 from robots.parameters import ParameterError
 from tasks.features.friction import laws as friction
-from tasks.features.friction.history import curve, fit
+from tasks.features.friction.curve import curve, fit
 from tests.reference.published_friction import IRB_2400
 
 SPEEDS = np.geomspace(1e-3, 1.0, 25)

@@ -14,8 +14,8 @@ from robots.parameters import Parameter
 from tasks import forward_dynamics, inverse_dynamics
 from tasks.dynamics.records import Forces
 from tasks.dynamics.simulate import simulate, simulate_adaptive
-from tasks.features.friction import history as friction_block
 from tasks.features.friction import laws
+from tasks.features.friction.block_test import draw_block
 from tasks.features.friction.history import along
 from tasks.features.friction.sliding import Directed, Parts, Sliding
 from tasks.mathematics.algebra import Scalar, exp, where
@@ -111,9 +111,7 @@ def test_bristles_of_a_users_own_move_as_their_equation_says() -> None:
 
     found = simulate(block(), q=[0.0], force=spring, friction=BRISTLES, step=1e-3, steps=4000, every=500)
     values = {name: value for name, value in BRISTLES.items() if name != "law"}
-    exact = friction_block.simulate(
-        mass=1.0, stiffness=2.0, pull=lambda t: 0.1 * t, times=found.time, values=values, law="dahl"
-    )
+    exact = draw_block(mass=1.0, stiffness=2.0, pull=lambda t: 0.1 * t, times=found.time, values=values, law="dahl")
     assert not found.stuck.any()
     np.testing.assert_allclose(found.q[:, 0], exact.position, rtol=2e-4)
     np.testing.assert_allclose(found.memory[:, 0], exact.deflection, rtol=2e-4)

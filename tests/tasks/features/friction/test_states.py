@@ -16,9 +16,9 @@ from scipy.integrate import solve_ivp
 
 from robots.friction.laws import LAWS
 from robots.parameters import ParameterError
-from tasks.features.friction import history as friction_block
 from tasks.features.friction import laws as friction
 from tasks.features.friction import lugre, stiction
+from tasks.features.friction.block_test import draw_block
 from tasks.features.friction.history import along, program
 from tasks.features.friction.sliding import Sliding
 from tasks.kernels.interpreter import interpret
@@ -56,15 +56,14 @@ both = pytest.mark.parametrize("law", BOTH)
 
 def test_the_published_test_case() -> None:
     """A block drawn by a spring of which the other end moves at 0.1 m/s, after 25 s: robots.md, two integrations."""
-    end = friction_block.simulate(
+    end = draw_block(
         mass=1.0,
         stiffness=2.0,
         pull=lambda t: 0.1 * t,
         times=[0.0, 25.0],
         law="lugre",
         values=LUGRE,
-        rtol=1e-10,
-        atol=1e-14,
+        tolerances=(1e-10, 1e-14),
     )
     assert f"{end.position[-1]:.10f}" == "1.9088391992"
     assert f"{end.velocity[-1]:.5e}" == "9.42415e-06"
@@ -330,7 +329,7 @@ def test_parameters_are_checked(values: dict[str, Any], text: str) -> None:
         ({"values": {"sigma": 1.0}}, ParameterError, "friction law lugre has no parameter 'sigma'"),
         ({"law": "stiction"}, ValueError, "friction law: got 'stiction'; expected a law with bristles; known: lugre"),
         (
-            {"pull": lambda t: 1.0 / (0.5 - t) ** 3, "rtol": 1e-2, "atol": 1e-2},
+            {"pull": lambda t: 1.0 / (0.5 - t) ** 3, "tolerances": (1e-2, 1e-13), "atol": 1e-2},
             RuntimeError,
             "the block: .*; expected the integrator to reach 1 s",
         ),
@@ -340,4 +339,4 @@ def test_misuse_of_the_block_is_told(changes: dict[str, Any], error: type[Except
     arguments: dict[str, Any] = {"mass": 1.0, "stiffness": 2.0, "pull": lambda t: t, "times": [0, 1]}
     arguments |= {"law": "lugre", "values": LUGRE}
     with pytest.raises(error, match=text):
-        friction_block.simulate(**(arguments | changes))
+        draw_block(**(arguments | changes))

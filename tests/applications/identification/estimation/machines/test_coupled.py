@@ -30,7 +30,7 @@ from robots.parameters import ParameterError
 from tasks import inverse_dynamics
 from tasks.dynamics.inverse import actuator_positions
 from tasks.dynamics.records import Forces, Moving
-from tasks.features.friction.history import friction_input
+from tasks.features.friction.inputs import friction_input
 from tests.applications.identification.estimation.machines.synthetic import STEP
 
 ARMS = {"pin_radius": 0.01, "friction_arm": 0.01, "bending_arm": 0.05}

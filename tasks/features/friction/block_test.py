@@ -6,7 +6,7 @@ mass x'' = stiffness (pull(t) - x) - force(z, x', load). The block sticks, slips
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from robots.friction import laws as data
 from robots.parameters import complete, nearest
 from tasks.features.friction.laws import LAWS
-
-if TYPE_CHECKING:
-    pass
 
 
 class BlockMotion(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,6 @@ from tasks.features.friction.sliding import Sliding
 from tasks.kernels.expression import Array, Scalar
 from tasks.kernels.kernel import Batch, checked, common_batch, kernel, rows
 from tasks.kernels.program import Program, trace
-
-if TYPE_CHECKING:
-    pass
 
 Numbers = NDArray[np.float64]
 

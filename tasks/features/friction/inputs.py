@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ from robots.friction.laws import LAWS as LAW_DATA
 from robots.limits import JointPlace
 from robots.model import Robot
 from robots.parameters import ParameterError, complete, nearest
-
-if TYPE_CHECKING:
-    pass
 
 KEYS = ("law", "joints", "load")
 

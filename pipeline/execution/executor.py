@@ -51,6 +51,10 @@ class Executor(Protocol):
         """Number of further graphs that can be submitted now."""
 
     @property
+    def least_limit(self) -> int:
+        """Memory limit of the smallest worker as of the last look at paused ones [bytes]; 0 where none has one."""
+
+    @property
     def keys(self) -> Iterable[Key]:
         """Keys in flight."""
 
@@ -117,6 +121,11 @@ class InProcessExecutor:
     def room(self) -> int:
         """One at a time: nothing is gained by making graphs ahead."""
         return 0 if self._waiting else 1
+
+    @property
+    def least_limit(self) -> int:
+        """There are no workers."""
+        return 0
 
     @property
     def keys(self) -> list[Key]:

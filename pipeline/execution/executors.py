@@ -236,6 +236,8 @@ class ClusterExecutor:
         self._pending = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._stuck: set[Key] = set()
         """Keys of futures on workers that are paused and idle, as of the last look."""
+        self.least_limit = 0
+        """Memory limit of the smallest worker as of the last look [bytes]; 0 where none has one."""
         self._restarts_until: float | None = None
         """When the last restart was that has been told, by the clock of the scheduler."""
 
@@ -367,6 +369,7 @@ class ClusterExecutor:
             workers = self.client.scheduler_info(n_workers=-1)["workers"]
             paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
             processing = self.client.processing([worker.address for worker in paused]) if paused else {}
+        self.least_limit = min((worker.limit for worker in workers_of({"workers": workers}) if worker.limit), default=0)
         tasks = {_block(task) for keys in processing.values() for task in keys if isinstance(task, tuple)}
         self._stuck = {key for key in self._tasks if _block(key) in tasks}
         return paused, len(workers) - len(paused)

@@ -17,6 +17,7 @@ from pipeline.execution.executor import Executor, Key, KeyedGraph, Result, failu
 from pipeline.execution.graph import Granularity, block_graph, isolated_graph
 from pipeline.execution.policy import (
     DEFAULTS,
+    FULL,
     Agenda,
     Attempt,
     Failure,
@@ -40,6 +41,7 @@ from pipeline.monitor.log import (
     cancel_requested,
 )
 from pipeline.plan.model import Plan
+from pipeline.plan.plan import fitted
 from storage.errors import StoreError
 from storage.ledger import Ledger, Receipt
 from storage.store import StoreWriter
@@ -95,6 +97,7 @@ class RunLoop:
         somebody asked for it; ClusterLostError.
         """
         with closing(self.executor):
+            self._look_after_paused()
             while True:
                 self.submit()
                 if not self._open:
@@ -240,6 +243,13 @@ class RunLoop:
                 self._back_up(key, f"worker {worker.address} is paused")
         if reason := self._pauses.stop(paused, others):
             raise RunStoppedError(reason)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Compute further blocks in parts where a worker has joined that has less room than those before."""
+        room = int(FULL * self.executor.least_limit) - self.plan.base_memory
+        if self.executor.least_limit and room < self.plan.room:
+            self.plan = fitted(self.plan, room) or replace(self.plan, room=room)
 
     def _back_up_slow(self) -> None:
         """Give blocks that are slow to another worker as well, and again where that does not help."""

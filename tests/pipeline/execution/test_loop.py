@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import dask
 import pytest
@@ -14,8 +14,9 @@ from pipeline.errors import TaskError
 from pipeline.execution.contents import create_store
 from pipeline.execution.executor import InProcessExecutor, KeyedGraph, Result
 from pipeline.execution.loop import RunLoop
-from pipeline.execution.policy import FACTOR, KNOWN, LEAST_SECONDS, Pace
+from pipeline.execution.policy import FACTOR, FULL, KNOWN, LEAST_SECONDS, Pace
 from pipeline.monitor.log import BlockDone, BlockRetried, Event
+from pipeline.plan.model import BASE_MEMORY, CODE_MEMORY, OVERHEAD
 from pipeline.plan.plan import plan
 from storage.errors import StoreError
 from storage.ledger import Ledger
@@ -147,3 +148,17 @@ def test_slow_is_told_from_what_is_usual() -> None:
     for _ in range(1000):
         pace.done(0.1)
     assert pace.slow == LEAST_SECONDS
+
+
+def test_blocks_are_one_task_each_where_a_worker_has_joined_without_room_for_two(drive: Any) -> None:
+    class Small(Held):
+        least_limit = int((BASE_MEMORY + 3 * CODE_MEMORY + 1.5 * OVERHEAD) / FULL)
+        tasks: ClassVar[set[int]] = set()
+
+        def submit(self, *graphs: KeyedGraph) -> None:
+            self.tasks.update(len(graph) for graph, _ in graphs)
+            super().submit(*graphs)
+
+    _, count = drive(Small(30, same, same))
+    assert count == BLOCKS
+    assert Small.tasks == {1}

@@ -175,6 +175,9 @@ class DesignSpace(PointSpace):
         each parameter is free unless columns name one another, and `assumption` says so.
         """
         declared, coordinates = _declared(str(ds.attrs.get("sweep", ""))), design_coordinates(ds)
+        written = [name for axis in (declared or {}).values() for name in axis.forms]  # opened stores sort by name
+        order = {name: place for place, name in enumerate(dict.fromkeys((*written, *coordinates)))}
+        coordinates.sort(key=lambda name: order[name])
         differing = [name for name in coordinates if _differs(ds[name])]
         factors = [
             Factor(name, "fixed", section_of(ds[name]), (name,)) for name in coordinates if name not in differing
@@ -182,8 +185,6 @@ class DesignSpace(PointSpace):
         for section in SECTIONS:
             names = [name for name in differing if section_of(ds[name]) == section]
             factors += _stored_factors(ds, section, names, UNKNOWN if declared is None else declared[section])
-        written = [name for axis in (declared or {}).values() for name in axis.forms]  # opened stores sort by name
-        order = {name: place for place, name in enumerate(dict.fromkeys((*written, *coordinates)))}
         factors.sort(key=lambda factor: order[factor.members[0]])
         rule = "its sweep cannot be read: parameters that differ are taken as varied, and derived ones with them"
         return cls((), tuple(factors), assumption=rule if declared is None else "")

@@ -349,6 +349,8 @@ def rank(case: Case) -> None:
 
 
 def _column(rows: list[dict[str, str]], name: str) -> list[float]:
+    if not rows:
+        raise NoMeaningError("no design is feasible")
     key = next((key for key in rows[0] if key.split(" [")[0] == name), None)
     require(key is not None, f"no column {name} in {list(rows[0])}")
     return [float(row[key or ""]) for row in rows]

@@ -390,13 +390,14 @@ QUESTIONS: Mapping[str, Feature] = {
 # results
 
 
-def _motion_outputs(machine: Machine) -> list[str]:
+def motion_outputs(machine: Machine) -> list[str]:
+    """Return the series that say how a robot moves."""
     kind = "joint" if machine.is_chain else "platform"
     return [f"{kind}_{name}" for name in ("position", "acceleration", "velocity" if machine.is_chain else "twist")]
 
 
 def _series(*more: str) -> Feature:
-    return lambda machine: {"outputs": [*_motion_outputs(machine), "actuator_force", *more]}
+    return lambda machine: {"outputs": [*motion_outputs(machine), "actuator_force", *more]}
 
 
 OUTPUTS: Mapping[str, Feature] = {

@@ -320,3 +320,12 @@ def test_labels_stay_with_their_row_in_an_optimum(tmp_path: Path) -> None:
     alone = text.replace("distal_length: [0.5, 0.53]", f"distal_length: [{best.design['distal_length']!r}]")
     peak = column(compute(Sweep.from_text(alone, folder=tmp_path)), "peak_force")[1]
     assert best.value == pytest.approx(peak / 20.0, rel=1e-6)
+
+
+def test_a_table_has_the_same_name_in_a_sweep_and_in_its_store(tmp_path: Path) -> None:
+    """Opened stores sort coordinates by name; a table without label is called by its columns, as they are written."""
+    rows = "list: {proximal_length: [0.5, 0.53], distal_length: [0.5, 0.52]}"
+    sweep = Sweep.from_text(f"limbsweep: 1\nrobot: five_bar\ndesign: {{{rows}}}\n{TRAJECTORY}")
+    made, opened = run(sweep, tmp_path / "s.zarr", SYNCHRONOUS), open_results(tmp_path / "s.zarr")
+    for space in (DesignSpace.of(sweep), DesignSpace.of_dataset(made), DesignSpace.of_dataset(opened)):
+        assert [factor.name for factor in space.varied()] == ["proximal_length, distal_length"]

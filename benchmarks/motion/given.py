@@ -99,6 +99,8 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     found = counted(about[0], float(about[1]), float(about[2]), MANY)
     require(not found.wrong.any(), f"{', '.join(about)}: {found.wrong.sum()} of {MANY} states are wrong")
     good, none, several = (found.status == code for code in NUMBER)
+    missed = none & (found.solutions > 0)
+    require(not missed.any(), f"{', '.join(about)}: {missed.sum()} of {MANY} states have solutions, said to have none")
     masks = [good, found.wrong, none, several, ~(good | none | several)]
     masks += [found.solutions == number for number in (0, 1)] + [found.solutions >= 2]
     masks += [good & (found.solutions >= 2), none & (found.solutions > 0), several & (found.solutions < 2)]

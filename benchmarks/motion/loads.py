@@ -230,6 +230,11 @@ def cells(about: tuple[str, ...]) -> tuple[str, ...]:
     good, total = found.status == Status.OK, len(found.status)
     require(not found.wrong.any(), f"{name}, {law}, {coefficient}: {found.wrong.sum()} of {total} states are wrong")
     none, several = (found.status == code for code in (Status.FRICTION_NO_SOLUTION, Status.FRICTION_SEVERAL_SOLUTIONS))
+    missed = none & found.solved
+    require(
+        not missed.any(),
+        f"{name}, {law}, {coefficient}: {missed.sum()} of {total} states have a motion, said to have none",
+    )
     another = good & found.solved & ~found.same
     reported = [good & ~found.unique, none, several, ~(good | none | several)]
     of_other = [~found.solved, another, another & found.unique, none & found.solved]

@@ -223,7 +223,7 @@ class Capsule:
     radius: float
 
     def __post_init__(self) -> None:
-        if len(self.start) != 3 or len(self.end) != 3 or not all(map(math.isfinite, (*self.start, *self.end))):
+        if not all(map(math.isfinite, (*self.start, *self.end))):
             raise ParameterError(f"start, end: got {self.start!r}, {self.end!r}; expected three finite numbers each")
         _check_radius("radius", self.radius)
 

@@ -313,8 +313,6 @@ def on_supply(
     limits = {"voltage": voltage, "current": current, "max_force": max_force}
     limits_of_motors = {name: _limit(name, value, len(constant)) for name, value in limits.items()}
     resistance = _resistances(robot)[:, None]
-    if of not in ("force", "current", "voltage"):
-        raise ValueError(f"of: got {of!r}; expected force, current or voltage")
     if (of == "voltage" or np.isfinite(limits_of_motors["voltage"]).any()) and not (resistance > 0.0).all():
         raise ValueError(
             "voltage: got voltages of motors without a resistance; expected one above zero: a motor's winding decides "

@@ -16,6 +16,7 @@ from applications.commands.cli import cli
 from pipeline import verify
 from pipeline.stores import names
 from pipeline.stores.recompute import stored_sweep
+from robots.parameters import ParameterError
 from storage import open_results
 from storage.encoding.checksums import checksum
 from storage.errors import StoreError
@@ -56,9 +57,15 @@ def test_a_sound_store(path: Path) -> None:
     assert verify(path).recomputed == ()
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+@pytest.mark.parametrize("share", [-0.1, 1.1])
 def test_a_share_that_is_none(path: Path, share: float) -> None:
     with pytest.raises(StoreError, match=r"recompute: got .*; expected a share of the blocks from 0 to 1"):
+        verify(path, recompute=share)
+
+
+@pytest.mark.parametrize("share", [float("nan"), "x"])
+def test_a_share_that_is_no_number(path: Path, share: float) -> None:
+    with pytest.raises(ParameterError, match=r"recompute: got .*; expected a number"):
         verify(path, recompute=share)
 
 

@@ -121,7 +121,7 @@ def test_platforms_with_motors_are_fed_too() -> None:
     [
         ({"voltage": 0.0}, r"voltage: got 0.0; expected a number above zero, or one for each of 5 motors"),
         ({"current": [1.0, 2.0]}, r"current: got \[1.0, 2.0\]; expected a number above zero"),
-        ({"of": "power"}, r"of: got 'power'; expected force, current or voltage"),
+        ({"of": "power"}, r"of: got 'power'; expected one of force, current, voltage"),
     ],
 )
 def test_what_feeds_no_motor_is_refused(supply: Any, text: str) -> None:

@@ -142,6 +142,8 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="another key selects some of them, too"):
         Capsules.of(mechanism, {"all": 0.1, "arm": 0.1})
     with pytest.raises(ParameterError, match="expected three finite numbers each"):
+        Capsule((0.0, 0.0, math.inf), (0.0, 0.0, 0.0), 0.1)
+    with pytest.raises(ParameterError, match=r"start: got \(0.0, 0.0, nan\); expected 3 entries, each a number"):
         Capsule((0.0, 0.0, math.nan), (0.0, 0.0, 0.0), 0.1)
     with pytest.raises(ValueError, match="got no two to compare"):
         clearance(robots.build("five_bar"), Capsules.of(robots.build("five_bar").mechanism, {"distal": 0.1}))

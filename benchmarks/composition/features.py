@@ -214,7 +214,7 @@ LOADS: Mapping[str, Feature] = {
     "swept load": _swept_load,
 }
 
-BASE = {
+BASE: dict[str, Any] = {
     "kind": "line_sine",
     "amplitude": [0.05, -0.04, 0.1],
     "period": 2.0,
@@ -270,8 +270,8 @@ def _points(machine: Machine) -> Piece:
 
 def _workspace(machine: Machine) -> Piece:
     size = [round(x, 6) for x in machine.amplitude[:3]]
-    row = {"kind": "workspace", "size": size, "counts": [2 if x else 1 for x in size]}
-    count = int(np.prod(row["counts"]))
+    counts = [2 if x else 1 for x in size]
+    row, count = {"kind": "workspace", "size": size, "counts": counts}, int(np.prod(counts))
     return {"trajectories": {"places": row}, "time": {"stop": 1.0, "samples": count}, "metrics": ["usable_volume"]}
 
 

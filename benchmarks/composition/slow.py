@@ -73,7 +73,7 @@ def _check_designs(case: Case, data: xr.Dataset) -> None:
 def _check_status(data: xr.Dataset) -> None:
     """Numbers are NaN where the status says so, and there alone."""
     force, status = xr.broadcast(data["actuator_force"], data["status"])
-    bad = np.isnan(force).any("actuator") if "actuator" in force.dims else np.isnan(force)
+    bad = force.isnull().any("actuator") if "actuator" in force.dims else force.isnull()
     status = status.isel(actuator=0) if "actuator" in status.dims else status
     require(bool((bad == (status != 0)).all()), "NaN and status do not agree")
 
@@ -86,8 +86,8 @@ def _check_motion(case: Case, data: xr.Dataset) -> None:
     rate, times = 2.0 * np.pi / case.machine.period, data["time"].values
     wave = np.sin(rate * times), rate * np.cos(rate * times), -rate * rate * np.sin(rate * times)
     found = _coordinates(case, data)
-    for values, factor in zip(found, wave, strict=True):
-        values = values - (values.isel(time=0) if factor is wave[0] else 0.0)
+    for series, factor in zip(found, wave, strict=True):
+        values: Any = series - (series.isel(time=0) if factor is wave[0] else 0.0)
         for k, amplitude in enumerate(case.machine.amplitude):
             own = values.isel(coordinate=k)
             own = own.isel({dim: 0 for dim in own.dims if dim != "time"}).values
@@ -187,7 +187,7 @@ def _friction(case: Case, sample: xr.Dataset) -> list[Mapping[str, Any]] | None:
     if part is None:
         return None
     groups = part.get("groups") or {"": part}
-    result = []
+    result: list[Mapping[str, Any]] = []
     for name, group in groups.items():
         head = {key: group[key] for key in ("law", "joints", "load") if key in group}
         prefix = f"{name}_" if name else ""
@@ -252,14 +252,14 @@ def _check_metrics(case: Case, data: xr.Dataset) -> None:
     times = data["time"].values
     weights = xr.DataArray(np.full(len(times), times[1] - times[0]), dims="time")
     weights[[0, -1]] = 0.5 * weights[0]
-    series = {"peak_force": np.abs(force).max("time")}
+    series = {"peak_force": abs(force).max("time")}
     series["rms_force"] = np.sqrt((force**2 * weights).sum("time", skipna=False) / times[-1])
     if "actuator_power" in data:
         power = data["actuator_power"]
-        series["peak_power"] = np.abs(power).max("time")
+        series["peak_power"] = abs(power).max("time")
         series["energy"] = (power.clip(min=0.0) * weights).sum("time", skipna=False)
     if case.own:
-        series["mean_force"] = np.abs(force).mean(("time", "actuator"))
+        series["mean_force"] = abs(force).mean(("time", "actuator"))
         series["swing"] = force.max("time") - force.min("time")
     for name, expected in series.items():
         if name in data:

@@ -107,9 +107,9 @@ class RunLoop:
                     self._check()
 
     def submit(self) -> None:
-        """Submit the next attempts, as many as there is room for."""
+        """Submit the next attempts, as many as there is room for; one at least, if nothing but late copies is left."""
         graphs = []
-        for _ in range(self.executor.room):
+        for _ in range(max(self.executor.room, 0 if self._open else 1)):
             if (attempt := self.agenda.next()) is None:
                 break
             graphs.append(self.graph(attempt))

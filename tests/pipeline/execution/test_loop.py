@@ -162,3 +162,13 @@ def test_blocks_are_one_task_each_where_a_worker_has_joined_without_room_for_two
     _, count = drive(Small(30, same, same))
     assert count == BLOCKS
     assert Small.tasks == {1}
+
+
+def test_a_window_full_of_late_copies_does_not_end_the_run(drive: Any) -> None:
+    class Full(Held):
+        @property
+        def room(self) -> int:
+            return 0  # whatever is open
+
+    _, count = drive(Full(30, same, same))
+    assert count == BLOCKS

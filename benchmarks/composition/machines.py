@@ -73,10 +73,10 @@ _MACHINES = (
     Machine("delta_rl5_1450_motors", ("upper_arm", "rod_length"), ("payload_mass", 0.0, 2.0), (0.06, 0.04, 0.03), "arm", "1", 0.02, (2.0, 0.05), motors=True),
     Machine("gough_stewart", ("base_radius", "platform_radius"), ("payload_mass", 0.0, 100.0), (0.1, 0.05, 0.1), "tube", "3", 50.0, (4e5, 2e4)),
     Machine("irb6", ("upper_arm", "forearm"), ("payload_mass", 0.0, 3.0), (0.2, 0.15, 0.1, 0.1, 0.1), "forearm", "shoulder", 0.02, (2.0, 0.05), motors=True),
-    Machine("ur5e", ("link_3_origin_x", "link_4_origin_x"), ("payload_mass", 0.0, 2.0), (0.2, 0.15, 0.2, 0.1, 0.2, 0.1), "link_3", "joint_2", 1.0, (4000.0, 100.0)),
+    Machine("ur5e", ("link_3_origin_x", "link_4_origin_x"), ("payload_mass", 0.0, 2.0), (0.2, 0.15, 0.2, 0.1, 0.2, 0.1), "link_3", "joint_2", 1.0, (20.0, 0.1)),
     Machine("three_loop_leg", ("link_1_mass", "link_2_mass"), ("link_3_mass", 0.5, 1.0), (0.3,), "link_2", "joint_1pp", 0.1, (50.0, 5.0)),
     Machine("tripod_on_rail", ("base_radius", "platform_radius"), ("carriage_mass", 30.0, 60.0), (0.1, 0.02, 0.08, 0.05), "carriage", "rail", 5.0, (1e5, 3e3), file="tripod_on_rail.yaml"),
-    Machine("arm_platform", ("upper_arm", "forearm"), ("payload", 0.5, 2.0), (0.05, 0.06, 0.04, 0.05, 0.05, 0.04), "arm.upper", "arm.2", 0.5, (4000.0, 100.0), file="arm_platform.yaml"),
+    Machine("arm_platform", ("upper_arm", "forearm"), ("payload", 0.5, 2.0), (0.05, 0.06, 0.04, 0.05, 0.05, 0.04), "arm.upper", "arm.2", 0.5, (200.0, 2.0), file="arm_platform.yaml"),
 )  # fmt: skip
 
 MACHINES: Mapping[str, Machine] = {machine.name: machine for machine in _MACHINES}

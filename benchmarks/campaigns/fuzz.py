@@ -64,8 +64,13 @@ def _table(form: str) -> Target:
 
     ending, make = test_damaged.MAKERS[form]
     path = Path(tempfile.gettempdir(), f"a.{ending}")
+
+    def read_columns(data: bytes) -> None:
+        path.write_bytes(data)
+        test_damaged.read(path)
+
     uses: list[Callable[[bytes], object]] = [
-        lambda data: path.write_bytes(data) and test_damaged.read(path),
+        read_columns,
         lambda data: parse_table(data, path.name, bounds=test_damaged.SMALL),
     ]
 

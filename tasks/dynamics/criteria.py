@@ -26,7 +26,7 @@ from robots.types import TWIST
 from tasks.dynamics.equations import equations_of_motion
 from tasks.dynamics.inputs import check_kind
 from tasks.dynamics.inverse import Dynamics
-from tasks.dynamics.records import KINEMATIC, STANDING, MotionKeywords, Moving, State, long_form
+from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, Moving, State, long_form
 from tasks.features import capsules as capsule_terms
 from tasks.features import criteria
 from tasks.features.capsules import GROUND, PLATFORM, Owned, RobotCapsules, capsules_told
@@ -80,7 +80,7 @@ def cartesian_stiffness(
         True
     """
     check_kind("elasticity", elasticity, Elasticity)
-    pose = long_form(motion, STANDING, short, KINEMATIC)[0].moving
+    pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
     shifts = [place for place in solved.places if place >= 3]
     softness = np.linalg.eigvalsh(solved.compliance[:, np.array(shifts)[:, None], shifts])
@@ -181,7 +181,7 @@ def pose_error(
     if elasticity is not None:
         check_kind("elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
-    pose = long_form(motion, STANDING, short, KINEMATIC)[0].moving
+    pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=errors), "position_deviation", pose)
     soft, places = solved.compliance, np.array(solved.places)
 
@@ -279,7 +279,7 @@ def natural_frequencies(
         >>> ls.natural_frequencies(robot, drives, position=[0.0, 0.1, -0.9]).frequencies.shape  # (freedom,) [Hz]
         (3,)
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     stiffness, mass = cartesian_stiffness(robot, elasticity, motion), equations_of_motion(robot, motion).mass
     places = [TWIST.index(name) for name in robot.mechanism.freedoms]
     softness = stiffness.compliance[..., np.array(places)[:, None], places]
@@ -333,7 +333,7 @@ def clearance(
     capsules_of_robot = capsules_told(family.reference, capsules)
     if not (pairs := capsule_terms.pairs(family, capsules_of_robot)):
         raise ValueError("capsules: got no two to compare; expected those of several limbs, of platform or of base")
-    pose = long_form(motion, STANDING, short, KINEMATIC)[0].moving
+    pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     dynamics = Dynamics(robot, pose, ("clearance",), criteria=parameters)
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -431,7 +431,7 @@ def clearance_error(
         check_kind("elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
-    pose = long_form(motion, STANDING, short, KINEMATIC)[0].moving
+    pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=whole), "position_deviation", pose)
     sources, soft = list(_play_sources(robot, clearances)), solved.compliance
     stages = {k: limb(solved.dynamics.request, k) for k in solved.limbs}

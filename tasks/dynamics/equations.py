@@ -32,7 +32,6 @@ from tasks.dynamics.inertia import (
 from tasks.dynamics.inputs import FieldInput, field_input
 from tasks.dynamics.records import (
     GRAVITY,
-    KINEMATIC,
     STANDING,
     TIMELESS,
     Environment,
@@ -80,7 +79,7 @@ def inertia_element(
         >>> ls.inertia_element(robot, "joint_1", "joint_3", q=np.zeros((5, 3))).value.shape
         (5,)
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     row, column = _number(robot, "row", row), _number(robot, "column", column)
     if robot.mechanism.is_chain and not is_tree(robot.family):
         program = closed_element_program(robot.family, row, column)
@@ -381,7 +380,7 @@ def inertia_matrix(
         >>> ls.inertia_matrix(robot, q=np.zeros((5, 3))).matrix.shape
         (5, 3, 3)
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     if is_tree(robot.family):
         return _tree_matrix(robot, method, motion.moving)
     if method != "crba" and robot.mechanism.is_chain:

@@ -20,7 +20,7 @@ from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import rotations
 from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import KINEMATIC, STANDING, MotionKeywords, State, long_form
+from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, State, long_form
 from tasks.kernels.kernel import checked, common_batch
 from tasks.stages.metrics.poses import weights
 
@@ -58,7 +58,7 @@ def forward_kinematics(
         >>> ls.forward_kinematics(robot, actuator_position=angles).position.round(6) + 0.0
         array([ 0. ,  0.1, -0.9])
     """
-    home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short, KINEMATIC)
+    home, (near, _) = robot.mechanism.platform.home, long_form(guess, STANDING, short, TIMELESS)
     target = checked("actuator_position", actuator_position, (len(robot.mechanism.actuators),))
     start = checked("position", home.position if near.position is None else near.position, (3,))
     turned = checked("rotation", home.rotation if near.rotation is None else near.rotation, (3, 3))

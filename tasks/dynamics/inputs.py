@@ -12,13 +12,13 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robots.arguments import real_numbers, shown
+from robots.arguments import shown
 from robots.criteria.elasticity import Elasticity
 from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.loads.family import signal_values
 from robots.model import Robot
 from robots.types import TWIST, LoadAxes
-from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record
+from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record, gravity_vector
 from tasks.features.criteria import sharing_problems
 from tasks.kernels.kernel import Batch, checked, common_batch, rows
 from tasks.kernels.keys import Key
@@ -88,13 +88,7 @@ def mounts(robot: Robot) -> list[np.ndarray]:
 
 def gravity_input(gravity: ArrayLike) -> np.ndarray:
     """Return the `gravity` input of kernels, (1, 3). Raises ValueError."""
-    try:
-        result = real_numbers(gravity)
-    except (TypeError, ValueError):
-        raise ValueError(f"gravity: got {shown(gravity)}; expected (3,), a vector of the world [m/s^2]") from None
-    if result.shape != (3,):
-        raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
-    return result.reshape(1, 3)
+    return gravity_vector(gravity).reshape(1, 3)
 
 
 BASES: Mapping[str, tuple[int, ...]] = {"rotation": (3, 3), "twist": (6,), "acceleration": (6,)}

@@ -39,9 +39,9 @@ from tasks.dynamics.inputs import (
     signals_input,
 )
 from tasks.dynamics.records import (
-    KINEMATIC,
     NO_FORCES,
     STANDING,
+    TIMELESS,
     Environment,
     Forces,
     MotionKeywords,
@@ -117,7 +117,7 @@ def inverse_kinematics(robot: Robot, motion: State | None = None, **short: Unpac
         >>> joints.status
         array([0, 0], dtype=int8)
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     dynamics = Dynamics(robot, motion.moving, names("limb", "series"))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -252,7 +252,7 @@ def actuator_positions(robot: Robot, motion: State | None = None, **short: Unpac
         >>> ls.actuator_positions(robot, position=[0.05, 0.0, -0.6]).position.round(3)
         array([ 0.092, -0.09 ])
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     dynamics = Dynamics(robot, motion.moving, ("actuator_position",))
     limbs = range(len(robot.mechanism.instances))
     dynamics.run(limb(dynamics.request, k) for k in limbs)
@@ -437,7 +437,7 @@ def body_motion(robot: Robot, motion: State | None = None, **short: Unpack[Motio
 
     Samples without a solution hold NaN; `status` of `joints` has the reason.
     """
-    motion, _ = long_form(motion, STANDING, short, KINEMATIC)
+    motion, _ = long_form(motion, STANDING, short, TIMELESS)
     joints = inverse_kinematics(robot, motion)
     mechanism, batch = robot.mechanism, joints.status.shape
     limbs = tuple(
@@ -557,7 +557,7 @@ def resolve_redundancy(robot: Robot, motion: State | None = None, **short: Unpac
             f"robot: {robot.name} has no posture or task that decides freedoms; expected a robot file with one under "
             "platform, redundancy; give the motion of all freedoms to the other functions"
         )
-    named = long_form(motion, STANDING, short, KINEMATIC)[0].moving
+    named = long_form(motion, STANDING, short, TIMELESS)[0].moving
     check_names(robot, named)
     try:
         arrays = {name: checked(name, values, (size,)) for name, values in present(named).items()}

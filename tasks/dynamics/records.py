@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypedDict, cast, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robots.arguments import real_numbers, shown
 from robots.criteria.elasticity import Elasticity
 from robots.parameters import nearest
 from robots.types import LoadAxes
@@ -210,7 +211,10 @@ class Moving(TypedDict, total=False):
 
 
 class MotionKeywords(Moving, total=False):
-    """Short form of a call: the fields of a `Motion`, and gravity, as keywords."""
+    """Short form of a call: the fields of a `Motion`, and gravity, as keywords.
+
+    One set serves kinematics and dynamics alike: where a result does not depend on gravity, gravity changes nothing.
+    """
 
     time: ArrayLike | None
     memory: ArrayLike | None
@@ -241,11 +245,19 @@ STANDING = Environment()
 NO_FORCES = Forces()
 
 
+def gravity_vector(gravity: ArrayLike) -> np.ndarray:
+    """Return gravity (3,) [m/s^2]. Raises ValueError for what is no vector."""
+    try:
+        result = real_numbers(gravity)
+    except (TypeError, ValueError):
+        raise ValueError(f"gravity: got {shown(gravity)}; expected (3,), a vector of the world [m/s^2]") from None
+    if result.shape != (3,):
+        raise ValueError(f"gravity: got an array of shape {result.shape}; expected (3,), a vector of the world [m/s^2]")
+    return result
+
+
 TIMELESS = ("time", "memory")
 """Keywords of a motion that functions of one instant without friction do not depend on."""
-
-KINEMATIC = (*TIMELESS, "gravity")
-"""Keywords that functions of the geometry alone do not depend on."""
 
 
 def long_form(
@@ -267,7 +279,7 @@ def long_form(
     if "gravity" in parts:
         if environment is not STANDING:
             raise ValueError("gravity: got it beside an environment; expected it in limbsweep.Environment")
-        environment = Environment(gravity=parts.pop("gravity"))
+        environment = Environment(gravity=gravity_vector(parts.pop("gravity")))
     if motion is None:
         return Motion(**parts), environment
     check_record("motion", motion, State)

@@ -166,8 +166,18 @@ def test_input_that_is_not_finite_has_its_status_with_friction(name: str) -> Non
     assert found.unique.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("name", ["time", "memory", "gravity"])
+@pytest.mark.parametrize("name", ["time", "memory"])
 def test_keywords_that_do_not_matter_are_refused(name: str) -> None:
     home = np.array(PLANAR.mechanism.platform.home.position)
     with pytest.raises(ValueError, match=f"{name}: got it, on which the result does not depend; leave it out"):
         inverse_kinematics(PLANAR, position=home, **{name: 0.0})
+
+
+def test_gravity_serves_kinematics_and_dynamics() -> None:
+    home = np.array(PLANAR.mechanism.platform.home.position)
+    found, expected = (
+        inverse_kinematics(PLANAR, position=home, **keywords) for keywords in ({"gravity": (0, 0, 1)}, {})
+    )
+    np.testing.assert_array_equal(found.position, expected.position)
+    with pytest.raises(ValueError, match="gravity: got an array of shape"):
+        inverse_kinematics(PLANAR, position=home, gravity=[9.81])

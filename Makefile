@@ -4,9 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STORE := runs/delta.zarr
 PYTEST_ARGS ?=
+# Extras that commands need; the others are for work on limbsweep itself.
+USED := azure casadi certificates dashboard gcs hdf5 jobqueue kubernetes mujoco netcdf parquet report ros s3 search ssh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench bench-page docs pages wheel bill wheel-test audit clean
+.PHONY: help run test test-slow bench bench-page docs pages wheel bill hashes wheel-test audit clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,6 +21,7 @@ help:
 	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
 	@echo "make wheel   build wheel and source distribution into dist; needs the package build alone"
 	@echo "make bill    the wheel, and beside it a CycloneDX bill of materials"
+	@echo "make hashes  requirements.lock: versions and digests of all that an installation takes; needs network"
 	@echo "make audit   ask the Python advisory database about the versions in constraints.txt; needs network"
 	@echo "make wheel-test  install the wheel into an empty environment, run the tests of what depends on how it is installed"
 	@echo "make clean   remove .venv, runs and caches"
@@ -63,6 +66,12 @@ bill: wheel .venv/supply.stamp
 		--constraint constraints.txt dist/*.whl
 	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type library --output-reproducible \
 		--output-file "$$(ls dist/*.whl | sed 's/-py3.*//').cdx.json" build/supply/bin/python
+
+# The versions of constraints.txt with the digests of their files, of what commands need: for installations that take nothing else.
+hashes: .venv/supply.stamp
+	$(BIN)/uv pip compile pyproject.toml --constraint constraints.txt --universal --python-version 3.11 --generate-hashes \
+		--no-annotate --no-emit-index-url --custom-compile-command 'make hashes' --quiet $(addprefix --extra ,$(USED)) \
+		--output-file requirements.lock
 
 audit: .venv/supply.stamp
 	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict

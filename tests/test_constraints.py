@@ -64,3 +64,20 @@ def test_the_file_is_in_order() -> None:
         line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
     ]
     assert names == sorted(names)
+
+
+LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)[^\\\n]*((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE)
+
+
+def test_the_lock_has_the_same_versions_and_a_digest_of_each_file() -> None:
+    text, versions = (ROOT / "requirements.lock").read_text(), pins()
+    locked = {normal(name): version for name, version, _ in LOCKED.findall(text)}
+    assert len(locked) == len(re.findall(r"^[\w.-]+==", text, re.MULTILINE)) > 50
+    others = {name: version for name, version in locked.items() if versions.get(name, version) != version}
+    assert others == {}, "run make hashes"  # what only other systems need has its version in the lock alone
+    used = re.search(r"^USED := (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert used is not None
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(each for key in used[1].split() for each in extras[key])]
+    names = {normal(found["name"]) for each in wanted if (found := REQUIREMENT.fullmatch(each))}
+    assert names <= locked.keys() | {"limbsweep"}, "run make hashes"

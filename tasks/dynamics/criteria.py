@@ -24,7 +24,7 @@ from robots.model import Mechanism, Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.equations import equations_of_motion
-from tasks.dynamics.inputs import check_kind
+from tasks.dynamics.inputs import check_parts
 from tasks.dynamics.inverse import Dynamics
 from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, Moving, State, long_form
 from tasks.features import capsules as capsule_terms
@@ -79,7 +79,7 @@ def cartesian_stiffness(
         >>> bool(ls.cartesian_stiffness(robot, drives, position=[0.0, 0.1, -0.9]).least > 1e4)  # [N/m]
         True
     """
-    check_kind("elasticity", elasticity, Elasticity)
+    check_parts(robot, "elasticity", elasticity, Elasticity)
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity), "least_stiffness", pose)
     shifts = [place for place in solved.places if place >= 3]
@@ -177,9 +177,9 @@ def pose_error(
         >>> round(1e3 * float(ls.pose_error(robot, play, soft, position=[0.05, 0.0, -0.6]).position), 3)  # [mm]
         0.056
     """
-    check_kind("errors", errors, Errors)
+    check_parts(robot, "errors", errors, Errors)
     if elasticity is not None:
-        check_kind("elasticity", elasticity, Elasticity)
+        check_parts(robot, "elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving
     solved = SolvedPose(robot, CriteriaParameters(elasticity, errors=errors), "position_deviation", pose)
@@ -326,7 +326,7 @@ def clearance(
         >>> bool(ls.clearance(robot, rods, position=[0.0, 0.1, -0.9]).least > 0.0)
         True
     """
-    check_kind("capsules", capsules, Capsules)
+    check_parts(robot, "capsules", capsules, Capsules)
     if robot.mechanism.is_chain:
         raise ValueError(f"robot: got {robot.name}, which has no platform; expected a parallel robot")
     parameters, family = CriteriaParameters(capsules=capsules), robot.family
@@ -426,9 +426,9 @@ def clearance_error(
         >>> round(1e3 * float(off.position), 3), bool(np.abs(off.draws).max() < off.position)  # [mm]
         (0.092, True)
     """
-    check_kind("clearances", clearances, Clearances)
+    check_parts(robot, "clearances", clearances, Clearances)
     if elasticity is not None:
-        check_kind("elasticity", elasticity, Elasticity)
+        check_parts(robot, "elasticity", elasticity, Elasticity)
     check_sharing(robot, elasticity)
     whole = Errors(dict.fromkeys(clearances.actuators, 1.0), dict.fromkeys(clearances.joints, (1.0,) * 6))
     pose = long_form(motion, STANDING, short, TIMELESS)[0].moving

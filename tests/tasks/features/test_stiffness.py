@@ -235,3 +235,17 @@ def test_a_chain_has_no_platform() -> None:
     robot = robots.build("irb6")
     with pytest.raises(ValueError, match="which has no platform; expected a parallel robot"):
         cartesian_stiffness(robot, Elasticity.of(robot.mechanism, actuators={"all": 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"actuators": {7: 1e-5}}, "elasticity: actuators: got 7, which five_bar does not have"),
+        ({"joints": {(0, 9): (0.0,) * 6}}, r"elasticity: joints: got \(0, 9\), which five_bar does not have"),
+        ({"links": {(2, 0): Beam.tube(0.03, 70e9)}}, r"elasticity: links: got \(2, 0\), which five_bar"),
+    ],
+)
+def test_parts_that_the_robot_does_not_have_are_refused(parts: dict[str, Any], text: str) -> None:
+    robot = robots.build("five_bar")
+    with pytest.raises(ValueError, match=text):
+        cartesian_stiffness(robot, Elasticity(**parts), position=robot.mechanism.platform.home.position)

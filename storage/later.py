@@ -29,6 +29,8 @@ def later_rows(location: Location, layout: Mapping[str, Any]) -> tuple[Quantity,
     described = {*QUANTITIES, *(row["name"] for row in layout.get("own", ()))}
     if not (names := [name for name in layout["variables"] if name not in described]):
         return ()
+    if invalid := [name for name in names if not NAME.fullmatch(str(name))]:  # it is the name of a folder
+        raise StoreError(f"{location}: there is no variable {invalid[0]!r:.200} to store")
     file = location.at(METADATA)
     try:
         with refusals(file):
@@ -45,8 +47,6 @@ def later_rows(location: Location, layout: Mapping[str, Any]) -> tuple[Quantity,
 def _row(name: str, described: Mapping[str, Any], sizes: Mapping[str, int]) -> Quantity:
     """Make the row of a variable. Raises ValueError for what no version writes."""
     dims, kind, attributes = described["dimension_names"], described["data_type"], described["attributes"]
-    if not NAME.fullmatch(name):  # it is the name of a folder
-        raise ValueError(f"a variable named {name!r:.200}")
     if kind not in get_args(_Type) or not {*dims} <= {*sizes} or len({*dims}) < len(dims):
         raise ValueError(f"{name} of type {kind!r:.80} along {dims!r:.200}")
     units, long_name, frame = (str(attributes.get(key, "")) for key in ("units", "long_name", "frame"))

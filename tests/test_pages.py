@@ -54,7 +54,13 @@ def test_the_settings_are_of_pages_that_run() -> None:
     assert set(SETTINGS) <= set(WITH_SOMETHING_TO_RUN)
 
 
-@pytest.mark.parametrize("name", WITH_SOMETHING_TO_RUN)
+LONG = ("docs/identification.md",)
+"""Pages that take half a minute; what they show is run by tests of its own."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in WITH_SOMETHING_TO_RUN]
+)
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive:UserWarning")  # pages may say `show`
 def test_a_page_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = SETTINGS.get(name, Setting())

@@ -55,7 +55,11 @@ WANTED = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+LONG = ("peers", "simulate", "features", "series_large", "rest")
+"""Cases of more than five seconds, whose parts other tests of this folder run."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in CASES])
 def test_a_case_gives_its_figures(name: str) -> None:
     figures = list(CASES[name].figures(QUICK))
     missing = [each for each in figures if each.value is None]

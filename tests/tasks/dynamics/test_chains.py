@@ -271,6 +271,7 @@ PUBLISHED = (1.9088391992, 9.42415e-6, 1.18167954559e-5)
 """Place, velocity, deflection after 25 s."""
 
 
+@pytest.mark.slow
 def test_lugre_reaches_the_published_state_as_far_as_its_steps_allow() -> None:
     run: dict[str, Any] = {"force": drawn_by_a_spring, "q": [0.0], "friction": LUGRE}
     exact = simulate_adaptive(block(), times=[0.0, 25.0], rtol=1e-8, atol=1e-12, **run)

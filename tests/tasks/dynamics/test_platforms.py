@@ -431,6 +431,7 @@ def test_a_spring_as_feedback_keeps_what_energy_it_has() -> None:
     np.testing.assert_allclose(exact.position, alone.position, rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_damper_as_feedback_brings_a_platform_home_whatever_the_form() -> None:
     robot = catalog.build("delta_3rr2rrr")
     home = np.array(robot.mechanism.platform.home.position)

@@ -54,7 +54,7 @@ def test_forces_of_an_instant_and_the_accelerations_that_they_give(name: str) ->
         np.testing.assert_allclose(found, expected, atol=1e-10)
     assert np.ptp(forces, axis=0).max() > 0.1
     assert at_time(robot, 0.3).family is at_time(robot, 0.5).family
-    with pytest.raises(ls.ParameterError, match="time: got nan; expected a finite number"):
+    with pytest.raises(ls.ParameterError, match="time: got nan; expected a number"):
         at_time(robot, np.nan)
     assert at_time(plain, 1.0) is plain
 

@@ -15,6 +15,7 @@ from robots.geometry import point, shifted
 from robots.loads.declared import LoadError, SpringLoad
 from robots.loads.family import with_loads
 from robots.model import Family, Inertia, Link, Mechanism, Robot
+from robots.parameters import ParameterError
 from robots.status import Status
 from robots.types import BASE
 from tasks import inverse_dynamics, joint_reactions
@@ -155,5 +156,5 @@ def test_what_cannot_be_joined_is_refused() -> None:
     for load in (SpringLoad("platform", 1.0, other="arm"), SpringLoad("arm", 1.0, other="platform")):
         with pytest.raises(LoadError, match="as_chain"):
             with_loads(delta, {"spring": load})
-    with pytest.raises(LoadError, match="acts"):
-        with_loads(delta, {"spring": SpringLoad("arm", 1.0, acts="hold")})  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="acts: got 'hold'; expected one of both, pull, push"):
+        SpringLoad("arm", 1.0, acts="hold")  # type: ignore[arg-type]

@@ -54,7 +54,7 @@ def motions(name: str) -> np.ndarray:
     return motion_input((r, v, a))
 
 
-@deltas
+@pytest.mark.parametrize("name", ["delta_3rr2rrr", pytest.param("delta_rl5_1450", marks=pytest.mark.slow)])
 def test_compiled_equals_interpreted_bit_for_bit(name: str) -> None:
     motion = motions(name)
     for program, inputs in whole_robot(catalog.family(name), designs(name), motion, SAMPLES):

@@ -78,7 +78,7 @@ def test_single_elements_are_of_chains() -> None:
         inertia_element(arm, 3, 0, q=np.zeros(3))
     with pytest.raises(ValueError, match="column: got 'joint_4'; expected the number or the name of a freedom"):
         inertia_element(arm, "joint_1", "joint_4", q=np.zeros(3))
-    with pytest.raises(ValueError, match=r"row: got 1\.0; expected the number"):
+    with pytest.raises(ValueError, match=r"row: got 1\.0; expected a whole number or a text"):
         inertia_element(arm, 1.0, 0, q=np.zeros(3))  # type: ignore[arg-type]
     bent = np.array([0.1, 0.2, 0.3])
     assert inertia_element(arm, "joint_1", "joint_3", q=bent).value == inertia_element(arm, 0, 2, q=bent).value

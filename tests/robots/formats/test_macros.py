@@ -289,4 +289,4 @@ def test_files_that_are_not_included(name: str, place: Path, tmp_path: Path) -> 
 
 def test_an_expression_has_no_names_of_python() -> None:
     with pytest.raises(Refusal, match=r"got the name 'print'"):
-        evaluate("print(1)", {}.__getitem__, Budget())
+        evaluate("print(1)", dict[str, Any]().__getitem__, Budget())

@@ -2,7 +2,8 @@
 
 Tests that go over all robots do so at two lengths. Mechanisms of the literature, which are data, share all their code
 with the others: `tests/robots/catalog/test_literature.py` holds each of them to Pinocchio, to closed forms and to its
-file. Tests by the name of any robot ask them by `-m slow`, see `tests/conftest.py`; those by the lists here do not.
+file. Each test goes over four robots of those that it names, other ones than other tests. The rest, and mechanisms of
+the literature, wait for `-m slow`: see `tests/conftest.py`.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Case:
 
     @cached_property
     def results(self) -> xr.Dataset:
-        """All results, computed in memory."""
+        """Compute the results in memory."""
         return ls.compute(self.sweep, metrics=self.own, progress=False)
 
     @cached_property

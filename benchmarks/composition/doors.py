@@ -144,7 +144,7 @@ def verify(case: Case) -> None:
 
 
 def recompute(case: Case) -> None:
-    """All blocks, computed again, are as stored."""
+    """Compute each block again, and compare it with the store."""
     if case.own:
         raise NoMeaningError("a store does not keep metrics of a user's own")
     found = ls.verify(case.store, 1.0, cluster=SYNCHRONOUS)

@@ -108,7 +108,7 @@ def diagonal(robot: str, doors: Sequence[str]) -> list[dict[str, str]]:
 
 @dataclass
 class Table:
-    """What pairs came to: those that work, and entries that together are refused or mean nothing."""
+    """Outcomes of pairs: those that work, and entries that together are refused or mean nothing."""
 
     folder: Path
     works: set[Entries] = field(default_factory=set)

@@ -49,7 +49,7 @@ class Source:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """All nodes of the module."""
+        """Nodes of the module, in the order of `ast.walk`."""
         return parse(self.text)[1]
 
     @property

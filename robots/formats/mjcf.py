@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from robots.formats import effects
-from robots.formats.mjcf_model import ModelFiles, load
+from robots.formats.mjcf_files import ModelFiles
+from robots.formats.mjcf_model import load
 from robots.formats.ratings import Rating
 from robots.formats.tree import (
     HERE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pipeline.errors import InputError
 from pipeline.robot_files import packages
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.packages import PackageFiles
+from robots.formats import mjcf_model
 from robots.formats.xacro.budget import Refusal
 from robots.formats.xml_tree import parse, root_tag
 from tests.robots.formats.test_macros import HEAD, within
@@ -63,6 +65,93 @@ def test_links_in_the_folder_of_an_included_file_do_not_lead_outside(main: str, 
     (inner / "sub").mkdir(parents=True)
     (inner / "sub/l.obj").symlink_to("../../secret.obj")
     assert "l.obj" in refusal(inner, {"a.xml": main, "sub/c.xml": MESH})
+
+
+SCALES = (1.0, 2.0)
+TWO = (
+    '<mujoco><compiler meshdir="mesh"/><asset><mesh name="m" file="a/l.obj"/><mesh name="n" file="../b/l.obj"/></asset>'
+    '<worldbody><body><joint type="hinge"/><geom type="mesh" mesh="m" density="1"/></body><body><joint type="hinge"/>'
+    '<geom type="mesh" mesh="n" density="1"/></body></worldbody></mujoco>'
+)
+
+
+def masses(folder: Path) -> list[float]:
+    made = import_robot(folder / "model/a.xml", parameters=False)
+    return [link.inertia.mass for limb in made.description.template.limbs for link in limb.links if link.inertia]
+
+
+def two_meshes(folder: Path) -> None:
+    (folder / "package.xml").write_text("<package><name>p</name></package>")
+    for name, scale in zip(("mesh/a", "b"), SCALES, strict=True):
+        (folder / "model" / name).mkdir(parents=True)
+        (folder / "model" / name / "l.obj").write_text(TETRAHEDRON.replace("1 0 0\n", f"{scale} 0 0\n", 1))
+    (folder / "model/a.xml").write_text(TWO)
+
+
+def test_meshes_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    two_meshes(tmp_path)
+    one, other = masses(tmp_path)
+    assert other == pytest.approx(2 * one)
+
+
+def test_what_is_exchanged_after_the_check_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file of a model is opened once, by us; MuJoCo gets copies, and nothing is left of them."""
+    pytest.importorskip("mujoco")
+    two_meshes(tmp_path)
+    expected, secret = masses(tmp_path), tmp_path / "secret.obj"
+    secret.write_text(TETRAHEDRON.replace("1 0 0\n", "9 0 0\n", 1))
+    first, private = mjcf_model._compiled, list[Path]()
+
+    def exchanged(path: str, folder: str) -> bytes:
+        for name in ("mesh/a/l.obj", "b/l.obj"):
+            (tmp_path / "model" / name).unlink()
+            (tmp_path / "model" / name).symlink_to(secret)
+        (tmp_path / "model/a.xml").write_text("<mujoco/>")
+        private.append(Path(folder))
+        return first(path, folder)
+
+    monkeypatch.setattr(mjcf_model, "_compiled", exchanged)
+    assert masses(tmp_path) == expected
+    assert private
+    assert not private[0].exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"a/l.obj"', '"FOLDER/model/mesh/a/l.obj"', "a whole path; expected a name relative to"),
+        ('"mesh"', '"FOLDER/model/mesh"', "a whole path; expected a name relative to"),
+        ('"mesh"', '"/nowhere"', "outside of the folder of the file and its packages"),
+        ('"a/l.obj"', f'"{"../" * 90}l.obj"', "expected a name with fewer '..'"),
+        ('"mesh"', f'"{"../" * 90}"', "expected a name with fewer '..'"),
+        ('"a/l.obj"', '"../../../l.obj"', "outside of the folder of the file and its packages"),
+        ('"a/l.obj"', '"a/absent.obj"', "Error opening file 'mesh/a/absent.obj'"),
+    ],
+)  # fmt: skip
+def test_a_name_of_a_mesh_stays_inside(old: str, new: str, said: str, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    two_meshes(tmp_path)
+    (tmp_path / "model/a.xml").write_text(TWO.replace(old, new.replace("FOLDER", str(tmp_path))))
+    with pytest.raises(InputError) as refused:
+        import_robot(tmp_path / "model/a.xml")
+    assert said.replace("FOLDER", str(tmp_path)) in str(refused.value)
+
+
+def test_many_names_in_many_folders_end_soon(tmp_path: Path) -> None:
+    folders = "".join(f'<compiler meshdir="d{k}"/>' for k in range(500))
+    names = "".join(f'<mesh name="m{k}" file="m{k}.obj"/>' for k in range(500))
+    with within(10):
+        said = refusal(tmp_path, {"a.xml": f"<mujoco>{folders}<asset>{names}</asset></mujoco>"})
+    assert "too many names and folders; expected 20000 places of files" in said
+
+
+def test_every_attribute_of_mujoco_that_names_a_file_is_looked_at() -> None:
+    """Names of files begin with `file`; folders are those of the compiler. `dir` is the direction of a light."""
+    mujoco = pytest.importorskip("mujoco")
+    words = {*re.findall(r"\w*(?:file|dir|path)\w*", mujoco.mj_printSchema(False, False))}
+    others = {word for word in words if not word.startswith("file")}
+    assert others == {"assetdir", "meshdir", "texturedir", "dir", "directional", "strippath"}
 
 
 def test_frames_of_an_sdf_file_may_stand_in_long_chains(tmp_path: Path) -> None:

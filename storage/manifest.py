@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from storage.encoding.checksums import Checksum, Hashing
 from storage.encoding.documents import MAX_BYTES, parse_json
 from storage.errors import StoreError
+from storage.inside import MANIFEST
 from storage.later import later_rows
 from storage.layout import Layout
 from storage.places.access import locate
@@ -33,17 +32,8 @@ READABLE = (3, 4, 5)
 """Versions that can be read: before 5, receipts have CRC-32C and no checksum over all of them; in 3, checksums of files
 do not say which file it is (`storage.encoding.checksums`)."""
 
-MANIFEST = "limbsweep.json"
 MEND = "limbsweep verify --repair makes it again"
 State = Literal["running", "finished"]
-
-
-def require_outside(path: str | os.PathLike[str]) -> None:
-    """Refuse a new folder inside a store, whose files it would be taken for. Raises StoreError."""
-    for folder in Path(os.path.realpath(path)).parents:
-        if (folder / MANIFEST).is_file():
-            raise StoreError(f"{os.fspath(path)}: is inside the store {folder}; choose a place beside it")
-
 
 _KEY = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]*")
 

@@ -32,10 +32,11 @@ from storage.errors import StoreError
 from storage.expected import Expected
 from storage.files import Files
 from storage.growth import manifest_in_force, settled
+from storage.inside import require_outside
 from storage.later import warn_of_later
 from storage.layout import Layout
 from storage.ledger import Ledger
-from storage.manifest import MANIFEST, Manifest, require_outside
+from storage.manifest import MANIFEST, Manifest
 from storage.places.access import locate
 from storage.places.local import LocalFolder
 from storage.places.location import Location, LocationLike, refusals

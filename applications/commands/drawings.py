@@ -70,10 +70,8 @@ def figure(
     """Draw a figure of STORE: series, friction, parallel, front, sensitivity, workspace, status or mechanism."""
     from applications.report.data.results import results_of
     from applications.report.figures import case
-    from pipeline.documents.outputs import check_output
 
     path = output or Path(f"{kind}.png")
-    case.check(kind, path)
-    check_output(path, force=forced())
+    case.check(kind, path, force=forced())
     case.save(results_of(store, design, friction, files), kind, path, force=forced())
     click.echo(f"wrote {path}")

@@ -32,7 +32,7 @@ from robots.arguments import check_arguments
 from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
-from storage.manifest import require_outside
+from storage.inside import require_outside
 from storage.places.location import LocationLike, refusals
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ def save_figure(
     """Write a figure of a store or dataset as PNG, SVG or PDF, by the ending of `output`, and return its path.
 
     `kind` is one of `limbsweep figure --help`; the options are those of a report. Raises StoreError, InputError for
-    what cannot be used, OSError where `output` cannot be written.
+    what cannot be used and where `output` may not or cannot be written.
 
         >>> ls.figure("out.zarr", "mechanism", "delta.png").name
         'delta.png'
@@ -99,6 +99,7 @@ def save_figure(
     from applications.report.figures import case
 
     path = Path(output)
+    case.check(kind, path)
     case.save(results_of(store, design, friction, files), kind, path)
     return path
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.errors import InputError, Problem
 from robots.extras import require_extra
+from storage.inside import store_around
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -34,6 +35,8 @@ def make_certificates(folder: str | os.PathLike[str], days: int = DAYS) -> str:
     place = Path(folder).absolute()
     if not 1 <= days <= MAX_DAYS:
         raise _refuse("--days", str(days), f"1 to {MAX_DAYS} days")
+    if store := store_around(place / NAMES[0]):
+        raise _refuse(str(place), f"a folder of the store {store}", "a folder outside of stores", "Name another one.")
     if there := [name for name in NAMES if os.path.lexists(place / name)]:
         raise _refuse(str(place / there[0]), "a file that exists already", "a new file", "Name another folder.")
     contents = _make(days)

@@ -18,6 +18,7 @@ from io import BufferedReader
 from pipeline.documents.yaml import MAX_BYTES, Document, parse_yaml
 from pipeline.errors import InputError, Problem
 from robots.parameters import nearest
+from storage.inside import store_around
 
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -130,6 +131,8 @@ def _too_large(name: str, limit: int) -> InputError:
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file that is not there, or that has this content already. Raises InputError."""
     name = os.fspath(path)
+    if store := store_around(name):
+        raise refused(name, f"a file inside the store {store}", "a place outside of stores", "Choose another folder.")
     try:
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         with open(name, "xb") as file:

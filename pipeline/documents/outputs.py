@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from pipeline.errors import InputError, Problem
+from storage.inside import store_around
 
 OPTION = "--output"
 LONGEST_NAME = 200
@@ -35,6 +36,7 @@ KINDS: Mapping[str, tuple[str, bytes]] = {
     ".png": ("a PNG picture", b"\x89PNG"),
     ".svg": ("an SVG picture", b"<?xml"),
     ".pdf": ("a PDF document", b"%PDF-"),
+    ".fmu": ("an FMU", b"PK\x03\x04"),
 }
 """Files that are made again and again, by the end of their name: what they are, and how they begin."""
 
@@ -46,6 +48,9 @@ def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag:
     """
     if rule := name_rule(path):
         raise _refuse(option, _shown(path), rule, "Choose another name.")
+    if store := store_around(path):
+        got = f"{_shown(path)}, inside the store {_shown(store)}"
+        raise _refuse(option, got, "a place outside of stores", "A store holds its own files alone.")
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:

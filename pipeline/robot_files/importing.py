@@ -18,6 +18,7 @@ import numpy as np
 from ruamel.yaml import YAML
 
 from pipeline.documents.files import decode, read_bytes, read_text
+from pipeline.documents.outputs import write_text
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
@@ -324,13 +325,12 @@ def write(robot: Robot, path: str | os.PathLike[str]) -> Path:
     """Write a robot into a new robot file and return its path.
 
     A robot of a robot file keeps its parameters, with its values as defaults; one of the catalogue is written in
-    numbers. Raises InputError for a robot that a file cannot hold, FileExistsError, OSError.
+    numbers. Raises InputError for a robot that a file cannot hold, and where the file is there or cannot be written.
 
         >>> path = ls.robots.write(ls.robots.build("five_bar"), "mine.yaml")
     """
     text = _text(robot, os.fspath(path))
-    with Path(path).open("x", encoding="utf-8") as file:
-        file.write(text)
+    write_text(Path(path), text, option="path")
     return Path(path)
 
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from applications.export.code.c_source import CCode, c_code
 from applications.export.code.fmu_source import FMI_SOURCE
+from pipeline.documents.outputs import output
 from robots.arguments import check_arguments
 from robots.joint_kinds import JOINT_KINDS
 from robots.model import Robot
@@ -54,7 +55,8 @@ def fmu(
     Inputs are forces of the actuators, states and outputs positions and rates of the freedoms from the reference pose.
     Parameters of the robot and gravity (3,) are constants; friction is none of it. compiler: of C, for the library of
     this system; None for sources alone. name: of the model; absent: that of the robot. Raises ValueError for a robot
-    with a platform, which `robots.coupled.as_chain` makes a chain, and where there is no such compiler.
+    with a platform, which `robots.coupled.as_chain` makes a chain, and where there is no such compiler;
+    InputError where the file may not or cannot be written.
 
         >>> ls.fmu(ls.robots.build("planar_3r"), "arm.fmu", compiler=None).name
         'arm.fmu'
@@ -75,7 +77,7 @@ def fmu(
         folder, end = LIBRARIES.get(sys.platform, LIBRARIES["linux"])
         files[f"binaries/{folder}/{code.name}.{end}"] = _library(code, source, compiler, end)
     target = Path(path)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as unit:
+    with output(target, option="path") as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as unit:
         for place, content in files.items():
             unit.writestr(zipfile.ZipInfo(place, (1980, 1, 1, 0, 0, 0)), content)
     return target

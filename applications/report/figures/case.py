@@ -25,7 +25,7 @@ from applications.report.data.series import ActuatorSeries, series
 from applications.report.data.series import axes as along
 from applications.report.figures import designs
 from applications.report.figures.paper import dress, lacks, new
-from pipeline.documents.outputs import output
+from pipeline.documents.outputs import check_output, output
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
 from robots.parameters import nearest
@@ -172,13 +172,14 @@ def figure(results: Results, kind: str) -> Figure:
     return dress(KINDS[kind].draw(results))
 
 
-def check(kind: str, path: Path) -> None:
+def check(kind: str, path: Path, *, force: bool = False) -> None:
     """See that there is a kind of figure, and a format by the end of a name. Raises InputError."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     if path.suffix.lower() not in FORMATS:
         rule = f"a file name that ends in {', '.join(FORMATS)}"
         raise InputError([Problem("--output", 0, 0, "", repr(str(path)), rule)])
+    check_output(path, force=force)
 
 
 def save(results: Results, kind: str, path: Path, *, force: bool = False) -> None:
@@ -186,7 +187,7 @@ def save(results: Results, kind: str, path: Path, *, force: bool = False) -> Non
 
     Raises InputError for another, for an unknown kind, and where the file may not or cannot be written.
     """
-    check(kind, path)
+    check(kind, path, force=force)
     drawing = figure(results, kind)
     # Without dates and random names, equal results give equal files.
     from matplotlib import rc_context

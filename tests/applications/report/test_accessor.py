@@ -113,7 +113,7 @@ def test_a_figure_is_a_file(store: Path, tmp_path: Path) -> None:
 def test_robots_come_from_files_and_go_into_them(tmp_path: Path) -> None:
     file = files.write(catalog.build("five_bar"), tmp_path / "own.yaml")
     assert files.read(file).mechanism.actuators == catalog.build("five_bar").mechanism.actuators
-    with pytest.raises(FileExistsError):
+    with pytest.raises(InputError, match="which exists already; expected a new file"):
         files.write(catalog.build("five_bar"), file)
     with pytest.raises(ParameterError):
         files.read(file, no_such_parameter=1.0)

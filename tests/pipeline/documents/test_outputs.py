@@ -4,9 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+import limbsweep as ls
+from applications.commands.cli import cli
 from pipeline.documents.outputs import check_output, output, write_text
 from pipeline.errors import InputError
+from storage.inside import MANIFEST
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +87,72 @@ def test_what_appears_meanwhile_is_not_destroyed() -> None:
 def test_what_names_no_file_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=r"--csv: got .*; expected"):
         check_output(Path(name), option="--csv")
+
+
+@pytest.mark.parametrize("name", ["s.zarr/a.yaml", "s.zarr/force/a.html", "link/a.csv", "s.zarr/absent/a.csv"])
+def test_nothing_is_written_into_a_store(name: str) -> None:
+    Path("s.zarr/force").mkdir(parents=True)
+    Path("s.zarr", MANIFEST).write_text("{}")
+    Path("link").symlink_to("s.zarr/force")
+    with pytest.raises(InputError, match=r"inside the store '.*s\.zarr'; expected a place outside of stores"):
+        write_text(Path(name), "x", force=True)
+    assert sorted(os.listdir("s.zarr")) == ["force", MANIFEST]
+
+
+FILES = (
+    "report nothing.zarr --output s.zarr/a.html",
+    "figure nothing.zarr series --output s.zarr/a.png",
+    "show five_bar --output s.zarr/a.png",
+    "code planar_3r --output s.zarr/a.c",
+    "new five_bar --output s.zarr/a.yaml",
+    "robots five_bar --export s.zarr/a.yaml",
+    "import absent.urdf --output s.zarr/a.yaml",
+    "schema sweep --output s.zarr/a.json",
+    "study rank nothing.zarr --objective peak_force --csv s.zarr/a.csv",
+    "study rank nothing.zarr --objective peak_force --refine s.zarr/a.yaml",
+    "excite five_bar --output s.zarr/a.yaml",
+    "identify nothing.zarr --output s.zarr/a.csv",
+    "identify a.yaml --robot s.zarr/a.yaml",
+    "identify a.yaml --report s.zarr/a.html",
+    "identify a.yaml --dataset s.zarr/a.nc",
+    "calibrate a.yaml --output s.zarr/a.csv",
+    "certificates s.zarr/a",
+)
+
+
+@pytest.mark.parametrize("words", FILES)
+def test_no_command_writes_a_file_into_a_store(words: str) -> None:
+    Path("s.zarr").mkdir()
+    Path("s.zarr", MANIFEST).write_text("{}")
+    done = CliRunner().invoke(cli, words.split())
+    assert done.exit_code == 2
+    assert "the store" in done.output
+    assert "expected a place outside of stores" in done.output or "expected a folder outside of stores" in done.output
+    assert os.listdir("s.zarr") == [MANIFEST]
+
+
+def test_no_function_writes_a_file_into_a_store() -> None:
+    Path("s.zarr").mkdir()
+    Path("s.zarr", MANIFEST).write_text("{}")
+    arm, circle = ls.robots.build("planar_3r"), {"c": {"kind": "circle", "radius": 0.05, "normal": [0, 1, 0]}}
+    sweep = ls.sweep("five_bar", time=(1.0, 0.5), trajectories=circle, metrics="peak_force")
+    calls = (
+        lambda: ls.robots.write(arm, "s.zarr/a.yaml"),
+        lambda: ls.fmu(arm, "s.zarr/a.fmu", compiler=None),
+        lambda: ls.report("nothing.zarr", "s.zarr/a.html"),
+        lambda: ls.figure("nothing.zarr", "series", "s.zarr/a.png"),
+        lambda: sweep.to_yaml("s.zarr/a.yaml"),
+    )
+    for call in calls:
+        with pytest.raises(ls.InputError, match=r"inside the store .* outside of stores"):
+            call()
+    assert os.listdir("s.zarr") == [MANIFEST]
+
+
+def test_an_fmu_is_replaced_by_an_fmu() -> None:
+    for content in (b"PK\x03\x04 first", b"PK\x03\x04 second"):
+        with output(Path("a.fmu")) as draft:
+            draft.write_bytes(content)
+    Path("b.fmu").write_text("words")
+    with pytest.raises(InputError, match="exists already and is not an FMU"):
+        check_output(Path("b.fmu"))

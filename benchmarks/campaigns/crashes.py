@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
+from applications.studies.populations.search import search
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, RunStoppedError
 from pipeline.execution.run import run
@@ -60,6 +62,15 @@ time: {stop: 0.126, step: 0.002}
 outputs: [actuator_position, actuator_force, measured_position]
 metrics: [rms_tracking_error]
 measurement: {position_noise: 1.0e-5}
+"""
+SEARCH = """\
+limbsweep: 1
+robot: five_bar
+design:
+  sample: {method: sobol, seed: 1, count: 1, parameters: {proximal_length: {low: 0.5, high: 0.56}}}
+trajectories: {circle: {kind: circle, radius: 0.05, normal: [0, 1, 0], period: 1.0}}
+time: {stop: 0.4, step: 0.05}
+metrics: [peak_force]
 """
 SAMPLES = 41
 HERE = ClusterConfig.of("synchronous")
@@ -125,6 +136,11 @@ def _simulated(store: Path) -> None:
     run(Sweep.from_text(SIMULATION), store, HERE)
 
 
+def _searched(store: Path) -> None:
+    """Three generations, each appended to the store of those before."""
+    search(Sweep.from_text(SEARCH), store, generations=3, population=4, objectives=("peak_force",), cluster=HERE)
+
+
 def _repair(store: Path) -> None:
     verify(store, repair=True, cluster=HERE)
 
@@ -143,6 +159,7 @@ SCENARIOS: dict[str, Scenario] = {
     for each in (
         Scenario("run", _nothing, _small, _small),
         Scenario("simulation", _nothing, _simulated, _simulated),
+        Scenario("search", _nothing, _searched, _searched),
         Scenario("append", _small, _larger, _larger),
         Scenario("repair", _damaged, _repair, _repair_and_run),
     )
@@ -211,6 +228,8 @@ def dies(work: Callable[[Path], None], store: Path, number: int, when: When) -> 
             with Steps(number, when).counting():
                 work(store)
             os._exit(SURVIVED)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(SURVIVED + 1)
     _, status = os.waitpid(child, 0)

@@ -81,8 +81,7 @@ def append_to(
         if is_growing(place) and Manifest.load(Growing(place)).state == "finished":
             commit(place)
         if Manifest.load(place).fingerprint == sweep.fingerprint:
-            if not is_growing(place):
-                clear(place)  # a commit that was killed at its very end leaves files that nobody reads
+            _clear(place)
             return
         if not is_growing(place):
             _begin(place, sweep)
@@ -91,6 +90,20 @@ def append_to(
     if Manifest.load(Growing(place)).state == "finished":
         with coordinator_lock(place):
             commit(place)
+
+
+def clear_append(store: LocationLike) -> None:
+    """Remove the files that nobody reads of an append whose commit was killed at its very end; any other stays."""
+    place = locate(store)
+    with coordinator_lock(place):
+        if is_growing(place) and Manifest.load(Growing(place)) == Manifest.load(place):
+            commit(place)
+        _clear(place)
+
+
+def _clear(place: Location) -> None:
+    if not is_growing(place):
+        clear(place)
 
 
 def drop(store: LocationLike) -> None:

@@ -27,13 +27,14 @@ from pipeline.errors import InputError
 from pipeline.execution.run import near, run
 from pipeline.monitor.log import Listener
 from pipeline.plan.plan import plan
-from pipeline.stores.append import append
+from pipeline.stores.append import append, clear_append
 from pipeline.sweep.choices import only_chosen
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.side_files import Folder, MemoryFiles
 from storage.errors import StoreError
+from storage.growth import FOLDER as GROWTH
 from storage.manifest import Manifest
 from storage.places.access import locate
 from storage.places.location import Location, LocationLike
@@ -117,10 +118,12 @@ class GenerationStore:
                 raise self._other(f"design {first:,} and those after it are others in {name}")
 
     def require_sweep(self, points: Array) -> None:
-        """See that the store is of the sweep of some points. Raises StoreError."""
+        """See that the store is of the sweep of some points, with nothing left of an append. Raises StoreError."""
         expected = self.sweep_of(points)
         if Manifest.load(self.place).fingerprint != expected.fingerprint:
             raise self._other("its sweep is another one")
+        if any(self.place.keys(GROWTH)):
+            clear_append(self.place)
 
     def _other(self, what: str) -> StoreError:
         return StoreError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,8 +26,11 @@ from applications.studies.problem import DesignProblem
 from applications.studies.space import DesignSpace, varied_numbers
 from pipeline.errors import InputError
 from pipeline.monitor.log import Event, Started
+from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from storage.errors import StoreError
+from storage.growth import FOLDER as GROWTH
+from storage.manifest import MANIFEST, Manifest
 from storage.store import open_results
 
 pytest.importorskip("moocore")
@@ -124,6 +128,23 @@ def test_a_search_that_is_interrupted_ends_with_the_same_front(
     assert [generation.seconds > 0.0 for generation in outcome.generations] == [False, True, True]
     assert np.array_equal(outcome.costs, whole[1].costs, equal_nan=True)
     assert np.array_equal(outcome.front, whole[1].front)
+
+
+@pytest.mark.parametrize("step", ["before", "after"])
+def test_files_of_an_append_that_was_killed_at_its_end_go(
+    step: str, whole: tuple[Path, SearchOutcome], tmp_path: Path
+) -> None:
+    """With the manifest in `.append` the last step is repeated; without it only files are left."""
+    path = tmp_path / "copy.zarr"
+    shutil.copytree(whole[0], path)
+    shutil.copytree(path / "time", path / GROWTH / "time")
+    if step == "before":
+        for key in (MANIFEST, *Manifest.load(path).files):
+            (path / GROWTH / key).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path / key, path / GROWTH / key)
+    assert found(path).generations[-1].seconds == 0.0
+    assert not (path / GROWTH).exists()
+    assert verify(path).is_sound
 
 
 def test_another_search_is_no_continuation(whole: tuple[Path, SearchOutcome]) -> None:

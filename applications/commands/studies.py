@@ -21,6 +21,8 @@ from applications.commands.study_tables import (
     opened,
     question_of,
     read_objectives,
+    share_rows,
+    share_words,
     show,
 )
 from applications.commands.terminal import STORE, CommandTable, forced, output_option
@@ -124,7 +126,7 @@ def rank(
 def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None) -> None:
     """Show the share of the variance of a metric that each parameter of STORE explains, alone and with another."""
     from applications.studies.columns import depends_on_friction, feasible, value_of
-    from applications.studies.sensitivity import from_samples
+    from applications.studies.shares import from_samples
     from applications.studies.space import DesignSpace
 
     (target,) = read_objectives((text,))
@@ -132,13 +134,12 @@ def sensitivity(store: str, text: str, cases: tuple[str, ...], file: Path | None
     usable = feasible(ds)
     space = DesignSpace.of_dataset(ds)
     designs = {name: values[usable] for name, values in space.columns_of(ds).items()}
-    shares = from_samples(designs, value_of(ds, target)[usable])
-    rows: TableRows = [("parameter", "alone", *(f"with {name}" for name in shares.names))]
-    for i in sorted(range(len(shares.names)), key=lambda i: -shares.first[i]):
-        pairs = ["" if i == j else f"{value:.3f}" for j, value in enumerate(shares.interaction[i])]
-        rows.append((shares.names[i], f"{shares.first[i]:.3f}", *pairs))
+    tables = tuple(factor.name for factor in space.varied() if factor.kind == "category")
+    shares = from_samples(designs, value_of(ds, target)[usable], tables)
+    rows = share_rows(shares)
     show(rows, len(rows), file)
-    click.echo(f"from {shares.samples} designs; alone, all parameters explain {shares.first.sum():.3f}")
+    for line in share_words(shares):
+        click.echo(line)
     if space.assumption:
         click.echo(space.assumption)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from applications.studies.columns import Objective
+    from applications.studies.shares import Explained
     from pipeline.sweep.question.question import StudyQuestion
 
 TableRows = list[Sequence[str]]
@@ -129,6 +130,37 @@ def design_rows(
     for name in varied_numbers(ds):
         columns.append((heading(name, unit(ds, name)), numbers(ds[name].values[designs])))
     return [tuple(head for head, _ in columns), *zip(*(cells for _, cells in columns), strict=True)]
+
+
+def share_rows(shares: Explained) -> TableRows:
+    """Make a row for each factor: its shares with their errors, then what it explains with each other factor."""
+    import numpy as np
+
+    columns = {"alone": (shares.first, shares.first_error), "total": (shares.total, shares.total_error)}
+    if np.isfinite(shares.shapley).any():
+        columns["Shapley"] = shares.shapley, shares.shapley_error
+    pairs = () if shares.dependent else shares.names
+    rows: TableRows = [
+        ("parameter", *(head for name in columns for head in (name, "+-")), *(f"with {n}" for n in pairs))
+    ]
+    for i in np.argsort(-np.nan_to_num(shares.leading[0]), kind="stable"):
+        cells = [f"{x[i]:.3f}" for column in columns.values() for x in column]
+        is_clear = shares.interaction[i] > shares.interaction_error[i]
+        with_others = (f"{shares.interaction[i, j]:.3f}" if is_clear[j] else "" for j, _ in enumerate(pairs))
+        rows.append((shares.names[i], *cells, *with_others))
+    return rows
+
+
+def share_words(shares: Explained) -> list[str]:
+    """Say of how many designs shares are, what is not foretold, and which factors depend on each other."""
+    lines = [
+        f"from {shares.samples} designs, by a polynomial that does not foretell {shares.unexplained:.1%} of the "
+        "variance, which may belong to any parameter; a share that is not above its +- may be zero"
+    ]
+    if shares.dependent:
+        pairs = ", ".join(f"{first} with {second}" for first, second in shares.dependent)
+        lines.append(f"parameters depend on each other in these designs: {pairs}; shares alone overlap")
+    return lines
 
 
 def heading(name: str, unit: str) -> str:

@@ -8,7 +8,8 @@ sweeps; all else works on an opened dataset and computes no mechanics.
 - `space`: what varies, and what follows from it: the factors that all others here ask
 - `columns`: parameters and metrics as one number for each design; objectives and conditions on them
 - `pareto`: designs that no other beats; `ranking`: an order by weights
-- `sensitivity`: variance-based indices from samples, from a Saltelli design, or from a function; interaction plots
+- `sensitivity`: variance-based indices from a Saltelli design, or from a function; interaction plots
+- `shares`: shares of variance with their errors, from the designs of any sweep
 - `tolerances`: what deviations of parameters do to a metric, to first order
 - `screening`: elementary effects, and means of squared derivatives
 - `one_at_a_time`: one parameter after another over its range
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from applications.studies.ranking import rank
     from applications.studies.refinement import refine
     from applications.studies.screening import derivative_measures, effects, morris, morris_designs, tolerance_effect
-    from applications.studies.sensitivity import from_samples, of_saltelli_store, saltelli, sobol
+    from applications.studies.sensitivity import of_saltelli_store, saltelli, sobol
+    from applications.studies.shares import from_samples
     from applications.studies.space import DesignSpace
     from applications.studies.workspaces.workspace import Workspace, workspace
 
@@ -87,7 +89,7 @@ _HOMES = {
     "derivative_measures": "applications.studies.screening",
     "effects": "applications.studies.screening",
     "feasible": "applications.studies.columns",
-    "from_samples": "applications.studies.sensitivity",
+    "from_samples": "applications.studies.shares",
     "front": "applications.studies.pareto",
     "hypervolume": "applications.studies.populations.methods",
     "layers": "applications.studies.pareto",

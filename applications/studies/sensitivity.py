@@ -4,8 +4,8 @@ First: the share that a parameter explains by itself. Total: the share that is l
 its interactions. Interaction of two: what they explain together beyond what each does alone. Inputs are taken to be
 independent of each other; a `where` that cuts off a corner of the box breaks this.
 
-Three ways: `sobol` calls a function, `of_saltelli_store` reads a sweep that `saltelli_sweep` has written, both with
-scipy's estimators; `from_samples` takes the designs of any sweep, and gives first shares and interactions of pairs.
+Two ways: `sobol` calls a function, `of_saltelli_store` reads a sweep that `saltelli_sweep` has written, both with
+scipy's estimators. `shares` takes the designs of any sweep.
 """
 
 from __future__ import annotations
@@ -25,13 +25,7 @@ from applications.studies.space import DesignSpace
 from robots.arguments import check_arguments
 
 BINS = 24
-"""Parts of a parameter's range for its first share, at most."""
-
-PAIR_BINS = 12
-"""The same for each of two parameters."""
-
-PER_BIN = 6
-"""Samples that a bin should hold at least."""
+"""Parts of a parameter's range for its main effect, at most."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +37,6 @@ class SobolIndices:
     total: Array
     first_bounds: Array
     total_bounds: Array
-
-
-@dataclass(frozen=True)
-class Explained:
-    """Shares of variance from stored samples: `first` (parameter,), `interaction` (parameter, parameter), symmetric."""
-
-    names: tuple[str, ...]
-    first: Array
-    interaction: Array
-    samples: int
 
 
 @check_arguments
@@ -140,41 +124,6 @@ def _indices(names: tuple[str, ...], values: Array, n: int, seed: int) -> SobolI
     return SobolIndices(names, np.ravel(indices.first_order), np.ravel(indices.total_order), *intervals)
 
 
-@check_arguments
-def from_samples(designs: Mapping[str, Array], values: Array) -> Explained:
-    """Compute the shares that parameters and pairs explain in samples (n,) of each; samples with NaN are left out.
-
-    A parameter is cut into parts of equal counts, a swept list of numbers into its numbers; the share is one less the
-    variance within parts over that of all, both without bias. Raises InputError for fewer than 2 PER_BIN samples.
-
-        >>> x = np.random.default_rng(1).uniform(size=(2, 1000))
-        >>> ls.study.from_samples({"a": x[0], "b": x[1]}, x[0] + 0.1 * x[1]).first.round(1)
-        array([ 1., -0.])
-    """
-    names = tuple(designs)
-    for name, column in {**designs, "values": values}.items():
-        if np.shape(column) != (np.size(values),):
-            raise refuse(
-                name, f"an array of shape {np.shape(column)}", f"{np.size(values)} numbers, as the values have"
-            )
-    good = np.isfinite(values)
-    y = np.asarray(values, dtype=float)[good]
-    y = y - y.mean() if len(y) else y  # sums of squares of a large mean would hide small differences
-    if len(y) < 2 * PER_BIN:
-        raise refuse("designs", f"{len(y)} designs with a value", f"at least {2 * PER_BIN}", "Sweep more designs.")
-    columns = [np.asarray(designs[name], dtype=float)[good] for name in names]
-    single = [_parts(x, min(BINS, len(y) // PER_BIN)) for x in columns]
-    coarse = [_parts(x, min(PAIR_BINS, max(2, int(np.sqrt(len(y) / PER_BIN))))) for x in columns]
-    first = np.array([_explained(part, y) for part in single])
-    alone = np.array([_explained(part, y) for part in coarse])
-    interaction = np.zeros((len(names), len(names)))
-    for i in range(len(names)):
-        for j in range(i):
-            pair = _explained(coarse[i] * (coarse[j].max() + 1) + coarse[j], y)
-            interaction[i, j] = interaction[j, i] = pair - alone[i] - alone[j]
-    return Explained(names, first, interaction, len(y))
-
-
 def _parts(x: Array, most: int) -> NDArray[np.intp]:
     """The number of the part that each sample is in: of its value where there are few, else of its quantile."""
     numbers, which = np.unique(x, return_inverse=True)
@@ -182,16 +131,6 @@ def _parts(x: Array, most: int) -> NDArray[np.intp]:
         return which.ravel()
     rank = np.searchsorted(np.sort(x), x, side="left")
     return rank * most // len(x)
-
-
-def _explained(part: NDArray[np.intp], y: Array) -> float:
-    """One less the unbiased variance within parts over that of all samples; 0 where nothing varies."""
-    counts = np.bincount(part)
-    sums, squares = np.bincount(part, y), np.bincount(part, y * y)
-    used = counts > 0
-    within = float(np.sum(squares[used] - sums[used] ** 2 / counts[used]))
-    freedoms, total = len(y) - int(used.sum()), float(np.var(y, ddof=1))
-    return 1.0 - within / freedoms / total if total > 0 and freedoms > 0 else 0.0
 
 
 def main_effect(x: Array, values: Array, parts: int = BINS) -> tuple[Array, Array]:
@@ -219,7 +158,7 @@ class Interaction:
     effect: Array
 
 
-def interaction(x: Array, y: Array, values: Array, parts: int = PAIR_BINS) -> Interaction:
+def interaction(x: Array, y: Array, values: Array, parts: int = 12) -> Interaction:
     """Compute the interaction of two parameters (n,): the mean of a metric over parts of their ranges.
 
     Each parameter is cut as by `main_effect`. NaN among values is left out.

@@ -7,6 +7,7 @@ trajectories, actuators and joints the worst counts. A design that fails on one 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,8 +20,9 @@ from applications.report.data.display import DisplayUnit, unit_of, with_unit
 from applications.studies.cases import labels_of
 from applications.studies.columns import Objective, condition, feasible, objective, unit, value_of
 from applications.studies.pareto import front
-from applications.studies.sensitivity import PER_BIN, Explained, from_samples
+from applications.studies.shares import LEAST, Explained, from_samples
 from applications.studies.space import FRICTION_SET, DesignSpace, Factor
+from pipeline.errors import InputError
 from pipeline.sweep.axes.columns import CASE, STORED
 from pipeline.sweep.question.question import NO_QUESTION, StudyQuestion
 from robots.quantities import large_is_good
@@ -233,16 +235,15 @@ class Designs:
     def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
         """Objectives with what each factor and each pair explains of them; where too few designs have them, none."""
         parameters = dict(zip(self.causes, self.levels.values(), strict=True))
-        candidates = [
-            objective
-            for objective in self.objectives
-            if objective.varies and np.isfinite(objective.values).sum() >= 2 * PER_BIN
-        ]
-        return (
-            tuple((objective, from_samples(parameters, objective.values)) for objective in candidates[:MOST_EXPLAINED])
-            if parameters
-            else ()
-        )
+        kinds = dict(zip(self.causes, (factor.kind for factor in self.factors), strict=True))
+        tables = tuple(name for name, kind in kinds.items() if kind == "category")
+        candidates = [column for column in self.objectives if column.varies]
+        enough = [column for column in candidates if np.isfinite(column.values).sum() >= LEAST]
+        result = []
+        for column in enough[:MOST_EXPLAINED] if parameters else ():
+            with suppress(InputError):  # too few designs for so many factors
+                result.append((column, from_samples(parameters, column.values, tables)))
+        return tuple(result)
 
     def shown(self, most: int = MOST_SHOWN, always: tuple[int, ...] = ()) -> Indices:
         """At most `most` designs that do not fail, in order: those on fronts, `always`, and others drawn at random."""

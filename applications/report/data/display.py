@@ -85,6 +85,12 @@ def rounded(value: float, digits: int = DIGITS) -> str:
     return text.rstrip("0").rstrip(".") if places else text
 
 
+def with_error(value: float, error: float) -> str:
+    """Return a number to its error: 0.31 ± 0.02; more than three digits of a share say nothing."""
+    places = int(np.clip(-math.floor(math.log10(error)), 0, DIGITS)) if error > 0.0 else DIGITS
+    return f"{value:.{places}f} ± {error:.{places}f}" if error >= 0.5 * 10.0**-DIGITS else f"{value:.{DIGITS}f}"
+
+
 def with_unit(words: str, unit: str) -> str:
     """Words and a unit in brackets, in which no line is broken."""
     return f"{words} [{unit.replace(' ', chr(0xA0))}]" if unit else words

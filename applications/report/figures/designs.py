@@ -94,14 +94,20 @@ def sensitivity(results: Results) -> Figure:
     table = results.runs
     if not table.explained:
         raise lacks("sensitivity", "a metric, and a parameter that is swept over a dozen designs or more")
-    figure = new(2.5 + 1.2 * len(table.causes), 4.2)
+    names = table.explained[0][1].names
+    figure = new(2.5 + 1.2 * len(names), 4.2)
     axes = figure.subplots()
     width, hatches = 0.8 / len(table.explained), ("", "//", "..", "\\\\", "xx", "--")
     for index, (objective, shares) in enumerate(table.explained):
-        places = np.arange(len(table.causes)) + (index - (len(table.explained) - 1) / 2) * width
-        axes.bar(places, np.clip(shares.first, 0.0, 1.0), width, label=objective.words,
+        places = np.arange(len(names)) + (index - (len(table.explained) - 1) / 2) * width
+        share, error = (np.nan_to_num(x) for x in shares.leading)
+        low, high = shares.bounds(share, error)
+        height = np.where(share > error, np.clip(share, 0.0, 1.0), 0.0)
+        axes.bar(places, height, width, label=objective.words,
+                 yerr=np.stack([np.maximum(height - low, 0.0), np.maximum(high - height, 0.0)]),
+                 error_kw={"elinewidth": 0.8, "ecolor": style.INK, "capsize": 2},
                  color=style.of(style.COLOURS, index), hatch=hatches[index], edgecolor="white")  # fmt: skip
-    axes.set_xticks(range(len(table.causes)), [fill(names, 20) for names in table.causes])
+    axes.set_xticks(range(len(names)), [fill(text, 20) for text in names])
     axes.set(ylabel="share of the variance explained [1]", ylim=(0, 1.05), xlabel="parameter")
     axes.legend(frameon=False)
     return figure

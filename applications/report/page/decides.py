@@ -1,4 +1,4 @@
-"""Page part on sensitivity: the share of each objective that each parameter explains, as bars with text."""
+"""Page part on sensitivity: the share of each objective that each parameter explains, with its error."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from html import escape
 import numpy as np
 
 from applications.report.data.designs import Designs
+from applications.report.data.display import with_error
 from applications.report.data.results import Results
 from applications.report.page.markup import bar, markup_table, paragraph, table
 from applications.report.page.part import PagePart
+from applications.studies.shares import Explained
 
 MOST_PAIRS = 6
-LEAST_TOGETHER = 0.03
-"""Interactions that are told: how many, and from what share of the variance."""
+"""Interactions that are told."""
+MOST_UNEXPLAINED = 0.5
+"""Share of the variance that nothing foretells, from which no parameter is said to decide."""
 
 
 def decides(results: Results) -> PagePart | None:
@@ -21,44 +24,83 @@ def decides(results: Results) -> PagePart | None:
     all_designs = results.runs
     if len(all_designs.causes) < 2 or not all_designs.explained:
         return None  # a single parameter decides all there is
+    explained = all_designs.explained
     body = paragraph(_finding(all_designs), "finding")
     sets = all_designs.count // max(1, results.designs.count)
     over = f"{results.designs.count:,} designs under {sets} friction sets each" if sets > 1 else "all designs"
-    heads = ["parameter", *(escape(objective.words) for objective, _ in all_designs.explained)]
-    first = np.clip(np.stack([shares.first for _, shares in all_designs.explained], axis=1), 0.0, 1.0)
-    names = list(all_designs.causes)
-    order = np.argsort(-first[:, 0], kind="stable")
-    rows = [(escape(names[k]), *(bar(share, f"{share:.2f}") for share in first[k])) for k in order]
-    body += markup_table(rows, heads, "bars")
-    body += paragraph(
-        f"Share of the variance of a number over {over} that a parameter explains by itself: 1 decides alone, 0 "
-        "has no mean effect. The remainder to a sum of 1 comes from interactions of parameters. Shares belong to the "
-        "ranges that were swept.",
-        "note",
-    )
+    heads = ["parameter", *(escape(objective.words) for objective, _ in explained)]
+    body += markup_table(_rows([shares for _, shares in explained]), heads, "bars")
+    body += paragraph(_note(explained[0][1], over), "note")
     if pairs := _pairs(all_designs):
         body += "<h3>Pairs that explain more together than each of them does alone</h3>"
         body += table(pairs, ("number", "parameters", "share more"))
     return PagePart("decides", "Shares of variance", body, {}, {}, "Shares of variance")
 
 
+def _rows(explained: list[Explained]) -> list[tuple[str, ...]]:
+    """Return a row for each factor, the one that matters most for the first objective first, then what is not told."""
+    leading = [dict(zip(shares.names, zip(*shares.leading, strict=True), strict=True)) for shares in explained]
+    order = sorted(leading[0], key=lambda name: -np.nan_to_num(leading[0][name][0]))
+    rows = [(escape(name), *(_cell(*share_of.get(name, (np.nan, np.nan))) for share_of in leading)) for name in order]
+    unexplained = [bar(shares.unexplained, f"{shares.unexplained:.2f}", "bar other") for shares in explained]
+    return [*rows, ("not foretold", *unexplained)]
+
+
+def _cell(share: float, error: float) -> str:
+    """Return a share as a bar with its error; of one that is not above its error what it is at most."""
+    if not np.isfinite(share):
+        return bar(0.0, "too few designs")
+    if share <= error:
+        return bar(0.0, f"at most {max(0.0, share) + error:.2f}")
+    return bar(share, with_error(share, error))
+
+
+def _note(shares: Explained, over: str) -> str:
+    text = f"Share of the variance of a number over {over} that a parameter explains"
+    if shares.dependent:
+        pairs = " and ".join(" with ".join(pair) for pair in shares.dependent[:2])
+        text += (
+            f", by Shapley effects, because parameters depend on each other in these designs ({pairs}): what several "
+            "of them explain is shared between them. "
+            if np.isfinite(shares.shapley).any()
+            else f". Parameters depend on each other in these designs ({pairs}), so shares overlap. "
+        )
+    else:
+        text += " by itself: 1 decides alone, 0 has no mean effect. The others come from parameters acting together. "
+    return text + (
+        f"Shares are those of a polynomial that was fitted to {shares.samples:,} designs; not foretold is its error "
+        "for designs that were held out, and may belong to any parameter. After ± stand three standard errors; a share "
+        "below them is told as what it is at most. Shares belong to the ranges that were swept."
+    )
+
+
 def _finding(all_designs: Designs) -> str:
     """Return the parameters that decide on the first objective, in a sentence."""
     objective, shares = all_designs.explained[0]
-    order = np.argsort(-shares.first, kind="stable")
-    names = [shares.names[k] for k in order if shares.first[k] >= 0.1]
+    share, error = shares.leading
+    if shares.unexplained > MOST_UNEXPLAINED:
+        return (
+            f"Nothing can be said of {objective.words}: a polynomial of the parameters foretells "
+            f"{1.0 - shares.unexplained:.0%} of its variance. More designs, or narrower ranges, would tell."
+        )
+    order = np.argsort(-np.nan_to_num(share), kind="stable")
+    names = [shares.names[k] for k in order if share[k] >= 0.1 and share[k] > error[k]]
     if not names:
         return f"No parameter decides on {objective.words} by itself."
-    together = 1.0 - float(np.clip(shares.first, 0.0, 1.0).sum())
     text = f"On {objective.words} {'decides' if len(names) == 1 else 'decide'} {' and '.join(names[:3])}"
-    return f"{text}; parameters acting together explain {max(0.0, together):.0%}."
+    pairs, errors = (np.nansum(np.tril(x)) for x in (shares.interaction, shares.interaction_error))
+    together = f"; pairs of parameters explain {pairs:.0%} more" if pairs > errors else ""
+    return f"{text}{together}."
 
 
 def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
-    """Return the strongest interactions: objective, two parameters, what they explain beyond what each does."""
+    """Return the strongest interactions above their errors: objective, two parameters, share beyond what each has."""
     rows = []
     for objective, shares in all_designs.explained:
         for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):
-            rows.append((float(shares.interaction[i, j]), objective.words, f"{shares.names[j]} with {shares.names[i]}"))
-    best = sorted((row for row in rows if row[0] >= LEAST_TOGETHER), reverse=True)[:MOST_PAIRS]
-    return [(objective, pair, f"{share:.2f}") for share, objective, pair in best]
+            share, error = float(shares.interaction[i, j]), float(shares.interaction_error[i, j])
+            if share > max(error, 0.005):
+                rows.append((share, error, objective.words, f"{shares.names[j]} with {shares.names[i]}"))
+    return [
+        (words, pair, with_error(share, error)) for share, error, words, pair in sorted(rows, reverse=True)[:MOST_PAIRS]
+    ]

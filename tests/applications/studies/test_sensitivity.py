@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from applications.studies.columns import objective
-from applications.studies.sensitivity import from_samples, interaction, main_effect, of_saltelli_store, saltelli, sobol
+from applications.studies.sensitivity import interaction, main_effect, of_saltelli_store, saltelli, sobol
 from pipeline.errors import InputError
 from pipeline.execution.run import compute
 from pipeline.sweep.doors import sweep
@@ -48,27 +48,6 @@ def test_sobol_g() -> None:
     np.testing.assert_allclose(found.total, total, atol=0.01)
 
 
-def test_shares_of_stored_samples() -> None:
-    """Any sample of the box: first shares, and the one interaction that Ishigami's function has."""
-    x = np.random.default_rng(4).uniform(-PI, PI, size=(40_000, 3))
-    values = ishigami(x)
-    values[:50] = np.nan
-    found = from_samples({name: x[:, i] for i, name in enumerate(BOX)}, values)
-    assert found.samples == 39_950
-    np.testing.assert_allclose(found.first, FIRST, atol=0.02)
-    expected = np.zeros((3, 3))
-    expected[0, 2] = expected[2, 0] = V13 / (V1 + V2 + V13)
-    np.testing.assert_allclose(found.interaction, expected, atol=0.04)
-
-
-def test_shares_of_a_grid_are_exact() -> None:
-    """y = 2 a + b + a b on {-1, 1}^2, many times: shares 4/6, 1/6 and 1/6."""
-    a, b = (np.tile(each.ravel(), 500) for each in np.meshgrid([-1.0, 1.0], [-1.0, 1.0]))
-    found = from_samples({"a": a, "b": b}, 2 * a + b + a * b)
-    np.testing.assert_allclose(found.first, [4 / 6, 1 / 6], atol=1e-3)
-    assert found.interaction[0, 1] == pytest.approx(1 / 6, abs=1e-3)
-
-
 def test_a_saltelli_sample_is_read_back_from_a_store() -> None:
     designs = saltelli(BOX, 1024, seed=5)
     coordinates = {name: ("design", designs[:, i]) for i, name in enumerate(BOX)}
@@ -97,16 +76,6 @@ def test_a_saltelli_sample_keeps_the_order_of_its_parameters(rule: dict[str, obj
     assert found.first[0] > 2.0 * abs(found.first[1])
 
 
-@pytest.mark.parametrize("mean", [1e6, 1e9])
-def test_shares_do_not_depend_on_the_mean(mean: float) -> None:
-    x = np.random.default_rng(1).uniform(size=(2, 1000))
-    y = np.ldexp(np.round(np.ldexp(x[0] + 0.1 * x[1], 20)), -20)  # what a mean of 1e9 leaves of it
-    parameters = {"a": x[0], "b": x[1]}
-    found, expected = from_samples(parameters, mean + y), from_samples(parameters, y)
-    np.testing.assert_allclose(found.first, expected.first, atol=1e-5)
-    np.testing.assert_allclose(found.interaction, expected.interaction, atol=1e-5)
-
-
 def test_main_effects_are_means_over_the_range() -> None:
     x = np.linspace(-1.0, 1.0, 4001)
     middle, mean = main_effect(x, x**2, 20)
@@ -117,7 +86,6 @@ def test_main_effects_are_means_over_the_range() -> None:
 def test_a_constant_has_no_shares() -> None:
     found = sobol(lambda x: np.full(len(x), 3.0), BOX, 8, seed=0)
     assert found.first.tolist() == found.total.tolist() == [0.0] * 3
-    assert from_samples({"a": np.arange(50.0)}, np.ones(50)).first.tolist() == [0.0]
 
 
 def test_what_cannot_be_done_is_refused() -> None:
@@ -125,8 +93,6 @@ def test_what_cannot_be_done_is_refused() -> None:
         saltelli(BOX, 100, 0)
     with pytest.raises(InputError, match=r"values: got 8 of 40 designs without a value; expected a value for every"):
         sobol(lambda x: np.where(np.arange(len(x)) < 8, np.nan, 1.0), BOX, 8, 0)
-    with pytest.raises(InputError, match=r"designs: got 5 designs with a value; expected at least 12"):
-        from_samples({"a": np.arange(5.0)}, np.arange(5.0))
     ds = xr.Dataset(
         {"condition": (("design", "trajectory"), np.ones((8, 1)))}, coords={"a": ("design", np.arange(8.0))}
     )

@@ -22,7 +22,7 @@ from robots.types import BASE, Matrix
 CLOSED = 1e-12
 """Residuals [m, or cosine] of loops that are closed; what is better is left as it is, so that texts are read back."""
 
-STEPS, SHIFT, SPREAD = 300, 1e-6, 0.05
+STEPS, SPREAD = 300, 0.05
 ASSEMBLED = 1e-9
 """Residuals [m, or cosine] of loops that count as closed."""
 ASIDE = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4)
@@ -30,6 +30,8 @@ ASIDE = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4)
 PATIENCE = 20
 """Steps from other guesses without gaining a thousandth, after which they lead nowhere."""
 RANK = 1e-8
+LEVER = 0.3
+"""Length [m] by which turns count beside gaps where loops are far from closed."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,10 @@ class Setting:
         return all(cosine > 0.0 for cosine in self._shared(self.poses(values)))
 
     def _shared(self, at: Mapping[int, Pose]) -> Iterator[float]:
-        """Cosines between axes that both ends of cut joints share."""
+        """Yield the cosines between axes that both ends of cut joints share."""
         for cut in self.limb.cuts:
-            turning = JOINT_KINDS[cut.kind].turning
-            r_a, r_b = (joined(at[body], frame)[0] for body, frame in ((cut.a, cut.frame_a), (cut.b, cut.frame_b)))
-            for axis in () if len(turning) > 1 else turning or (Z, X):
-                yield float(r_a[:, axis] @ r_b[:, axis])
+            (r_a, _), (r_b, _) = sides(cut, at)
+            yield from (float(r_a[:, axis] @ r_b[:, axis]) for axis in _shared(cut))
 
     def widest(self, values: np.ndarray) -> str:
         """Return the cut joint that is furthest from closed."""
@@ -91,48 +91,177 @@ class Setting:
         return max(self.limb.cuts, key=lambda cut: max(map(abs, conditions(cut, at)))).joint
 
     def slopes(self, values: np.ndarray) -> np.ndarray:
-        """Derivatives of the residual over the joints, by central differences."""
-        steps = np.eye(len(values)) * SHIFT
-        return np.stack(
-            [(self.residual(values + s) - self.residual(values - s)) / (2.0 * SHIFT) for s in steps], axis=1
-        )
+        """Compute the derivatives (conditions, joints) of the residual over the joints."""
+        at = self.poses(values)
+        rows = [row for cut in self.limb.cuts for row in _slopes(cut, at, self.speeds(cut, at))]
+        for entry in self.limb.couplings if self.counted else ():
+            row = np.zeros(len(values))
+            row[self.limb.index(entry.joint)] += 1.0
+            row[self.limb.index(entry.of)] -= float(entry.ratio)
+            rows.append(row)
+        for cut in self.limb.cuts if self.towards else ():
+            (r_a, _), (r_b, _) = sides(cut, at)
+            turning = self.speeds(cut, at)[0]
+            rows += [np.cross(r_b[:, axis], r_a[:, axis]) @ turning for axis in _shared(cut)]
+        return np.array(rows, dtype=float).reshape(-1, len(values))
+
+    def gaps(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return gaps and turns between both sides of each cut joint, and their derivatives over the joints.
+
+        Turns [rad], times `LEVER`, are those that bring the axes of both sides together; their derivatives hold where
+        they are small.
+        """
+        at, parts, slopes = self.poses(values), list[np.ndarray](), list[np.ndarray]()
+        for cut in self.limb.cuts:
+            (r_a, p_a), (r_b, p_b) = sides(cut, at)
+            turning, moving = self.speeds(cut, at)
+            across = [axis for axis in (X, Y, Z) if axis not in JOINT_KINDS[cut.kind].sliding]
+            parts += [(r_a.T @ (p_b - p_a))[across], LEVER * _turn_between(cut, r_a, r_b)]
+            slopes += [(r_a.T @ moving)[across], LEVER * _turned(cut, r_a, r_b) @ turning]
+        return np.concatenate([*parts, []]), np.concatenate([*slopes, np.zeros((0, len(values)))])
+
+    def speeds(self, cut: Closure, at: Mapping[int, Pose]) -> tuple[np.ndarray, np.ndarray]:
+        """Return angular velocity and velocity of side b relative to side a, seen on a: (3, joints) each, per rate."""
+        points = [p for _, p in sides(cut, at)]
+        made = np.zeros((2, 2, 3, len(self.limb.links)))
+        for side, body in enumerate((cut.a, cut.b)):
+            while body not in (BASE, PLATFORM):
+                link, (rotation, position) = self.limb.links[body], at[body]
+                axis = rotation @ np.array(link.axis, dtype=float)
+                if link.joint_kind.turns:
+                    made[side, 0, :, body] = axis
+                    made[side, 1, :, body] = np.cross(axis, points[1] - position)
+                if link.joint_kind.slides:
+                    made[side, 1, :, body] += axis * (1.0 if link.pitch is None else float(link.pitch))
+                body = link.parent
+        turning, moving = made[1] - made[0]
+        return turning, moving
+
+
+def sides(cut: Closure, at: Mapping[int, Pose]) -> tuple[Pose, Pose]:
+    """Return the poses of both sides of a cut joint."""
+    return joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
+
+
+def _shared(cut: Closure) -> tuple[int, ...]:
+    """Return the axes that both sides of a cut joint share, of which conditions leave the sign open."""
+    turning = JOINT_KINDS[cut.kind].turning
+    return () if len(turning) > 1 else turning or (Z, X)
+
+
+def _square(cut: Closure) -> tuple[tuple[int, int], ...]:
+    """Return pairs of axes, of side a and of side b, that are at right angles where a cut joint is closed."""
+    turning = JOINT_KINDS[cut.kind].turning
+    if len(turning) == 2:
+        return ((turning[0], turning[1]),)
+    if len(turning) > 2:
+        return ()
+    shared = turning[0] if turning else Z
+    across = [axis for axis in (X, Y, Z) if axis != shared]
+    return (*((axis, shared) for axis in across), *(() if turning else ((across[0], across[1]),)))
+
+
+def _turned(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the directions (n, 3) about which side b of a cut joint must not turn beside side a."""
+    turning = JOINT_KINDS[cut.kind].turning
+    if len(turning) == 2:
+        normal = np.cross(a[:, turning[0]], b[:, turning[1]])
+        return (normal / max(float(np.linalg.norm(normal)), 1e-300))[None]
+    return np.delete(a.T, turning, axis=0)
+
+
+def _turn_between(cut: Closure, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the turn of side b beside side a about the directions of `_turned` [rad]."""
+    turning = JOINT_KINDS[cut.kind].turning
+    if len(turning) == 2:
+        return np.array([math.asin(max(-1.0, min(1.0, -float(a[:, turning[0]] @ b[:, turning[1]]))))])
+    if len(turning) == 1:
+        x, y = a[:, turning[0]], b[:, turning[0]]
+        cross = np.cross(x, y)
+        angle, size = math.atan2(float(np.linalg.norm(cross)), float(x @ y)), float(np.linalg.norm(cross))
+        turn = cross * (angle / size) if size > 1e-9 else angle * a[:, (turning[0] + 1) % 3]
+    elif turning:
+        return np.zeros(0)
+    else:
+        turn = rotation_vector(b @ a.T)
+    return _turned(cut, a, b) @ turn
+
+
+def rotation_vector(turn: np.ndarray) -> np.ndarray:
+    """Return the axis of a rotation (3, 3) times its angle [rad]."""
+    axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (float(np.trace(turn)) - 1.0)
+    if sine > 1e-6 or cosine > 0.0:
+        return axis * (math.atan2(sine, cosine) / sine if sine > 0.0 else 1.0)
+    column = int(np.argmax(np.diag(turn)))
+    half: np.ndarray = turn[:, column] + np.eye(3)[:, column]
+    return half / np.linalg.norm(half) * math.pi
 
 
 def conditions(cut: Closure, at: Mapping[int, Pose]) -> Iterator[float]:
     """Yield the residual of each condition of a cut joint [m, or cosine]."""
-    (r_a, p_a), (r_b, p_b) = joined(at[cut.a], cut.frame_a), joined(at[cut.b], cut.frame_b)
+    (r_a, p_a), (r_b, p_b) = sides(cut, at)
     kind, gap = JOINT_KINDS[cut.kind], r_a.T @ (p_b - p_a)
     yield from (float(gap[axis]) for axis in (X, Y, Z) if axis not in kind.sliding)
-    turning = kind.turning
-    if len(turning) == 2:
-        yield float(r_a[:, turning[0]] @ r_b[:, turning[1]])
-    elif len(turning) < 2:
-        shared = turning[0] if turning else Z
-        across = [axis for axis in (X, Y, Z) if axis != shared]
-        yield from (float(r_a[:, axis] @ r_b[:, shared]) for axis in across)
-        if not turning:
-            yield float(r_a[:, across[0]] @ r_b[:, across[1]])
+    yield from (float(r_a[:, i] @ r_b[:, j]) for i, j in _square(cut))
     if kind.coupled and cut.pitch is not None:
         angle = math.atan2(float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X]))
         yield float(gap[Z]) - float(cut.pitch) * angle
 
 
+def _slopes(cut: Closure, at: Mapping[int, Pose], speeds: tuple[np.ndarray, np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield the derivative (joints,) of each of the `conditions`."""
+    (r_a, _), (r_b, _) = sides(cut, at)
+    kind, (turning, moving) = JOINT_KINDS[cut.kind], speeds
+    gap = r_a.T @ moving
+    yield from (gap[axis] for axis in (X, Y, Z) if axis not in kind.sliding)
+    yield from (np.cross(r_b[:, j], r_a[:, i]) @ turning for i, j in _square(cut))
+    if kind.coupled and cut.pitch is not None:
+        y, x = float(r_a[:, Y] @ r_b[:, X]), float(r_a[:, X] @ r_b[:, X])
+        dy, dx = (np.cross(r_b[:, X], r_a[:, axis]) @ turning for axis in (Y, X))
+        yield gap[Z] - float(cut.pitch) * (x * dy - y * dx) / (x * x + y * y)
+
+
 def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] = ()) -> tuple[np.ndarray, float]:
     """The same from rough positions, and where these lead nowhere, from others beside them, always the same ones.
 
-    Joints that are all at zero often are where the slopes of what is open vanish, though loops could close.
+    Joints that are all at zero often are where the slopes of what is open vanish, though loops could close. Where ends
+    of loops are far apart, angles between them lead further than the conditions do: `approach` comes first then.
     """
     values, error = close(setting, rough, held)
     random = np.random.default_rng(20240501)
     free = [k for k in range(len(rough)) if k not in held]
     done = error <= ASSEMBLED and setting.facing(values)
-    for spread in () if done else ASIDE:
+    for spread in () if done else (0.0, *ASIDE):
         guess = np.array(rough, dtype=float)
-        guess[free] += random.uniform(-spread, spread, len(free))
+        if spread:
+            guess[free] += random.uniform(-spread, spread, len(free))
+        else:
+            guess = approach(setting, guess, held)
         start, residual = close(setting, guess, held, PATIENCE)
         if residual <= ASSEMBLED and setting.facing(start):
             return start, residual
     return values, error
+
+
+def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) -> np.ndarray:
+    """Return positions where ends of loops are near each other: steps along gaps, and turns by which axes differ."""
+    values, damping = np.array(guess, dtype=float), 1e-2
+    free = [k for k in range(len(values)) if k not in held]
+    gaps, slopes = setting.gaps(values)
+    for _ in range(STEPS if free else 0):
+        if np.abs(gaps).max(initial=0.0) <= ASSEMBLED or damping > 1e8:
+            break
+        inner = slopes[:, free]
+        step = -np.linalg.solve(inner.T @ inner + damping * np.eye(len(free)), inner.T @ gaps)
+        trial = values.copy()
+        trial[free] += step * min(1.0, 0.5 / max(float(np.abs(step).max()), 1e-300))
+        after, steeper = setting.gaps(trial)
+        if after @ after < gaps @ gaps:
+            values, gaps, slopes, damping = trial, after, steeper, max(0.3 * damping, 1e-12)
+        else:
+            damping *= 4.0
+    return values
 
 
 def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:

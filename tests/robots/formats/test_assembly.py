@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pipeline.errors import InputError
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import writing
+from robots.formats.assembly import ASSEMBLED, Setting, close_from_rough
 from robots.formats.checks import check_loops
-from robots.model import Robot
+from robots.geometry import point
+from robots.model import Closure, Frame, Link, Mechanism, Robot
+from robots.types import BASE, IDENTITY
 from tasks import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Moving
 from tests.pipeline.robot_files.test_reader import FIVE_BAR
@@ -122,3 +127,40 @@ def test_the_limbs_of_a_platform_are_closed_from_rough_positions() -> None:
     forces = [inverse_dynamics(robot, position=position).force for robot in robots]
     assert np.isfinite(forces[0]).all()
     np.testing.assert_allclose(forces[0], forces[1], rtol=1e-9)
+
+
+def rods(kind: str) -> Setting:
+    """A crank and a rocker, each with a half of a rod on a ball, whose halves meet far from zero."""
+    links = [Link("crank", "b0", BASE, "revolute", (0.0, 0.0, 1.0), Frame(), point(0.1))]
+    links.append(Link("rocker", "b1", BASE, "revolute", (0.0, 1.0, 0.0), Frame(IDENTITY, (0.4, 0.0, 0.0)), point(0.1)))
+    for k, parent in enumerate((0, 1)):
+        for n, axis in enumerate(((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))):
+            at = (0.2, 0.0, 0.1 * k) if n == 0 else (0.0, 0.0, 0.0)
+            outer = parent if n == 0 else len(links) - 1
+            links.append(Link(f"ball_{k}_{n}", f"r{k}{n}", outer, "revolute", axis, Frame(IDENTITY, at), point(0.1)))
+    half = Frame(IDENTITY, (0.0, 0.25, 0.0))
+    turned = Frame(((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0)), (0.0, 0.25, 0.0))
+    loop = Closure("weld", kind, 4, half, 7, turned)  # type: ignore[arg-type]
+    whole = Mechanism.chain("rods", tuple(links), ("crank",), (loop,))
+    return Setting(whole.limbs[0], whole.instances[0], Frame(), towards=True)
+
+
+@pytest.mark.parametrize("kind", ["fixed", "revolute", "universal", "spherical", "prismatic", "cylindrical"])
+def test_slopes_are_the_differences_of_the_conditions(kind: str) -> None:
+    setting, step = rods(kind), 1e-6
+    values = np.random.default_rng(3).uniform(-0.5, 0.5, len(setting.limb.links))
+    numeric = [
+        (setting.residual(values + step * unit) - setting.residual(values - step * unit)) / (2 * step)
+        for unit in np.eye(len(values))
+    ]
+    np.testing.assert_allclose(setting.slopes(values), np.transpose(numeric), atol=1e-8)
+
+
+def test_loops_that_are_far_open_close_with_their_axes_the_right_way_round() -> None:
+    """Cosines between axes are stationary half a turn away, where angles are not."""
+    setting = replace(rods("fixed"), towards=False)
+    values, error = close_from_rough(setting, np.zeros(len(setting.limb.links)))
+    assert error <= ASSEMBLED
+    assert setting.facing(values)
+    gaps, _ = setting.gaps(values)
+    assert np.abs(gaps).max() < 1e-9

@@ -38,8 +38,10 @@ TABLES = {
     "nc": "netcdf", "h5": "hdf5", "parquet": "parquet",
 }  # fmt: skip
 """Readers of recordings and side files, and the file of `tests.pipeline.documents.tables.test_damaged` for each."""
-XML = ("sdf", "macros")
-TARGETS = (*FILES, *XML, *TABLES, "manifest", "ledger", "shard")
+XML = ("sdf", "macros", "mjcf")
+BAGS = ("bag", "db3", "mcap")
+"""Bags of ROS by the ending of their files."""
+TARGETS = (*FILES, *XML, *TABLES, *BAGS, "manifest", "ledger", "shard")
 Target = tuple[list[bytes], Callable[[bytes], object]]
 
 
@@ -52,7 +54,11 @@ def target(name: str) -> Target:
         return [text.encode() for text in texts], lambda data: read_or_refused(reader, data)
     if name in TABLES:
         return _table(TABLES[name])
-    kinds = {"manifest": _manifest, "ledger": _ledger, "shard": _shard, "sdf": _sdf, "macros": _macros}
+    if name in BAGS:
+        return _bag(name)
+    kinds = {
+        "manifest": _manifest, "ledger": _ledger, "shard": _shard, "sdf": _sdf, "macros": _macros, "mjcf": _mjcf,
+    }  # fmt: skip
     return kinds[name]()
 
 
@@ -84,6 +90,54 @@ def _table(form: str) -> Target:
                     _require_words(error)
 
     return [make()], read
+
+
+def _bag(ending: str) -> Target:
+    """A bag, as the process with bounds unpacks it: whatever its reader raises is a refusal there."""
+    import numpy as np
+
+    from pipeline.documents.tables.bag_reader import bag_columns
+    from tests.pipeline.documents.tables import test_damaged
+    from tests.pipeline.documents.tables.bags import bag_bytes
+
+    path = Path(tempfile.gettempdir(), f"a.{ending}")
+
+    def read(data: bytes) -> None:
+        path.write_bytes(data)
+        try:
+            columns = bag_columns(path, test_damaged.SMALL.values)
+        except Exception:  # which ends that process with one line
+            return
+        assert all(values.dtype == np.float64 and values.ndim == 1 for values in columns.values())
+
+    return [bag_bytes(ending)], read
+
+
+def _mjcf() -> Target:
+    """A model of MuJoCo, up to the copies of its files that MuJoCo compiles in a process of its own."""
+    from pipeline.robot_files.packages import PackageFiles
+    from robots.formats.mjcf_files import CopiedModel
+    from robots.formats.xml_tree import FormatError
+    from tests.robots.formats.mjcfs import ARM, FOUR_BAR, INCLUDED, INCLUDES
+
+    folder = Path(tempfile.gettempdir(), "model")
+    folder.mkdir(exist_ok=True)
+    (folder / "inner.xml").write_text(INCLUDED, encoding="utf-8")
+    (folder / "m.obj").write_text("v 0 0 0", encoding="utf-8")
+    path = str(folder / "a.xml")
+
+    def read(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as private:
+            copied = CopiedModel(PackageFiles(path, {}), str(folder), private)
+            try:
+                copied.add(path, data)
+            except FormatError as error:
+                _require_words(error)
+            places = [file for file in Path(private).rglob("*") if file.is_file()]
+            assert len(places) <= len(copied.copied)
+            assert all(str(file).startswith(copied.target(str(folder))) for file in places)
+
+    return [text.encode() for text in (ARM, FOUR_BAR, INCLUDES)], read
 
 
 def _sdf() -> Target:

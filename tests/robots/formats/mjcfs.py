@@ -38,3 +38,15 @@ FOUR_BAR = """\
   <actuator><motor joint="a"/></actuator>
 </mujoco>
 """
+INCLUDES = """\
+<mujoco>
+  <compiler meshdir="." texturedir="sub"/>
+  <include file="inner.xml"/>
+  <asset><mesh name="m" file="m.obj"/><model name="k" file="inner.xml"/></asset>
+  <worldbody><replicate count="3" offset="1 0 0"><body><joint/><geom type="mesh" mesh="m"/></body></replicate>
+  </worldbody>
+</mujoco>
+"""
+"""A model with files beside it."""
+
+INCLUDED = '<mujoco><worldbody><body name="b"><joint/><geom size="0.1"/></body></worldbody></mujoco>'

@@ -37,6 +37,7 @@ from storage.store import open_arrays
 from tasks import inverse_dynamics
 from tasks.dynamics.records import Forces
 from tests.applications.identification.estimation.machines.synthetic import chain, series
+from tests.pipeline.documents.tables.bags import bag_of_ros_1, bag_of_ros_2
 
 HAS_ROSBAGS = importlib.util.find_spec("rosbags") is not None
 EXAMPLES = Path(__file__).parents[4] / "examples" / "recordings"
@@ -147,21 +148,9 @@ def test_columns_of_every_kind_of_file(tmp_path: Path, form: str) -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> None:
-    rosbag1 = pytest.importorskip("rosbags.rosbag1")
-    typesys = pytest.importorskip("rosbags.typesys")
-    store = typesys.get_typestore(typesys.Stores.ROS1_NOETIC)
-    kinds = store.types
     table = columns(1)[:20]
-    with rosbag1.Writer(tmp_path / "run.bag") as writer:
-        topics = ["/joint_states", "/other/joint_states"] if several else ["/joint_states"]
-        for topic in topics:
-            connection = writer.add_connection(topic, "sensor_msgs/msg/JointState", typestore=store)
-            for number, row in enumerate(table):
-                stamp = kinds["builtin_interfaces/msg/Time"](sec=100, nanosec=round(row[0] * 1e9))
-                header = kinds["std_msgs/msg/Header"](seq=number, stamp=stamp, frame_id="")
-                message = kinds["sensor_msgs/msg/JointState"](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
-                raw = store.serialize_ros1(message, "sensor_msgs/msg/JointState")
-                writer.write(connection, 100_000_000_000 + round(row[0] * 1e9), raw)
+    topics = ["/joint_states", "/other/joint_states"] if several else ["/joint_states"]
+    bag_of_ros_1(tmp_path / "run.bag", table, topics)
     found = read_table(tmp_path / "run.bag")
     prefix = "joint_states." if several else ""
     np.testing.assert_allclose(found[f"{prefix}time"], table[:, 0], atol=1e-7)
@@ -170,26 +159,8 @@ def test_joint_states_of_a_bag_are_columns(tmp_path: Path, several: bool) -> Non
     assert f"{prefix}velocity.a" not in found
 
 
-def joint_states(bag: Path, table: np.ndarray, plugin: str = "SQLITE3") -> Path:
-    """The file of a new bag of ROS 2 with joint states."""
-    rosbag2 = pytest.importorskip("rosbags.rosbag2")
-    typesys = pytest.importorskip("rosbags.typesys")
-    store = typesys.get_typestore(typesys.Stores.ROS2_HUMBLE)
-    kinds, kind = store.types, "sensor_msgs/msg/JointState"
-    with rosbag2.Writer(bag, version=9, storage_plugin=rosbag2.StoragePlugin[plugin]) as writer:
-        connection = writer.add_connection("/joint_states", kind, typestore=store)
-        for row in table:
-            nanoseconds = 100_000_000_000 + round(row[0] * 1e9)
-            stamp = kinds["builtin_interfaces/msg/Time"](*divmod(nanoseconds, 10**9))
-            header = kinds["std_msgs/msg/Header"](stamp=stamp, frame_id="")
-            message = kinds[kind](header, ["a", "b", "c"], row[1:4], np.zeros(0), row[4:])
-            writer.write(connection, nanoseconds, store.serialize_cdr(message, kind))
-    (part,) = [path for path in bag.iterdir() if path.suffix in (".db3", ".mcap")]
-    return part
-
-
 def test_a_machine_is_identified_from_a_bag(tmp_path: Path, identified: MachineIdentification) -> None:
-    part = joint_states(tmp_path / "run", columns(1))
+    part = bag_of_ros_2(tmp_path / "run", columns(1))
     text = DESCRIPTION.replace("  - {files: [two.csv], role: validation}\n", "")
     for old, new in (("one.csv", f"run/{part.name}"), ("column: t", "column: time")):
         text = text.replace(old, new)
@@ -206,7 +177,7 @@ def test_a_machine_is_identified_from_a_bag(tmp_path: Path, identified: MachineI
 @pytest.mark.parametrize("plugin", ["SQLITE3", "MCAP"])
 def test_joint_states_of_a_bag_of_ros_2_are_columns(tmp_path: Path, plugin: str) -> None:
     table = columns(1)[:20]
-    part = joint_states(tmp_path / "run", table, plugin)
+    part = bag_of_ros_2(tmp_path / "run", table, plugin)
     found = read_table(part)
     np.testing.assert_allclose(found["time"], table[:, 0], atol=1e-7)
     np.testing.assert_array_equal(found["position.b"], table[:, 2])

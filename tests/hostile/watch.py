@@ -38,8 +38,8 @@ UNPICKLED = ("os", "posix", "subprocess", "sys", "runpy", "importlib", "pty")
 """Modules of which no pickle of ours, which Dask makes of its graphs in memory, has anything."""
 
 
-CHILD = "mjcf_child.py"
-"""The one program that a command starts: it compiles models of MuJoCo within bounds."""
+CHILDREN = ("mjcf_child.py", "pipeline.documents.tables.bag_reader")
+"""The programs that a command starts: within bounds one compiles models of MuJoCo, one unpacks bags."""
 
 PRIVATE = ("/etc/passwd", "/etc/hostname")
 
@@ -66,7 +66,7 @@ class Watch:
             relative = any(type(value) is int and value >= 0 for value in folders)
             for path in () if relative else arguments[: CHANGES[event]]:  # the folder that is open was looked at
                 self._writes(event, path)
-        elif event in STARTS and not (event == "subprocess.Popen" and CHILD in str(arguments[1])):
+        elif event in STARTS and not (event == "subprocess.Popen" and _is_child(arguments[1])):
             self.calls.append(f"{event} {arguments[:2]!r:.200}")
         elif event == "pickle.find_class" and str(arguments[0]).partition(".")[0] in UNPICKLED:
             self.calls.append(f"{event} {arguments!r:.200}")
@@ -87,6 +87,10 @@ class Watch:
         here = os.path.join(os.path.realpath(os.path.dirname(os.fsdecode(path)) or "."), os.path.basename(text))
         if not any(place.startswith(self.allowed) for place in (text, here)) and text != os.devnull:
             self.calls.append(f"{event} {text}")
+
+
+def _is_child(words: object) -> bool:
+    return isinstance(words, list) and any(str(word).endswith(CHILDREN) for word in words)
 
 
 def act(arguments: list[str]) -> int:

@@ -27,7 +27,7 @@ SECONDS = 120
 def open_bag(path: str, file: str, bounds: Bounds) -> Columns:
     """Return the columns of the joint states in a bag, named as in `bag_reader`. Raises InputError."""
     require_extra("rosbags")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bag-") as folder:
         output = Path(folder) / "columns.npz"
         command = [sys.executable, "-m", bag_reader.__name__, os.path.abspath(path), str(output), str(bounds.values)]
         places = os.pathsep.join(place for place in sys.path if place)

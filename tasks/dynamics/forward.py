@@ -207,7 +207,9 @@ def series(
     result["stuck"] = stacked([moment.modes.rest > 0.5 for moment in moments], batch) & ~ended[..., None]
     reasons = stacked([moment.rates.status[None] for moment in moments], batch)[..., 0]
     reason = np.take_along_axis(reasons, ended.argmax(axis=0)[None], axis=0)[0]
-    status = np.where(ended.any(axis=0), np.where(reason > 0.5, reason, Status.INTEGRATION_FAILED), Status.OK)
+    reason = np.where(reason > 0.5, reason, Status.INTEGRATION_FAILED)
+    is_finite = stacked([system.is_finite(moments[0].state)[None]], batch)[0, ..., 0]
+    status = np.where(ended.any(axis=0), np.where(is_finite, reason, Status.NONFINITE), Status.OK)
     result["status"] = status.astype(np.int8)
     return np.array([time for time, _ in history]), result
 
@@ -307,15 +309,15 @@ def accelerations(system: MotionSystem, cases: Cases) -> ForwardDynamics:
     padded = (change, rates.braking, (now.modes.rest > 0.5) & (rates.breaking == 0.0))
     found, braking, stuck = (values[:, :samples].T.reshape(*batch, len(values)) for values in padded)
     status = rates.status[:samples].astype(np.int8).reshape(batch)
-    finite = _finite(cases)[:samples].reshape(batch)
+    finite = _finite(system, cases)[:samples].reshape(batch)
     status[~finite], stuck[~finite] = Status.NONFINITE, False
     found[status != Status.OK], braking[status != Status.OK] = np.nan, np.nan
     unique = (rates.dependent[:samples] < 0.5).reshape(batch) & finite
     return ForwardDynamics(found, braking, stuck, status, unique)
 
 
-def _finite(cases: Cases) -> np.ndarray:
-    """Return a mask (padded samples,) of the cases whose state and forces at the start are finite."""
+def _finite(system: MotionSystem, cases: Cases) -> np.ndarray:
+    """Return a mask (padded samples,) of the cases whose state, forces and gravity at the start are finite."""
     push = cases.pushes.over(cases.start, 1.0, cases.state, cases.start)
     acting = push(np.zeros(cases.state.shape[1]), cases.state)
-    return np.asarray(np.isfinite(cases.state).all(axis=0) & np.isfinite(acting).all(axis=0))
+    return np.asarray(system.is_finite(cases.state) & np.isfinite(acting).all(axis=0))

@@ -77,6 +77,7 @@ class FreeSystem:
         if form not in get_args(Form):
             raise ValueError(f"form: got {form!r}; expected one of {', '.join(get_args(Form))}")
         self.model, self.form, self.force, self.load = Model(robot, gravity), form, force, load
+        self.has_finite_gravity = bool(np.isfinite(np.asarray(gravity, dtype=float)).all())
         self.with_platform, self.feedback = with_platform, feedback
         self.freedoms = self.model.freedoms
         if form == "actuator" and self.model.actuators != len(self.freedoms):
@@ -102,6 +103,13 @@ class FreeSystem:
             solved = inverse_dynamics(self.model.robot, position=position, rotation=rotation, twist=twist)
             speed = solved.velocity.T
         return MotionState(state.position, state.quaternion, np.ascontiguousarray(speed), angles)
+
+    def has_finite_inputs(self, t: float, start: MotionState) -> np.ndarray:
+        """Return a mask (padded samples,) of cases with a finite state at the start, and finite inputs at a time."""
+        given = [start.position, self.load(t)]
+        given += [start.speed] if self.form != "actuator" else []  # of actuators, which no pose out of reach has
+        given += [self.force(t)] if self.feedback is None else []
+        return np.all([np.isfinite(rows).all(axis=0) for rows in given], axis=0) & self.has_finite_gravity
 
     def twist(self, speed: np.ndarray) -> np.ndarray:
         """Twist (6, samples) of the platform for speeds of its freedoms."""
@@ -411,6 +419,10 @@ def _collected(system: FreeSystem, kept: Sequence[Kept], batch: Batch) -> Simula
     if ended.any():
         at_start = inverse_kinematics(system.model.robot, position=position[0], rotation=rotation[0]).status
         status = np.where(ended.any(axis=0) & (at_start != Status.OK), at_start, status)
+        for k in np.unique(ended.argmax(axis=0)[ended.any(axis=0)]):
+            near = [system.has_finite_inputs(moment.time, states[0]) for moment in kept[k : k + 2]]
+            is_finite = stacked([np.all(near, axis=0)[None]], 1)[0, ..., 0]
+            status[ended.any(axis=0) & (ended.argmax(axis=0) == k) & ~is_finite] = Status.NONFINITE
     position[ended], rotation[ended], twist[ended] = np.nan, np.nan, np.nan
     drift, gap = stacked([moment.drift for moment in kept]), stacked([moment.gap for moment in kept])
     return Simulation(np.array([moment.time for moment in kept]), position, rotation, twist, drift, gap, status)

@@ -178,16 +178,26 @@ class MotionSystem:
     def rates(
         self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None
     ) -> StateRates:
-        """Everything at a state; `acting` and `stage` as in `StateLayout`. NaN rates where a sample has no motion."""
+        """Everything at a state; `acting` and `stage` as in `StateLayout`. NaN rates where a sample has no motion.
+
+        Samples of a finite state with forces or loads that are not have the status NONFINITE.
+        """
         if self.load_with_platform:
             acting = self._turned(state, acting)
         outputs = self.instant(state, modes.both, acting, stage)
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
         status[(outputs["unbalanced"][0, 0] > 0.5) & (status == Status.OK)] = float(Status.FRICTION_NOT_CONVERGED)
+        if not np.isfinite(acting).all():
+            status[np.isfinite(state).all(axis=0) & ~np.isfinite(acting).all(axis=0)] = float(Status.NONFINITE)
         if status.any():
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
         return StateRates(self.layout, rate, joints, kept, dependent, status)
+
+    def is_finite(self, state: np.ndarray) -> np.ndarray:
+        """Return a mask (samples,) of finite states under finite gravity."""
+        gravity = np.isfinite(self.instant.constants.gravity).all(axis=1)
+        return np.isfinite(state).all(axis=0) & gravity[: state.shape[1]]
 
     def _turned(self, state: np.ndarray, acting: np.ndarray) -> np.ndarray:
         rows, result = self.layout.acting["load"], acting.copy()
@@ -414,6 +424,10 @@ class Stepper:
             end = end.replaced(columns, self.of(columns)._in_pieces(start.of(columns)))
         ended = ~np.isfinite(start.rates.rate).all(axis=0)
         end.rates.status[ended] = start.rates.status[ended]
+        lost = ~ended & ~np.isfinite(end.state).all(axis=0)
+        if lost.any():
+            given = [np.isfinite(self.push(share * np.ones(width), start.state)).all(axis=0) for share in (0.5, 1.0)]
+            end.rates.status[lost & ~np.all(given, axis=0)] = float(Status.NONFINITE)
         return end
 
     def _margins(self, start: Moment, end: Moment) -> np.ndarray:

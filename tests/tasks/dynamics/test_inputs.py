@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from limbsweep.labelled.motions import simulate
 from robots import catalog
+from robots.model import Robot
 from robots.status import Status
 from tasks import inverse_dynamics, inverse_kinematics, joint_reactions
 from tasks.dynamics import inputs
 from tasks.dynamics.forward import forward_dynamics
-from tasks.dynamics.records import Forces, Motion, Moving
+from tasks.dynamics.records import STANDING, Environment, Forces, Motion, Moving, State
 from tasks.kernels.kernel import rows
 
 DELTA, PLANAR, HEXAPOD = (catalog.build(name) for name in ("delta_3rr2rrr", "five_bar", "gough_stewart"))
@@ -181,3 +183,29 @@ def test_gravity_serves_kinematics_and_dynamics() -> None:
     np.testing.assert_array_equal(found.position, expected.position)
     with pytest.raises(ValueError, match="gravity: got an array of shape"):
         inverse_kinematics(PLANAR, position=home, gravity=[9.81])
+
+
+LATE = np.linspace(0.0, 0.004, 5)
+DRY = {"law": "coulomb_viscous", "coulomb": 1.0}
+ARM = catalog.build("planar_3r")
+STARTS: dict[str, tuple[Robot, dict[str, Any]]] = {
+    "chain": (ARM, {"q": np.array([0.1, 0.2, 0.3]), "qd": np.zeros(3)}),
+    "platform": (PLANAR, {"position": np.array(PLANAR.mechanism.platform.home.position), "twist": np.zeros(6)}),
+}
+
+
+@pytest.mark.parametrize("friction", [None, DRY], ids=["plain", "dry"])
+@pytest.mark.parametrize("method", ["fixed", "adaptive"])
+@pytest.mark.parametrize("kind", STARTS)
+def test_input_that_is_not_finite_has_its_status_in_a_simulation(kind: str, method: str, friction: Any) -> None:
+    """Whatever it is, and when it comes: neither friction nor the integrator is to blame."""
+    robot, start = STARTS[kind]
+    still = np.zeros(len(robot.mechanism.actuators))
+    bad, down = np.where(np.arange(len(still)) == 0, np.nan, still), Environment(gravity=(np.nan, 0.0, -9.81))
+    cases = [(start, bad, STANDING), (start, lambda t: bad if t > 0.002 else still, STANDING), (start, still, down)]
+    cases += [(start | {name: start[name] * np.nan}, still, STANDING) for name in start]
+    for state, force, environment in cases:
+        forces = Forces(actuator=force, friction=friction)
+        found = simulate(robot, State(**state), forces, LATE, environment=environment, method=method)
+        assert found.status == Status.NONFINITE
+    assert simulate(robot, State(**start), Forces(actuator=still, friction=friction), LATE, method=method).status == 0

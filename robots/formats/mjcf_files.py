@@ -113,13 +113,13 @@ class CopiedModel:
         """Return the places inside at which a file is. Raises FormatError where it is outside alone."""
         found, outside = list[str](), None
         for place in self.places(line, name, within):
-            there = os.path.lexists(place)
+            is_present = os.path.lexists(place)
             try:
                 self.files.inside(place)
             except Refusal as error:
-                outside = outside or (error if there or os.pardir in name.split("/") else None)
+                outside = outside or (error if is_present or os.pardir in name.split("/") else None)
                 continue
-            if there:
+            if is_present:
                 found.append(place)
         if outside is not None and not found:
             raise FormatError(line, "", outside.got, outside.expected, outside.hint)

@@ -106,10 +106,10 @@ class FreeSystem:
 
     def has_finite_inputs(self, t: float, start: MotionState) -> np.ndarray:
         """Return a mask (padded samples,) of cases with a finite state at the start, and finite inputs at a time."""
-        given = [start.position, self.load(t)]
-        given += [start.speed] if self.form != "actuator" else []  # of actuators, which no pose out of reach has
-        given += [self.force(t)] if self.feedback is None else []
-        return np.all([np.isfinite(rows).all(axis=0) for rows in given], axis=0) & self.has_finite_gravity
+        values = [start.position, self.load(t)]
+        values += [start.speed] if self.form != "actuator" else []  # of actuators, which no pose out of reach has
+        values += [self.force(t)] if self.feedback is None else []
+        return np.all([np.isfinite(rows).all(axis=0) for rows in values], axis=0) & self.has_finite_gravity
 
     def twist(self, speed: np.ndarray) -> np.ndarray:
         """Twist (6, samples) of the platform for speeds of its freedoms."""

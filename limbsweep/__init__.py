@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from applications.identification.batches import Loader
     from applications.identification.estimation.base import base_parameters
     from applications.identification.excite import excite
+    from applications.identification.excite_job import ExcitationOptions
     from applications.identification.friction_curve import friction_curve
     from applications.identification.identify import identify
     from applications.report import save_figure as figure
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ClusterConfig",
     "Environment",
+    "ExcitationOptions",
     "Forces",
     "InputError",
     "Loader",
@@ -174,6 +176,7 @@ _HOMES = {
     # identification
     "Loader": "applications.identification.batches",
     "base_parameters": "applications.identification.estimation.base",
+    "ExcitationOptions": "applications.identification.excite_job",
     "excite": "applications.identification.excite",
     "friction_curve": "applications.identification.friction_curve",
     "identify": "applications.identification.identify",

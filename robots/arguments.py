@@ -239,6 +239,8 @@ CLASSES = {
         "SpringLoad", "WrenchLoad")},
     **{name: f"limbsweep.robots.{name}, such as by its method of" for name in (
         "Capsules", "Clearances", "Elasticity", "Errors")},
+    "ExcitationOptions": "limbsweep.ExcitationOptions",
+    "Sphere": "a sphere, such as those of limbsweep excite --spheres",
     "Objective": "the objective of limbsweep.study.objective",
     "Dataset": "a dataset of results, such as that of limbsweep.open",
     "DesignProblem": "limbsweep.study.DesignProblem",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.sweep.dataset_split import PARTS, case_part, part_name
+from robots.arguments import check_arguments, shown
 from robots.extras import require_extra
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
@@ -25,6 +26,7 @@ MIXED = 64
 """Cases that are held in memory and mixed with each other at once."""
 
 
+@check_arguments
 @dataclass(frozen=True)
 class Loader:
     """Iterator over batches of the variables, each (batch, window, ...): every window once, in a seeded order.
@@ -53,12 +55,15 @@ class Loader:
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
-            raise StoreError(f"part: got {self.part!r}; expected one of {', '.join(PARTS)}")
+            raise StoreError(f"part: got {shown(self.part)}; expected one of {', '.join(PARTS)}")
         data = open_results(self.store)
         series = [str(name) for name, variable in data.data_vars.items() if "time" in variable.dims]
         if wrong := [name for name in self.variables if name not in series]:
             raise StoreError(f"variables: got {wrong[0]!r}; expected series of the store: {', '.join(series)}")
-        if not 1 <= (self.window or 1) <= data.sizes["time"] or self.batch < 1:
+        if not self.variables:
+            raise StoreError(f"variables: got none; expected series of the store: {', '.join(series)}")
+        window = data.sizes["time"] if self.window is None else self.window
+        if not 1 <= window <= data.sizes["time"] or self.batch < 1:
             raise StoreError(
                 f"window, batch: got {self.window}, {self.batch}; expected 1 to {data.sizes['time']}, above 0"
             )

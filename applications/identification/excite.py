@@ -29,12 +29,15 @@ from pipeline.plan.plan import plan
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.rewriting import flowing, rewritten
 from pipeline.sweep.trajectories.random_fourier import KIND, Entry, entries
+from robots.arguments import check_arguments
 from robots.parameters import ParameterError, nearest
 
 if TYPE_CHECKING:
     from robots.trajectories.trajectory import Trajectory
 
 DEFAULT = ExcitationOptions()
+MOST = 1_000_000
+"""Steps of a search, and samples of a period."""
 LIMITS = ("force", "stroke", "actuator_velocity", "actuator_acceleration")
 
 
@@ -99,6 +102,7 @@ class Excited:
         return sweep
 
 
+@check_arguments
 def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: ClusterLike = None) -> Excited:
     """Optimise every entry `random_fourier` of a sweep from all its starts; the same on any cluster.
 
@@ -110,7 +114,7 @@ def excite(sweep: Sweep, options: ExcitationOptions = DEFAULT, *, cluster: Clust
         >>> bool(best.factor("excite") >= 1.0)
         True
     """
-    entries_of_sweep = _checked(sweep, options)
+    entries_of_sweep = _checked(Sweep.checked(sweep), options)
     searches: dict[str, dict[int, SearchResult]] = {name: {} for name in entries_of_sweep}
     failed: dict[str, dict[int, str]] = {name: {} for name in entries_of_sweep}
     run = uuid.uuid4().hex[:8]
@@ -166,6 +170,9 @@ def _checked(sweep: Sweep, options: ExcitationOptions) -> dict[str, Entry]:
         if len(limit) not in (1, actuators) or not all(x > 0 for x in limit):
             rule = f"a number above zero, or one for each of {actuators} actuators"
             raise ParameterError(f"{name}: got {list(limit)}; expected {rule}")
+    for name, least in (("steps", 1), ("samples", 2)):
+        if not least <= getattr(options, name) <= MOST:
+            raise ParameterError(f"{name}: got {getattr(options, name)}; expected a number from {least} to {MOST}")
     for name, size in (("design", sweep.design.size), ("friction", sweep.friction.size)):
         if not 0 <= getattr(options, name) < size:
             raise ParameterError(f"{name}: got {getattr(options, name)}; expected a number from 0 to {size - 1}")

@@ -13,6 +13,7 @@ from applications.identification.estimation.excitation import STEPS, Excitation,
 from applications.identification.identify_job import friction_of, robot_of
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.trajectories.random_fourier import Entry, entries
+from robots.arguments import check_arguments
 from robots.limits import joints
 from robots.parameters import ParameterError
 from robots.trajectories.trajectory import Series
@@ -24,6 +25,7 @@ TURNED = (*TWIST[3:], *TWIST[:3])
 """Names of the coordinates of an entry for a platform."""
 
 
+@check_arguments
 @dataclass(frozen=True)
 class ExcitationOptions:
     """Options of a search: criterion, limits of actuators, steps, samples of a period, design and friction set.

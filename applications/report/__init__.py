@@ -56,12 +56,15 @@ def write_report(
     from applications.report.data.results import results_of
     from applications.report.data.runs import compared
     from applications.report.page import page
+    from pipeline.errors import InputError, Problem
     from pipeline.sweep.question.question import StudyQuestion
 
     path = Path(output)
     page.check(path, force=force)
     question = StudyQuestion("", tuple(objectives), tuple(where), tuple(cases))
     stores = [store] if isinstance(store, str | PathLike) or not isinstance(store, Sequence) else list(store)
+    if not stores:
+        raise InputError([Problem("store", 0, 0, "", "an empty list", "at least one store")])
     every = [results_of(one, design, friction, files, question) for one in stores]
     if len(every) == 1:
         page.write(every[0], path, force=force)

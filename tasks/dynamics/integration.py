@@ -426,8 +426,8 @@ class Stepper:
         end.rates.status[ended] = start.rates.status[ended]
         lost = ~ended & ~np.isfinite(end.state).all(axis=0)
         if lost.any():
-            is_finite = [np.isfinite(self.push(share * np.ones(width), start.state)).all(axis=0) for share in (0.5, 1.0)]
-            end.rates.status[lost & ~np.all(is_finite, axis=0)] = float(Status.NONFINITE)
+            acting = [self.push(share * np.ones(width), start.state) for share in (0.5, 1.0)]
+            end.rates.status[lost & ~np.isfinite(acting).all(axis=(0, 1))] = float(Status.NONFINITE)
         return end
 
     def _margins(self, start: Moment, end: Moment) -> np.ndarray:

@@ -7,9 +7,14 @@ a sentence; what is accepted is listed with its reason.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +52,12 @@ NAMES: Mapping[str, Any] = {
     "number": 3, "None": None, "unknown": "abcxyz", "list": ["a"], "empty": "", "bytes": b"a", "long": "a" * 100_000,
     "control": "\x1b[2J", "dict": {}, "object": Unknown(), "NUL": "a\0b",
 }  # fmt: skip
+PATHS = {kind: value for kind, value in NAMES.items() if kind not in ("unknown", "control")}
+"""What is no path: any other text is one."""
+
+WORDS = {kind: value for kind, value in NAMES.items() if kind not in ("unknown", "None")}
+FOLDERS = {kind: value for kind, value in PATHS.items() if kind not in ("None", "empty")}
+INDICES: Mapping[str, Any] = {kind: value for kind, value in COUNTS.items() if kind not in ("zero", "None")}
 MAPPINGS: Mapping[str, Any] = {
     "text": "abc", "list": [1], "number": 3, "unknown": {"zzz": 1.0}, "number as key": {1: 2.0}, "set": {1},
     "None as value": {"proximal_length": None}, "text as value": {"proximal_length": "a"}, "object": Unknown(),
@@ -56,6 +67,14 @@ MAPPINGS: Mapping[str, Any] = {
 INDEXED: Mapping[str, Any] = {
     "text": "abc", "list": [1], "number": 3, "text as key": {"a": 1.0}, "half as key": {0.5: 1.0}, "None": {0: None},
     "text as value": {0: "a"}, "list as value": {0: [1.0]}, "nan": {0: float("nan")}, "complex": {0: 1j},
+}  # fmt: skip
+TEXTS: Mapping[str, Any] = {
+    "text": "abc", "number": 3, "None": None, "numbers": [1, 2], "empty text": [""], "unknown": ["abcxyz"], "dict": {},
+    "control": ["\x1b[2J"], "object": Unknown(), "nested": [["a"]],
+}  # fmt: skip
+LIMITS: Mapping[str, Any] = {
+    "text": "abc", "number": 3.0, "None": None, "negative": (-1.0,), "zero": (0.0,), "nan": (float("nan"),),
+    "two of three": (1.0, 2.0), "texts": ("a",), "empty": (),
 }  # fmt: skip
 RECORDS: Mapping[str, Any] = {
     "text": "abc", "number": 3, "dict": {"position": HOME}, "list": [1], "object": Unknown(), "class": ls.State,
@@ -87,6 +106,47 @@ class Door:
 def loaded(kind: Callable[..., Any]) -> Callable[..., Any]:
     """A robot with a load of a kind."""
     return lambda **arguments: ls.robots.with_loads(PLATFORM, {"a": kind(**arguments)})
+
+
+@functools.cache
+def store() -> str:
+    """A small store of results, for functions that look at their arguments once it is open."""
+    path = Path(tempfile.mkdtemp(prefix="limbsweep-doors-"), "results.zarr")
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    ls.run(_sweep(), path, progress=False)
+    return str(path)
+
+
+def _sweep(**sections: Any) -> ls.Sweep:
+    given = {"robot": "five_bar", "time": (1.0, 0.5), "trajectories": CIRCLE, "metrics": "peak_force"} | sections
+    return ls.sweep(**given, outputs="actuator_force", design={"proximal_length": [0.5, 0.52]})
+
+
+def stored(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a store, of the small one where no other is named."""
+    return lambda **arguments: function(**({"store": store()} | arguments))
+
+
+def excited(**options: Any) -> object:
+    """Excitation with some options."""
+    fourier = {"e": {"kind": "random_fourier", "count": 1, "seed": 2, "period": 2.0, "position": 1.0}}
+    sweep = ls.sweep("planar_3r", trajectories=fourier, time=(2.0, 0.5), outputs="actuator_force")
+    return ls.excite(sweep, ls.ExcitationOptions(**options), cluster=ls.ClusterConfig.of("synchronous"))
+
+
+def sought(**arguments: Any) -> object:
+    """A search of designs in a folder of its own."""
+    sample = {
+        "sample": {
+            "method": "sobol",
+            "seed": 1,
+            "count": 4,
+            "parameters": {"proximal_length": {"low": 0.5, "high": 0.56}},
+        }
+    }
+    sweep = ls.sweep("five_bar", time=(1.0, 0.5), trajectories=CIRCLE, metrics="peak_force", design=sample)
+    with tempfile.TemporaryDirectory() as folder:
+        return ls.study.search(**({"sweep": sweep, "store": f"{folder}/a.zarr"} | arguments))
 
 
 def _at_rest(function: Callable[..., Any], **bad: Mapping[str, Any]) -> Door:
@@ -177,6 +237,31 @@ DOORS: Mapping[str, Door] = {
         "function": FUNCTIONS, "bounds": BOXES, "n": COUNTS}),
     "study.from_samples": Door(S.from_samples, {"designs": {"a": np.arange(50.0)}, "values": np.arange(50.0)}, {
         "designs": MAPPINGS, "values": ARRAYS}),
+    "report": Door(stored(ls.report), {"output": "a.html"}, {
+        "store": {**NAMES, "empty list": []}, "output": PATHS, "design": INDICES, "friction": INDICES, "files": FOLDERS,
+        "force": NAMES, "objectives": TEXTS, "where": TEXTS, "cases": TEXTS}),
+    "figure": Door(stored(ls.figure), {"kind": "series", "output": "a.svg"}, {
+        "store": NAMES, "kind": NAMES, "output": PATHS, "design": INDICES, "friction": INDICES, "files": FOLDERS}),
+    "c_code": Door(ls.c_code, {"robot": CHAIN}, {
+        "robot": ROBOTS, "functions": TEXTS, "gravity": ARRAYS, "name": WORDS, "friction": RECORDS}),
+    "casadi_function": Door(ls.casadi_function, {"robot": CHAIN}, {
+        "robot": ROBOTS, "function": NAMES, "gravity": ARRAYS, "rounds": COUNTS, "friction": RECORDS}),
+    "fmu": Door(ls.fmu, {"robot": CHAIN, "path": "a.fmu", "compiler": None}, {
+        "robot": ROBOTS, "path": {**PATHS, "folder": "."}, "gravity": {**ARRAYS, "unit": "x"}, "compiler": WORDS | {"unknown": "abcxyz"}, "name": WORDS}),
+    "excite": Door(excited, {}, {
+        "criterion": NAMES, "force": LIMITS, "stroke": LIMITS, "actuator_velocity": LIMITS, "actuator_acceleration": LIMITS,
+        "steps": COUNTS, "samples": COUNTS, "design": INDICES, "friction": INDICES, "spheres": RECORDS}),
+    "excite of": Door(lambda value: ls.excite(value), {}, {"value": RECORDS}),
+    "Loader": Door(stored(ls.Loader), {"variables": ["actuator_force"]}, {
+        "store": NAMES, "part": NAMES, "variables": TEXTS, "batch": COUNTS, "window": {**COUNTS, "None": "x"}, "seed": NUMBERS,
+        "torch": NAMES, "labels": NAMES, "worker": ARRAYS}),
+    "study.workspace": Door(S.workspace, {"robot": PLATFORM, "levels": 2, "tolerance": 0.5}, {
+        "robot": {**ROBOTS, "sweep": "sweep.yaml"}, "shape": NAMES, "where": TEXTS, "rotation": ARRAYS, "proportions": ARRAYS,
+        "axis": NAMES, "centre": ARRAYS, "within": ARRAYS, "levels": COUNTS, "tolerance": NUMBERS, "parameters": MAPPINGS,
+        "gravity": ARRAYS, "limits": MAPPINGS, "criteria": MAPPINGS}),
+    "study.search": Door(sought, {"generations": 1, "population": 4, "objectives": ["peak_force"]}, {
+        "sweep": RECORDS, "store": PATHS, "method": NAMES, "generations": COUNTS, "population": COUNTS, "seed": NUMBERS,
+        "objectives": TEXTS, "where": TEXTS, "cases": TEXTS, "cluster": RECORDS}),
     "study.RollingBearing": Door(S.RollingBearing, {"rating": 1e3}, {
         "rating": NUMBERS, "kind": NAMES, "reliability": NUMBERS}),
 }  # fmt: skip
@@ -203,6 +288,9 @@ ACCEPTED: tuple[tuple[str, str], ...] = (
     ),
     (r"study\.(front|layers)\(points=no rows\)", "no points: an empty front"),
     (r"study\.(front|layers)\(points=(dims|frame)\)", "points (n, objective)"),
+    (r"(c_code|casadi_function)\(gravity=unit\)", "an array; its attributes are not read"),
+    (r"Loader\(batch=(too large|huge)\)", "all windows in one batch"),
+    (r"(study\.search|Loader)\(seed=too large\)", "a seed may be of any size"),
     (r"study\.objective\(text=unknown\)", "names are looked up in the results"),
 )
 """Patterns of inputs that are accepted, and the reason."""

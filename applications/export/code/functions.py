@@ -329,9 +329,10 @@ def exported(
         if name not in FUNCTIONS:
             function_names = ", ".join(FUNCTIONS)
             raise ValueError(f"functions: got {name!r}; expected some of {function_names}; {nearest(name, FUNCTIONS)}")
-    if friction and "inverse_dynamics" not in names:
+    has_friction = friction is not None and not (isinstance(friction, Sequence) and not friction)
+    if has_friction and "inverse_dynamics" not in names:
         raise ValueError(f"friction: got some for {', '.join(names)}; expected it with inverse_dynamics, which has it")
     if not np.isfinite(fall := inputs.gravity_input(gravity)[0]).all():
         raise ValueError(f"gravity: got {fall.tolist()}; expected finite numbers [m/s^2]")
-    at = CodeSetting(robot, gravity, friction or None)
+    at = CodeSetting(robot, gravity, friction if has_friction else None)
     return tuple(FUNCTIONS[name](at) for name in dict.fromkeys(names))

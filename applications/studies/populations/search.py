@@ -27,7 +27,7 @@ from applications.studies.populations.generations import GenerationStore
 from applications.studies.populations.methods import AskTell, SearchSettings, ask_and_tell, hypervolume
 from applications.studies.populations.space import ROBOT, FamilySpace, costs_and_violations
 from applications.studies.space import DesignSpace, varied_numbers
-from pipeline.cluster.arguments import ClusterLike, Connectable
+from pipeline.cluster.arguments import ClusterLike, Connectable, as_cluster
 from pipeline.monitor.log import Listener
 from pipeline.sweep.model import Sweep
 from pipeline.sweep.question.question import StudyQuestion
@@ -269,6 +269,7 @@ def search(
         8
     """
     sweep = Sweep.checked(sweep)
+    cluster = None if cluster is None else as_cluster(cluster)
     question = asked_question(sweep, objectives, where, cases)
     space = DesignSpace.to_search(sweep, question.cases)
     place = GenerationStore.at(sweep, space, question, store)
@@ -367,6 +368,7 @@ def search_families(
         (8, True)
     """
     checked = [Sweep.checked(sweep) for sweep in sweeps]
+    cluster = None if cluster is None else as_cluster(cluster)
     question = asked_question(checked[0], objectives, where, cases) if checked else None
     space = FamilySpace.of(checked, question)
     assert question is not None  # without sweeps there is no space

@@ -20,7 +20,7 @@ from applications.studies.workspaces.largest import LargestShape, largest, polis
 from applications.studies.workspaces.poses import FORCE, RestPoses, conditions
 from pipeline.sweep.doors import RobotLike, sweep
 from pipeline.sweep.model import Sweep
-from robots.arguments import check_arguments
+from robots.arguments import check_arguments, shown
 from robots.types import TWIST
 
 Kind = Literal["ball", "box", "cylinder"]
@@ -111,7 +111,7 @@ def workspace(
         (True, True, True)
     """
     if shape not in KINDS:
-        raise refuse("shape", repr(shape), f"one of {', '.join(KINDS)}")
+        raise refuse("shape", shown(shape), f"one of {', '.join(KINDS)}")
     if not 1e-12 <= tolerance <= 0.1:
         raise refuse("tolerance", repr(tolerance), "from 1e-12 to 0.1")
     parsed = conditions(where)

@@ -2,9 +2,9 @@
 
 A step is a call to the system that can change a store, as in `benchmarks.campaigns.crashes`, or one that sends,
 receives or accepts on a socket. Scheduler and two nannies with a worker each are processes of Dask's own commands,
-which load this module and count their steps; one of them dies once, before a step. Then the same sweep is run again until it
-ends, on a new cluster where that died with its scheduler, and every file has to be the one of an undisturbed store. Who
-submits a run is a fork, as in `crashes`. Linux only:
+which load this module and count their steps; one of them dies once, before a step. Then the same sweep is run again
+until it ends, on a new cluster where that died with its scheduler, and every file has to be the one of an undisturbed
+store. Who submits a run is a fork, as in `crashes`. Linux only:
 `python -m benchmarks.campaigns.victims [--victim NAME] [--work NAME] [--every N] [--seed N]`.
 """
 

@@ -53,7 +53,7 @@ from robots.arguments import check_arguments
 from storage.completion import finish
 from storage.ledger import Ledger
 from storage.places.access import coordinator_lock, locate
-from storage.places.location import Location, LocationLike
+from storage.places.location import Location, LocationLike, refusals
 from storage.store import StoreWriter, open_results
 
 if TYPE_CHECKING:
@@ -381,10 +381,12 @@ class _Run:
         notify(Finished(loop.samples, time.perf_counter() - start, loop.agenda.given_up, loop.failed_cases))
 
     def _finish(self, ledger: Ledger) -> None:
-        """Mark the store as finished where every block has a receipt."""
+        """Mark the store as finished where every block has a receipt, and remove what killed workers have left."""
         if ledger.count == self.plan.blocks:
             ledger.sync()
             finish(self.place)
+            with refusals(self.place):
+                self.place.tidy()
 
 
 def _prepare(client: Client) -> None:

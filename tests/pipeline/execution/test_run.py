@@ -15,11 +15,13 @@ from pipeline.execution.conventions import structure
 from pipeline.execution.graph import Granularity
 from pipeline.execution.run import run
 from pipeline.monitor.log import BlockDone, Event, Finished, Started
+from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from robots import catalog
 from robots.quantities import QUANTITIES
 from robots.status import Status
 from storage import open_results
+from storage.places.local import DRAFT
 from tasks import inverse_dynamics, inverse_kinematics
 from tasks.dynamics.records import Forces
 from tests.pipeline.runs import EVERYTHING, FEW, METRICS, OUTPUTS, SYNCHRONOUS, content_hash, cut_finely, done, sweep
@@ -279,3 +281,18 @@ def test_listeners_hear_of_every_block_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert all(isinstance(each, BlockDone) and each.samples == 41 and each.seconds > 0 for each in between)
     assert isinstance(last, Finished)
     assert (last.samples, last.failed_blocks) == (48 * 41, 0)
+
+
+def test_a_draft_that_a_killed_worker_has_left_goes_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_finely(monkeypatch, small=82)
+    drafts: list[Path] = []
+
+    def kill(event: Event) -> None:
+        if isinstance(event, BlockDone):
+            drafts.append(tmp_path / "s.zarr/peak_force" / f".c.0.{event.block}{DRAFT}")
+            drafts[-1].write_bytes(b"half")
+
+    run(sweep(FEW), tmp_path / "s.zarr", SYNCHRONOUS, [kill])
+    assert drafts
+    assert not [draft for draft in drafts if draft.exists()]
+    assert verify(tmp_path / "s.zarr").is_sound

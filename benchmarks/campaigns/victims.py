@@ -166,12 +166,18 @@ def run_with(victim: str, at: int, work: Work, store: Path) -> int:
     raise AssertionError(f"{victim}, step {at}: {TRIES} runs have not ended {store}")
 
 
+def content(store: Path) -> Mapping[str, str]:
+    """Return the results of a store by file and variable, whatever the order of its receipts, which is that of time."""
+    lines = {name.name: sorted({*name.read_text().splitlines()}) for name in store.glob("ledger*.jsonl")}
+    return {**results(store), **{name: "\n".join(receipts) for name, receipts in lines.items()}}
+
+
 def campaign(victim: str, name: str, folder: Path, every: int, seed: int) -> Iterator[str]:
     """Kill a victim at every `every`th step of a work; yields lines of figures. Raises AssertionError."""
     work, chance = WORKS[name], random.Random(seed)
     alone = folder / "alone.zarr"
     work(alone, crashes.HERE)
-    expected = results(alone)
+    expected = content(alone)
     total = run_with(victim, 0, work, folder / "counted.zarr") // VICTIMS[victim]
     assert total, f"{victim} makes no step"
     deaths = survivals = 0
@@ -180,7 +186,8 @@ def campaign(victim: str, name: str, folder: Path, every: int, seed: int) -> Ite
         run_with(victim, at, work, store)
         died = store.with_suffix(".steps.death").exists()
         deaths, survivals = deaths + died, survivals + (not died)
-        other = sorted(key for key in {*expected, *results(store)} if results(store).get(key) != expected.get(key))
+        found = content(store)
+        other = sorted(key for key in {*expected, *found} if found.get(key) != expected.get(key))
         assert not other, f"{victim} of {name}, step {at}: {other} differ from an undisturbed store"
         assert verify(store).is_sound, f"{victim} of {name}, step {at}: the store is not sound"
     yield f"{victim} of {name}: {total} steps, {deaths} deaths, {survivals} ends before the step"

@@ -109,7 +109,7 @@ def _death() -> str:
 
 
 @contextmanager
-def cluster(folder: Path, environment: Mapping[str, str]) -> Iterator[ClusterConfig]:
+def cluster(folder: Path, environment: dict[str, str]) -> Iterator[ClusterConfig]:
     """Start scheduler and two nannies with workers, each a process of its own; all end with it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -36,7 +36,7 @@ from storage.store import template
 
 if TYPE_CHECKING:
     from dask.array import Array
-    from distributed import Client
+    from distributed import Client, Future
     from xarray import Dataset
 
     from pipeline.sweep.model import Sweep
@@ -47,6 +47,9 @@ COMPRESSION = 2.0
 
 SPARE_FILES = 64
 CANARY_SECONDS = 300.0
+CANARY_LOOK_SECONDS = 2.0
+"""Time after which is looked whether the worker of a canary is there still."""
+
 CANARIES = 2
 
 
@@ -59,8 +62,8 @@ def preflight(client: Client, plan: Plan, cluster: str) -> Plan:
     plan = admitted(client, plan, cluster)
     workers = client.scheduler_info(n_workers=-1)["workers"]
     chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
-    if len(chosen) > 1:
-        require_same_bits(cluster, dict(_canary_results(client, plan, chosen)))
+    if len(chosen) > 1 and len(results := dict(_canary_results(client, plan, chosen))) > 1:
+        require_same_bits(cluster, results)
     return plan
 
 
@@ -117,17 +120,28 @@ def canaries(hosts: Mapping[str, str]) -> list[str]:
 
 
 def _canary_results(client: Client, plan: Plan, workers: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """Checksums of the first case of the first block, computed on each of these workers."""
+    """Yield checksums of the first case of the first block, computed on each of these workers that does not end."""
     run, futures = uuid.uuid4().hex[:8], {}
     for number, address in enumerate(workers):
         graph, key = canary_graph(plan, 0, number, run)
         futures[address] = client.get(graph, key, workers=[address], allow_other_workers=False, sync=False)
     for address, future in futures.items():
-        try:
-            yield address, future.result(timeout=CANARY_SECONDS)
-        except Exception as error:  # A case that cannot be computed is the run's to deal with.
-            yield address, f"{type(error).__name__}: {error}"
+        if (result := _canary_result(client, address, future)) is not None:
+            yield address, result
         future.release()
+
+
+def _canary_result(client: Client, address: str, future: Future) -> Any:
+    """Return the checksums of a worker, or the words of its error; None if it has gone, and nobody else may do it."""
+    deadline = time.monotonic() + CANARY_SECONDS
+    while True:
+        try:
+            return future.result(timeout=CANARY_LOOK_SECONDS)
+        except Exception as error:  # A case that cannot be computed is the run's to deal with.
+            if future.status != "pending" or time.monotonic() > deadline:
+                return f"{type(error).__name__}: {error}"
+            if address not in client.scheduler_info(n_workers=-1)["workers"]:
+                return None
 
 
 def require_same_bits(cluster: str, results: Mapping[str, Any]) -> None:

@@ -120,3 +120,31 @@ def test_a_worker_without_llvmlite_is_refused_with_a_table(tmp_path: Path) -> No
     assert ["package", "here", "there", "workers"] in table
     assert any(row[:1] == ["scipy"] and row[2] == "9.9" for row in table)
     assert not (tmp_path / "few.zarr").exists()
+
+
+def test_a_worker_that_ends_at_its_canary_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else may compute what was meant for it; the others are not blamed."""
+
+    class Waiting:
+        status = "pending"
+
+        def result(self, timeout: float) -> None:
+            raise TimeoutError
+
+        def release(self) -> None:
+            pass
+
+    class Done(Waiting):
+        status = "finished"
+
+        def result(self, timeout: float) -> dict[str, int]:  # type: ignore[override]  # checksums
+            return {"peak_force": 1}
+
+    given: dict[str, Any] = {"a": Waiting(), "b": Done()}
+    client: Any = SimpleNamespace(
+        get=lambda graph, key, workers, **options: given[workers[0]],
+        scheduler_info=lambda **options: {"workers": {"b": {}}},
+    )
+    assert list(checks._canary_results(client, plan(sweep(FEW)), given)) == [("b", {"peak_force": 1})]
+    monkeypatch.setattr(checks, "CANARY_SECONDS", 0.0)
+    assert dict(checks._canary_results(client, plan(sweep(FEW)), given))["a"] == "TimeoutError: "

@@ -1,16 +1,19 @@
 """Memory of a worker of one thread against its plan, for sweeps of many shapes and kinds.
 
 Each shape has a cluster of one worker, a process of its own with the environment of workers, that computes blocks.
-Compared is the resident size of that process at its peak, as the system counts it, interpreter and machine code
-included. Linux only. A program: `python -m benchmarks.runs.shapes [NAME ...]` prints a line for each shape.
+Compared is the resident size of that process at its peak, as the system counts it, interpreter and compiler included:
+it finds no machine code on the disk. Linux only. A program:
+`python -m benchmarks.runs.shapes [NAME ...]` prints a line for each shape.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +30,7 @@ from pipeline.sweep.model import Sweep
 from pipeline.sweep.user_metrics import with_metrics
 from storage.places.access import locate
 from storage.store import StoreWriter
+from tasks.kernels.stored import VARIABLE
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -195,7 +199,7 @@ def measure(name: str) -> tuple[int, int]:
     """Return the bytes that the plan of a shape says that a worker needs, and its resident size at the peak."""
     made = plan(sweep(name))
     one = ClusterConfig.of("local", n_workers=1, threads_per_worker=1)
-    with connect(one) as client, tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="limbsweep-bench-") as folder, _no_code(folder), connect(one) as client:
         assert client is not None
         store = locate(Path(folder) / "run.zarr")
         create_store(made, store)
@@ -206,6 +210,18 @@ def measure(name: str) -> tuple[int, int]:
             graph, key = block_graph(made, index, StoreWriter(store), "shapes", choose_granularity(made, client))
             client.get(graph, key)
         return made.worker_memory, _peak(client)
+
+
+@contextmanager
+def _no_code(folder: str) -> Iterator[None]:
+    """Let processes that start meanwhile keep machine code in an empty folder."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = str(Path(folder, "code"))
+    try:
+        yield
+    finally:
+        os.environ.pop(VARIABLE)
+        os.environ |= {} if before is None else {VARIABLE: before}
 
 
 def _peak(client: Client) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -32,6 +33,17 @@ LOST = {
     "CancelledError": "the scheduler has gone",
 }
 """Kinds of errors that say nothing of a block, only of the cluster."""
+
+
+@contextmanager
+def translated_losses() -> Iterator[None]:
+    """Turn errors of a connection that has broken into ClusterLostError."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError | TimeoutError) or type(error).__name__ in (*LOST, "ClosedClientError"):
+            raise ClusterLostError(LOST["CancelledError"]) from error
+        raise
 
 
 @dataclass(frozen=True)

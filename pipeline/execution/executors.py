@@ -15,14 +15,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipeline.errors import ClusterLostError, TaskError
-from pipeline.execution.executor import LOST, Executor, InProcessExecutor, Key, KeyedGraph, Result
+from pipeline.execution.executor import (
+    LOST,
+    Executor,
+    InProcessExecutor,
+    Key,
+    KeyedGraph,
+    Result,
+    translated_losses,
+)
 from pipeline.execution.graph import (
     MORE_TO_DO,
     Granularity,
@@ -33,7 +41,16 @@ from pipeline.execution.graph import (
     whole_block,
     written,
 )
-from pipeline.execution.policy import LIMB_THREADS, MemoryRestart, PausedWorker, PauseStep, Window, batch, workers_of
+from pipeline.execution.policy import (
+    LIMB_THREADS,
+    MemoryRestart,
+    PausedWorker,
+    PauseStep,
+    Window,
+    batch,
+    worker_table,
+    workers_of,
+)
 from pipeline.execution.user_warnings import ReceiptWithWarnings
 from pipeline.plan.model import BLOCK_MEMORY, Plan
 from pipeline.sweep.axes.derived import Derived
@@ -247,7 +264,7 @@ class ClusterExecutor:
 
         What lies on a worker that is paused and idle takes no place: others would have nothing to do.
         """
-        with _translated_losses():
+        with translated_losses():
             return max(0, self.window() - len(self._tasks - self._stuck)) * self.batch()
 
     @property
@@ -258,7 +275,7 @@ class ClusterExecutor:
     def submit(self, *graphs: KeyedGraph) -> None:
         """Send graphs in one message: each message costs the scheduler as much as several blocks."""
         self.submitted += len(graphs)
-        with _translated_losses():
+        with translated_losses():
             length = self.batch()
         blocks = [
             keyed for keyed in graphs if length > 1 and len(keyed[0]) == 1 and str(keyed[1][0]).startswith("store")
@@ -274,9 +291,9 @@ class ClusterExecutor:
 
     def submit_backup(self, graph: KeyedGraph, key: Key) -> bool:
         """Send a graph to workers that show signs of life and do not work on a key, if there are any."""
-        with _translated_losses():
+        with translated_losses():
             processing = self.client.processing()
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            workers = worker_table(self.client)
         heartbeats = {address: float(worker["last_seen"]) for address, worker in workers.items()}
         latest = max(heartbeats.values(), default=0.0)
         alive = {address for address, at in heartbeats.items() if latest - at < HEARTBEAT_SECONDS}
@@ -289,7 +306,7 @@ class ClusterExecutor:
     def _send(self, graphs: Sequence[KeyedGraph], workers: list[str] | None) -> None:
         merged = {name: task for graph, _ in graphs for name, task in graph.items()}
         keys = [key for _, key in graphs]
-        with _translated_losses():
+        with translated_losses():
             futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
         now = time.perf_counter()
         self._tasks |= set(keys)
@@ -345,8 +362,8 @@ class ClusterExecutor:
         """
         abandoned = {key: self._in_flight.pop(key)[0] for key in list(keys)}
         self._tasks -= {future.key for future in abandoned.values()}
-        with _translated_losses():
-            known = self.client.scheduler_info(n_workers=-1)["workers"]
+        with translated_losses():
+            known = worker_table(self.client)
             started = {address for address, worker in known.items() if worker.get("nanny")}
             processing = self.client.processing().items()
             busy = [worker for worker, tasks in processing if worker in started and _works_on(tasks, abandoned)]
@@ -359,17 +376,17 @@ class ClusterExecutor:
         stuck = [key for key in keys if key in self._stuck and key in self._in_flight]
         futures = [self._in_flight.pop(key)[0] for key in stuck]
         self._tasks -= set(stuck)
-        with _translated_losses():
+        with translated_losses():
             self.client.cancel(futures, force=True)
         return stuck
 
     def paused(self) -> tuple[list[PausedWorker], int]:
         """Workers that are paused and compute nothing, and the number of the others."""
-        with _translated_losses():
-            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        with translated_losses():
+            workers = worker_table(self.client)
             paused = [_paused(address, worker) for address, worker in workers.items() if _is_idle_pause(worker)]
             processing = self.client.processing([worker.address for worker in paused]) if paused else {}
-        self.least_limit = min((worker.limit for worker in workers_of({"workers": workers}) if worker.limit), default=0)
+        self.least_limit = min((worker.limit for worker in workers_of(workers) if worker.limit), default=0)
         tasks = {_block(task) for keys in processing.values() for task in keys if isinstance(task, tuple)}
         self._stuck = {key for key in self._tasks if _block(key) in tasks}
         return paused, len(workers) - len(paused)
@@ -377,7 +394,7 @@ class ClusterExecutor:
     def relieve(self, worker: PausedWorker, step: PauseStep) -> list[Key]:
         """Make a step for a paused worker, without waiting for it; the keys whose blocks have to go to others."""
         if step == "move":
-            with _translated_losses():
+            with translated_losses():
                 tasks = next(iter(self.client.processing([worker.address]).values()), ())
             names: dict[Key, Any] = {key: future.key for key, (future, _) in self._in_flight.items()}
             return [key for key, name in names.items() if _works_on(tasks, [name])]
@@ -395,18 +412,17 @@ class ClusterExecutor:
 
     def describe(self) -> str:
         """Workers, what they do, and how full they are."""
-        with _translated_losses():
-            information = self.client.scheduler_info(n_workers=-1)
+        with translated_losses():
+            workers = worker_table(self.client)
             tasks = sum(map(len, self.client.processing().values()))
-        workers = information["workers"]
         paused = sum(worker.get("status") == "paused" for worker in workers.values())
-        full = max((worker.used / worker.limit for worker in workers_of(information) if worker.limit), default=0.0)
+        full = max((worker.used / worker.limit for worker in workers_of(workers) if worker.limit), default=0.0)
         state = f"{len(workers)} workers, {paused} of them paused, memory at most {full:.0%} of its limit"
         return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
 
     def memory_restarts(self) -> list[MemoryRestart]:
         """Workers whose nannies have ended them for their memory, by what these have told the scheduler."""
-        with _translated_losses():
+        with translated_losses():
             events = self.client.get_events(MEMORY_EVENTS)
         told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
         if told is None:  # those of another run on this cluster
@@ -463,7 +479,7 @@ def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
 
 def threads_of(client: Client) -> int:
     """Threads of all workers that a cluster has now."""
-    return sum(worker.threads for worker in workers_of(client.scheduler_info(n_workers=-1)))
+    return sum(worker.threads for worker in workers_of(worker_table(client)))
 
 
 def _is_idle_pause(worker: Mapping[str, Any]) -> bool:
@@ -486,14 +502,3 @@ def _works_on(tasks: Iterable[Any], keys: Iterable[Key]) -> bool:
     """Return whether any task belongs to the block of any key. Both have the form (name-run, block)."""
     wanted = {_block(key) for key in keys}
     return any(_block(task) in wanted for task in tasks if isinstance(task, tuple))
-
-
-@contextmanager
-def _translated_losses() -> Iterator[None]:
-    """Turns errors of a connection that has broken into ClusterLostError."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, OSError | TimeoutError) or type(error).__name__ in (*LOST, "ClosedClientError"):
-            raise ClusterLostError(LOST["CancelledError"]) from error
-        raise

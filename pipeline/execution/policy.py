@@ -29,6 +29,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline.documents.files import size
+from pipeline.errors import ClusterLostError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -388,8 +389,16 @@ def batch(threads: int, seconds: float, left: int) -> int:
     return max(1, math.ceil(full / SHORTEST), min(full, left // (threads * LAST_ROUNDS))) if threads else 1
 
 
-def workers_of(information: Mapping[str, Any], base: int = 0) -> list[Worker]:
-    """The workers in what a scheduler says of itself, each of which takes `base` bytes beside its blocks."""
+def worker_table(client: Client) -> Mapping[str, Mapping[str, Any]]:
+    """Return what a scheduler says of each worker, by address. Raises ClusterLostError where it has gone."""
+    information = client.scheduler_info(n_workers=-1)
+    if "workers" not in information:
+        raise ClusterLostError("the scheduler has gone")
+    return dict(information["workers"])
+
+
+def workers_of(table: Mapping[str, Mapping[str, Any]], base: int = 0) -> list[Worker]:
+    """Return the workers of a table, each of which takes `base` bytes beside its blocks."""
     return [
         Worker(
             worker["nthreads"],
@@ -398,7 +407,7 @@ def workers_of(information: Mapping[str, Any], base: int = 0) -> list[Worker]:
             worker.get("status", "running") == "running",
             base,
         )
-        for worker in information["workers"].values()
+        for worker in table.values()
     ]
 
 
@@ -433,7 +442,7 @@ class Window:
 
     def _refresh(self) -> None:
         if self._clock() - self._asked >= REFRESH_SECONDS:
-            workers = workers_of(self.client.scheduler_info(n_workers=-1), self.base)
+            workers = workers_of(worker_table(self.client), self.base)
             self._size = window_size(workers, self.parallel, self.memory)
             self._threads = sum(worker.threads for worker in workers)
             self._asked = self._clock()

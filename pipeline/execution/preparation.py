@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from pipeline.cluster.arguments import cores
 from pipeline.documents.files import size
-from pipeline.errors import InputError, Problem, RunCancelledError
+from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError
 from pipeline.execution.contents import contents, require_same_versions, versions
 from pipeline.execution.conventions import with_conventions
+from pipeline.execution.executor import LOST
 from pipeline.execution.executors import together, whole_blocks
 from pipeline.execution.graph import block_of, canary_graph, lazy_arrays
-from pipeline.execution.policy import FULL, Worker, workers_of
+from pipeline.execution.policy import FULL, Worker, worker_table, workers_of
 from pipeline.monitor.log import BlockDone, Finished, Listener, Started, broadcast
 from pipeline.plan.model import BASE_MEMORY, Plan
 from pipeline.plan.plan import fitted, least_memory
@@ -60,7 +61,7 @@ def preflight(client: Client, plan: Plan, cluster: str) -> Plan:
     """
     require_same_versions(cluster, client.run(versions, on_error="return"))
     plan = admitted(client, plan, cluster)
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = worker_table(client)
     chosen = canaries({address: str(worker.get("host", "")) for address, worker in workers.items()})
     if len(chosen) > 1 and len(results := dict(_canary_results(client, plan, chosen))) > 1:
         require_same_bits(cluster, results)
@@ -74,8 +75,8 @@ def admitted(client: Client, plan: Plan, cluster: str) -> Plan:
     """
     from pipeline.execution.processes.worker import held_memory  # with all of Dask's workers
 
-    addresses = client.scheduler_info(n_workers=-1)["workers"]
-    workers = dict(zip(addresses, workers_of({"workers": addresses}), strict=True))
+    table = worker_table(client)
+    workers = dict(zip(table, workers_of(table), strict=True))
     resident = client.run(held_memory, on_error="return")
     code = plan.base_memory - BASE_MEMORY
     bases = {
@@ -132,15 +133,20 @@ def _canary_results(client: Client, plan: Plan, workers: Iterable[str]) -> Itera
 
 
 def _canary_result(client: Client, address: str, future: Future) -> Any:
-    """Return the checksums of a worker, or the words of its error; None if it has gone, and nobody else may do it."""
+    """Return the checksums of a worker, or the words of its error; None if it has gone, and nobody else may do it.
+
+    Raises ClusterLostError.
+    """
     deadline = time.monotonic() + CANARY_SECONDS
     while True:
         try:
             return future.result(timeout=CANARY_LOOK_SECONDS)
         except Exception as error:  # A case that cannot be computed is the run's to deal with.
+            if type(error).__name__ in LOST:
+                raise ClusterLostError(LOST[type(error).__name__]) from error
             if future.status != "pending" or time.monotonic() > deadline:
                 return f"{type(error).__name__}: {error}"
-            if address not in client.scheduler_info(n_workers=-1)["workers"]:
+            if address not in worker_table(client):
                 return None
 
 

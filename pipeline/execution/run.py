@@ -34,6 +34,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
+from pipeline.execution.executor import translated_losses
 from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
 from pipeline.execution.graph import Granularity
 from pipeline.execution.handle import RunHandle
@@ -348,9 +349,10 @@ class _Run:
         """See that workers and disk can do it; the plan as it fits into the workers. Raises InputError."""
         plan = self.plan
         if client is not None:
-            plan = preflight(client, plan, self.cluster.source)
-            if not self.cluster.runs_already:
-                _prepare(client)
+            with translated_losses():
+                plan = preflight(client, plan, self.cluster.source)
+                if not self.cluster.runs_already:
+                    _prepare(client)
         if not self.place.exists():
             require_space(self.place, *stored_size(plan))
         return plan
@@ -359,13 +361,12 @@ class _Run:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         plan, shared = self.plan, SharedBlocks(self.plan)
-        if client is not None and self.granularity != "limb" and not plan.is_parted:
-            shared = together(plan, threads_of(client))
-        granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)
-        executor, writer = (
-            make_executor(client, plan, granularity, None, plan.blocks - ledger.count, shared.count),
-            StoreWriter(self.place),
-        )
+        with translated_losses():
+            if client is not None and self.granularity != "limb" and not plan.is_parted:
+                shared = together(plan, threads_of(client))
+            granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)
+            executor = make_executor(client, plan, granularity, None, plan.blocks - ledger.count, shared.count)
+        writer = StoreWriter(self.place)
         blocks = shared.order(ledger.remaining())
         loop = RunLoop(plan, writer, ledger, executor, notify, granularity, self.timeouts, self.stop, blocks)
         try:

@@ -58,6 +58,9 @@ BASE_MEMORY = 121 << 20
 CODE_MEMORY = 8 << 20
 """Bytes of programs and machine code for each limb of a robot."""
 
+COMPILER_MEMORY = 24 << 20
+"""Bytes of LLVM in a worker that compiles; one that finds machine code on its disk is smaller."""
+
 SIGNALS_MEMORY = 64 << 20
 """Bytes of SciPy's filters, which sensors need."""
 
@@ -487,7 +490,8 @@ class Plan:
     @property
     def base_memory(self) -> int:
         """Bytes of a worker beside its blocks."""
-        return BASE_MEMORY + CODE_MEMORY * len(self.limbs) + (SIGNALS_MEMORY if self.sweep.measurement else 0)
+        code = COMPILER_MEMORY + CODE_MEMORY * len(self.limbs)
+        return BASE_MEMORY + code + (SIGNALS_MEMORY if self.sweep.measurement else 0)
 
     @property
     def task_memory(self) -> int:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pipeline.cluster.connection import ClusterConfig, connect
-from pipeline.errors import InputError
+from pipeline.errors import ClusterLostError, InputError
 from pipeline.execution import preparation as checks
-from pipeline.execution.policy import FULL, Worker
+from pipeline.execution.policy import FULL, Worker, worker_table
 from pipeline.execution.preparation import canaries, preflight, require_memory, require_same_bits, require_space
 from pipeline.plan.plan import plan
 from tests.pipeline.clusters import by_hand, finished
@@ -148,3 +148,17 @@ def test_a_worker_that_ends_at_its_canary_is_not_waited_for(monkeypatch: pytest.
     assert list(checks._canary_results(client, plan(sweep(FEW)), given)) == [("b", {"peak_force": 1})]
     monkeypatch.setattr(checks, "CANARY_SECONDS", 0.0)
     assert dict(checks._canary_results(client, plan(sweep(FEW)), given))["a"] == "TimeoutError: "
+
+
+def test_a_scheduler_that_goes_at_the_beginning_is_named() -> None:
+    """A client without it knows no workers."""
+
+    class LostError(RuntimeError):
+        """An error whose name says that the scheduler has gone."""
+
+    LostError.__name__ = "FutureCancelledError"
+    waiting: Any = SimpleNamespace(status="cancelled", result=lambda timeout: (_ for _ in ()).throw(LostError()))
+    client: Any = SimpleNamespace(scheduler_info=lambda **options: {"type": "Scheduler"})
+    for call in (lambda: worker_table(client), lambda: checks._canary_result(client, "a", waiting)):
+        with pytest.raises(ClusterLostError, match="the scheduler has gone"):
+            call()

@@ -135,7 +135,7 @@ def test_workers_as_a_scheduler_tells_of_them() -> None:
         "a": {"nthreads": 4, "memory_limit": GIB, "metrics": {"memory": 5}, "status": "paused"},
         "b": {"nthreads": 1, "memory_limit": None},
     }
-    assert workers_of({"workers": told}) == [Worker(4, GIB, 5, False), Worker(1)]
+    assert workers_of(told) == [Worker(4, GIB, 5, False), Worker(1)]
 
 
 class Counted:

@@ -47,6 +47,9 @@ COMPRESSION = 2.0
 """The most that compression is counted on when the space for a store is judged."""
 
 SPARE_FILES = 64
+SPARE = 1.02
+"""More memory than is needed that a refusal asks for: what a worker holds before its first block differs a little."""
+
 CANARY_SECONDS = 300.0
 CANARY_LOOK_SECONDS = 2.0
 """Time after which is looked whether the worker of a canary is there still."""
@@ -106,7 +109,7 @@ def require_memory(cluster: str, workers: Mapping[str, Worker], memory: Mapping[
                 0,
                 f"worker {address}",
                 f"a memory limit of {size(workers[address].limit)}",
-                f"at least {size(math.ceil(need / FULL))}, with which one case does not make Dask pause the worker",
+                f"at least {size(math.ceil(SPARE * need / FULL))}, with which one case does not make Dask pause it",
                 hint,
             )
             for address, need in small

@@ -13,8 +13,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -349,7 +349,7 @@ class _Run:
         """See that workers and disk can do it; the plan as it fits into the workers. Raises InputError."""
         plan = self.plan
         if client is not None:
-            with translated_losses():
+            with self._losses(client):
                 plan = preflight(client, plan, self.cluster.source)
                 if not self.cluster.runs_already:
                     _prepare(client)
@@ -357,11 +357,22 @@ class _Run:
             require_space(self.place, *stored_size(plan))
         return plan
 
+    @contextmanager
+    def _losses(self, client: Client | None) -> Iterator[None]:
+        """Turn errors of a lost cluster into ClusterLostError, and close the client, which would look for it."""
+        try:
+            with translated_losses():
+                yield
+        except ClusterLostError:
+            if client is not None and isinstance(self.cluster, ClusterConfig):
+                _close(client)
+            raise
+
     def _compute(self, ledger: Ledger, client: Client | None, notify: Listener) -> None:
         """Compute every block without a receipt, and say how that begins and ends."""
         start = time.perf_counter()
         plan, shared = self.plan, SharedBlocks(self.plan)
-        with translated_losses():
+        with self._losses(client):
             if client is not None and self.granularity != "limb" and not plan.is_parted:
                 shared = together(plan, threads_of(client))
             granularity = "block" if shared.count > 1 else self.granularity or choose_granularity(plan, client)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,10 @@ from pipeline.errors import ClusterLostError, InputError
 from pipeline.execution import preparation as checks
 from pipeline.execution.policy import FULL, Worker, worker_table
 from pipeline.execution.preparation import canaries, preflight, require_memory, require_same_bits, require_space
+from pipeline.execution.run import run
 from pipeline.plan.plan import plan
+from pipeline.sweep.model import Sweep
+from storage import open_results
 from tests.pipeline.clusters import by_hand, finished
 from tests.pipeline.runs import FEW, sweep
 
@@ -26,7 +30,7 @@ def test_a_case_has_to_fit_into_every_worker() -> None:
     need = {"a": GIB, "b": GIB}
     require_memory("c.yaml", {"a": Worker(1), "b": Worker(1, least)}, need)
     with pytest.raises(
-        InputError, match=r"c\.yaml worker b: got a memory limit of 1 GiB; expected at least 1\.33 GiB"
+        InputError, match=r"c\.yaml worker b: got a memory limit of 1 GiB; expected at least 1\.36 GiB"
     ) as e:
         require_memory("c.yaml", {"a": Worker(1, 2 * GIB), "b": Worker(1, GIB)}, need)
     assert "Give workers more memory" in str(e.value)
@@ -162,3 +166,24 @@ def test_a_scheduler_that_goes_at_the_beginning_is_named() -> None:
     for call in (lambda: worker_table(client), lambda: checks._canary_result(client, "a", waiting)):
         with pytest.raises(ClusterLostError, match="the scheduler has gone"):
             call()
+
+
+LONG = """\
+limbsweep: 1
+robot: delta_3rr2rrr
+trajectories: {c: {kind: circle, radius: 0.05}}
+time: {stop: 1.0, samples: 50001}
+outputs: [actuator_force, joint_reaction, mass_matrix]
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_of_the_memory_that_a_refusal_asks_for_ends_the_run(tmp_path: Path) -> None:
+    """Outputs of a long trajectory, in a worker that compiles."""
+    long = Sweep.from_text(LONG)
+    with pytest.raises(InputError) as refused:
+        run(long, tmp_path / "s.zarr", ClusterConfig.of(n_workers=1, threads_per_worker=1, memory_limit="150 MiB"))
+    asked = re.search(r"expected at least ([\d.]+ [KMG]iB)", str(refused.value))
+    assert asked is not None
+    run(long, tmp_path / "s.zarr", ClusterConfig.of(n_workers=1, threads_per_worker=1, memory_limit=asked[1]))
+    assert open_results(tmp_path / "s.zarr").sizes["time"] == 50001

@@ -231,11 +231,12 @@ def test_a_local_cluster_that_is_lost_is_started_again_once(tmp_path: Path, good
     path, events = tmp_path / "s.zarr", []
 
     def lose(limit: int, event: Event) -> None:
-        from distributed import default_client
+        from distributed import Client
 
         events.append(event)
         if isinstance(event, BlockDone) and sum(isinstance(each, BlockDone) for each in events) in (5, limit):
-            cluster = default_client().cluster
+            (client,) = [each for each in Client._instances if each.status == "running"]
+            cluster = client.cluster
             cluster.sync(cluster.scheduler.close)
 
     with pytest.raises(RunStoppedError, match="the scheduler has gone; what has been stored stays"):

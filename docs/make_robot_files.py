@@ -263,7 +263,8 @@ does. Hinges and slides, inertias, armatures, ranges, damping, friction loss and
 joints become three, free ones are held or with `--base floating` become six; `connect` and `weld` are loops, a linear
 `joint` equality is a coupling. Where loops are open in that pose they are closed numerically. Joints with actuators
 are driven where there are loops, else all. Contacts are left out. MuJoCo compiles in a process of its own, with bounds
-of time and memory; what the file includes or names is a regular file below its folder, or below one of `--package`.
+of time and memory, copies of files: what the file includes or names is a regular file below its folder, or below one of
+`--package`, named as it is seen from there and not by its whole path.
 
 **Elements that change dynamics and that a robot file cannot express are refused**; `--leave-out KIND` imports the
 robot without them and says so. Elements that are not in the table are read, or change nothing.

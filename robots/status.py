@@ -33,6 +33,7 @@ class Status(IntEnum):
     FRICTION_NO_SOLUTION = 16
     FRICTION_SEVERAL_SOLUTIONS = 17
     TURNS_UNKNOWN = 18
+    ACTUATOR_LIMIT = 19
 
 
 ADVICE: dict[Status, str] = {
@@ -62,6 +63,8 @@ ADVICE: dict[Status, str] = {
     "(Painleve); lower the coefficients, or lengthen guides and arms of bearings",
     Status.TURNS_UNKNOWN: "a spring or a limit is at a joint whose full turns are not known, as a singularity lies on "
     "the straight way from the reference pose; put it at a joint that is driven, or the reference pose nearer",
+    Status.ACTUATOR_LIMIT: "no motion along the path keeps the limits of the actuators here; raise the limits, or move "
+    "the path to where less is needed",
 }
 """Advice for the user about each status."""
 
@@ -75,7 +78,7 @@ def flags(*, simulated: bool = False, settling: bool = False, counted: bool = Fa
 
     `settling`: friction depends on reactions; `counted`: springs or limits see positions of joints.
     """
-    beyond = {Status.DIVERGED} if not simulated else set()
+    beyond = {Status.ACTUATOR_LIMIT} | ({Status.DIVERGED} if not simulated else set())  # of fastest motions alone
     beyond |= {Status.TURNS_UNKNOWN} if not counted else set()
     beyond |= {*OF_FRICTION} if not (simulated or settling) else set()
     return {status.name: int(status) for status in Status if status not in beyond}

@@ -29,6 +29,8 @@ from tasks.stages.metrics.poses import characteristic_length
 
 POINTS = 101
 """Points of each leg at which limits are kept, at least."""
+SOUND = (Status.OK, Status.ACTUATOR_LIMIT)
+"""Statuses with a duration: of a motion that keeps the limits, infinite where none does."""
 POINTS_OF_A_PIECE = 4
 """At least so many for each piece on which a path is smooth."""
 
@@ -50,7 +52,7 @@ def cycle_metrics(block: Block) -> Arrays:
                 if paths is None or robot.mechanism.resolved:  # else the same for all designs
                     paths = _legs(block, trajectory, robot)
                 motions = [fastest_along(robot, path, limits, _points(path), gravity) for path in paths]
-                sound = all((motion.status == Status.OK).all() for motion in motions)
+                sound = all(np.isin(motion.status, SOUND).all() for motion in motions)
                 out["cycle_time"][i, j] = sum(motion.duration for motion in motions) if sound else math.nan
             if "speed_factor" in out:
                 out["speed_factor"][i, j] = _speed_factor(block, robot, trajectory, limits, gravity)

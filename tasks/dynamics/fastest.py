@@ -15,7 +15,7 @@ from robots.arguments import check_arguments
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.paths.path import ActuatorDerivatives, RobotPath, path_forces
-from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, curved_passes, passes
+from tasks.dynamics.paths.power import Curves, FastestMotion, PathLimits, Plane, beyond_limits, curved_passes, passes
 from tasks.dynamics.paths.smooth import smooth_motion
 from tasks.dynamics.records import GRAVITY
 
@@ -102,7 +102,7 @@ def _without_jerk(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     else:
         solution = passes(plane, forces.top, 1.0 / (points - 1))
     if solution is None:
-        return FastestMotion.none(np.inf, progress, status, count)
+        return FastestMotion.none(np.inf, progress, beyond_limits(forces.hold, limits), count)
     x, a = solution
     speed = np.sqrt(x)
     steps = (2.0 * np.diff(progress) if curved else 2.0 / (points - 1)) / (speed[1:] + speed[:-1])

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from robots.arguments import real_numbers, shown
 from robots.drives import Motor
+from robots.status import Status
 
 
 @dataclass(frozen=True)
@@ -396,12 +397,19 @@ def _merged(intervals: Intervals) -> Intervals:
     return result
 
 
+def beyond_limits(hold: np.ndarray, limits: PathLimits) -> np.ndarray:
+    """Return the status (point,) of a path that cannot be followed, by the forces that hold the robot at rest on it."""
+    too_weak = (np.abs(hold) > limits.force).any(axis=1)
+    return np.where(too_weak | ~too_weak.any(), np.int8(Status.ACTUATOR_LIMIT), np.int8(Status.OK))
+
+
 class FastestMotion(NamedTuple):
     """The fastest motion along a path: `duration` [s], infinite where it cannot be done.
 
     At each of the points: `progress` from 0 to 1, `time` [s], `rate` of the progress [1/s], and `force`, `velocity`,
     `power` and `jerk` (point, actuator) of the actuators, with the acceleration that leads to the next point; NaN for
-    the jerk where it has no limit. status (point,): of the inverse dynamics of the path, or NOT_CONVERGED.
+    the jerk where it has no limit. status (point,): of the inverse dynamics of the path, NOT_CONVERGED, or
+    ACTUATOR_LIMIT where limits cannot be kept: at points where actuators cannot hold the robot at rest, else at all.
     """
 
     duration: float

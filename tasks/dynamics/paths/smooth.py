@@ -24,7 +24,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 from robots.model import Robot
 from robots.status import Status
 from tasks.dynamics.paths.path import ActuatorDerivatives, PathForces, RobotPath, path_forces
-from tasks.dynamics.paths.power import FastestMotion, PathLimits
+from tasks.dynamics.paths.power import FastestMotion, PathLimits, beyond_limits
 
 NODES = np.array([-1.0, -np.sqrt(0.2), np.sqrt(0.2), 1.0])
 """Lobatto points of an interval, at which limits are kept."""
@@ -397,7 +397,7 @@ def smooth_motion(robot: Robot, path: RobotPath, limits: PathLimits, points: int
     except NotSettledError:
         return failed
     if motion is None:
-        return FastestMotion.none(np.inf, progress, forces.status, count)
+        return FastestMotion.none(np.inf, progress, beyond_limits(forces.hold, limits), count)
     return _told(motion, progress, forces, rates)
 
 

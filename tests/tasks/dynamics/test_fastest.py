@@ -11,6 +11,7 @@ import pytest
 
 from limbsweep import robots
 from robots.model import Robot
+from robots.status import Status
 from tasks import inverse_dynamics
 from tasks.dynamics.fastest import fastest_motion
 from tasks.dynamics.paths.path import RobotPath
@@ -146,6 +147,7 @@ def test_what_cannot_be_done_takes_for_ever() -> None:
     robot, asked = case("delta_3rr2rrr")
     weak: FastestMotion = fastest_motion(robot, **{**asked, "force": 1e-3})
     assert weak.duration == math.inf
+    assert Status.ACTUATOR_LIMIT in weak.status
     far = fastest_motion(robot, position=[[0, 0, -0.9], [0, 0, -5.0]], force=10.0)
     assert far.duration == math.inf
     assert (far.status != 0).any()

@@ -16,12 +16,13 @@ from tasks.blocks.block import Arrays, Block, empty, time_first
 from tasks.blocks.friction_history import normal_loads
 from tasks.blocks.limb_results import Kernels, LimbShare, Motions, OnDemand, Precomputed, parts, volume_of
 from tasks.blocks.linear import Linear
+from tasks.blocks.memory import CardMemory, HostMemory
 from tasks.blocks.reactions import PeakReactions
 from tasks.blocks.series import absent_joints, fill_friction, fill_series
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
-from tasks.kernels.kernel import has_compiler, padded
+from tasks.kernels.kernel import CPU, has_compiler, padded
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
@@ -62,10 +63,14 @@ class Assembly:
         self.samples, self.width = len(block.times), padded(len(block.times))
         held = np.zeros((1, 0, self.width))  # a platform gives its own
         self.values = block.case_values() | {"weight": self._weights(), "held": held}
+        at_once = limbs is None and PeakReactions.suffice(block)
         self.shares = list(self._shares(limbs))
+        self.memory = self._memory(at_once)
+        self.computed = [share for share in self.shares if isinstance(share, OnDemand)]
+        for share in self.computed:
+            share.allocate = self.memory.allocate
         self.assembly = stages.assembly(self.request)
         self.actuation = stages.actuation(self.request) if any(self.request.actuation) else None
-        at_once = limbs is None and PeakReactions.suffice(block)
         self.balance = stages.balance(self.request) if self.request.reactions and not at_once else None
         self.linear = Linear(block, self.request) if self.request.of("linear") else None
         self.sets = max(1, self.STRIP // self.width)
@@ -77,16 +82,27 @@ class Assembly:
         self.out = self._allocate()
         self.loads = self._allocate_loads()
 
+    def _memory(self, at_once: bool) -> HostMemory:
+        """Return the memory of intermediate results: the card's, where only kernels need them."""
+        others = self.request.of("linear") or any(group.remembers for group in self.block.groups)
+        kept = self.request.reactions and not at_once
+        if self.block.device == CPU or others or kept or not all(share.kernels_alone for share in self.shares):
+            return HostMemory(self.block)
+        return CardMemory(self.block)
+
     def _step(self, samples: int) -> int:
         """Return the designs of a strip: few, of so many `samples`, where many strips are one call."""
+        if isinstance(self.memory, CardMemory):
+            steps = [*self.computed, self.assembly, *filter(None, (self.actuation, self.balance))]
+            return self.memory.designs([step.program for step in steps], self.samples, fetched=self._stores)
         short = max(1, min(self.STRIP, samples) // self.width)
         many = self.block.designs >= lanes.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
         """Peaks of reactions, in parts of trajectories that are much longer than what the cache likes."""
-        most = self.samples if self.samples <= 2 * MANY_ROWS else MANY_ROWS
-        return PeakReactions(self.block, min(self.step, self.block.designs), parts(self.samples, most))
+        most = self.samples if self.memory.on_card or self.samples <= 2 * MANY_ROWS else MANY_ROWS
+        return PeakReactions(self.block, self.memory, min(self.step, self.block.designs), parts(self.samples, most))
 
     def _weights(self) -> np.ndarray:
         """Weights of the samples in integrals over time (1, 1, padded time)."""
@@ -144,28 +160,45 @@ class Assembly:
 
     def run(self) -> Assembled:
         """Compute all strips."""
+        try:
+            return self._run()
+        finally:
+            self.memory.close()
+
+    def _run(self) -> Assembled:
         block = self.block
         most = max(min(self.step, block.designs), min(self.sets, len(block.friction)))
-        buffers = block.kernel(self.assembly.program).allocate(min(self.step, block.designs), self.samples)
-        series = block.kernel(self.actuation.program).allocate(most, self.samples) if self.actuation else {}
+        buffers = self.memory.allocate(self.assembly.program, min(self.step, block.designs), self.samples)
+        series = self.memory.allocate(self.actuation.program, most, self.samples) if self.actuation else {}
+        metrics = [self.out[name] for name in (*self.case_metrics, *self.request.actuation[1])]
+        self.memory.send([*self.values.values(), block.friction])
+        self.memory.place(metrics)
         full = block.designs // self.step
-        in_one_call = full if full >= lanes.FEWEST and self._kernels_alone else 0
+        in_one_call = full if full >= lanes.FEWEST and self._kernels_alone and not self.memory.on_card else 0
         for j in range(len(block.trajectories)):
-            strip = functools.partial(self._strip, j, self.root.values(j), buffers, series)
+            motion = self.root.values(j)
+            self.memory.send(motion.values())
+            strip = functools.partial(self._strip, j, motion, buffers, series)
             if in_one_call:
                 lanes.run(strip, block.kernel, in_one_call)
             for k in range(in_one_call, -(-block.designs // self.step)):
                 strip(block.kernel, k)
+        self.memory.fetch(metrics)
         peaks = self.peaks.arrays(self.out["failed_samples"] > 0) if self.peaks else {}
         return Assembled(self._finished() | peaks, self.loads)
 
     @property
     def _kernels_alone(self) -> bool:
         """Return whether only kernels work on a strip: only metrics, and designs that differ in all limbs."""
-        wanted = [name for stage in ("limb", "assembly", "actuation") for name in self.request.of(stage)]
-        stored = any(not QUANTITIES[name].reduction for name in wanted)
         others = self.linear or self.balance or any(group.remembers for group in self.block.groups)
-        return has_compiler() and not stored and not others and all(share.kernels_alone for share in self.shares)
+        alone = not self._stores and not others and all(share.kernels_alone for share in self.shares)
+        return has_compiler() and alone
+
+    @property
+    def _stores(self) -> bool:
+        """Return whether some series are stored."""
+        wanted = [name for stage in ("limb", "assembly", "actuation") for name in self.request.of(stage)]
+        return any(not QUANTITIES[name].reduction for name in wanted)
 
     def _strip(self, j: int, motion: Values, buffers: Values, series: Values, kernel: Kernels, k: int) -> None:
         """Strip `k` of trajectory `j`, which gives `motion`."""
@@ -205,8 +238,8 @@ class Assembly:
         """
         if not self.scratch:
             most = min(self.step, self.block.designs)
-            self.scratch = self.block.kernel(self.assembly.program).allocate(most, peaks.parts[0].samples)
-        shares = [share for share in self.shares if isinstance(share, OnDemand)]  # all: limbs are no tasks here
+            self.scratch = self.memory.allocate(self.assembly.program, most, peaks.parts[0].samples)
+        shares = self.computed  # all: limbs are no tasks here
         for number, part in enumerate(peaks.parts):
             inside = part.of(values)
             for share in shares:
@@ -261,6 +294,11 @@ class Assembly:
         return rows if "actuator" in QUANTITIES[name].dims else rows[:, None]
 
     def _store_friction_series(self, place: Any, results: Values) -> None:
+        stored = [
+            *self.request.of("actuation", "series"),
+            *([OUTCOME] if "status" in self.request.of("actuation") else []),
+        ]
+        self.memory.fetch([results[name] for name in stored])
         for name in self.request.of("actuation", "series"):
             if "joint" not in QUANTITIES[name].dims:
                 self.out[name][place] = time_first(results[name], self.samples)
@@ -280,12 +318,22 @@ class Assembly:
     def _store_series(self, j: int, designs: slice, values: Values) -> None:
         """Series of limbs, and those that the assembly gives; NaN where a sample failed."""
         out, limbs = self.out, len(self.block.family.reference.instances)
+        self._fetch_stored(values)
         status = values["status"][:, 0, : self.samples]
         if "status" in self.request.of("assembly"):
             out["status"][designs, j] = status
         for name in (*self.request.of("limb"), *self.request.of("assembly", "series")):
             fill_series(out[name][designs, j], name, values, self.samples, limbs)
             out[name][designs, j][status != Status.OK] = np.nan
+
+    def _fetch_stored(self, values: Values) -> None:
+        """Bring the series of a strip that are stored to the host, and its status where one of them is."""
+        names = {*self.request.of("limb"), *self.request.of("assembly", "series")}
+        if names:
+            keys = [
+                key for key in values if (key.name if isinstance(key, Indexed) else key) in names or key == "status"
+            ]
+            self.memory.fetch([values[key] for key in keys])
 
     def _store_linear(self, j: int, designs: slice, values: Values) -> None:
         """Matrices of deviations from the motion; NaN where a sample failed."""

@@ -42,7 +42,7 @@ from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing, even_weights
 from tasks.features.table import request
-from tasks.kernels.kernel import Kernel
+from tasks.kernels.kernel import CPU, Device, Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import Values, indexed
 from tasks.kernels.program import Program
@@ -283,6 +283,8 @@ class Block:
     """Distribution of forces among actuators where a robot has more actuators than freedoms."""
     single: bool = False
     """Single precision of samples instead of double."""
+    device: Device = CPU
+    """Kind of processor that computes the block; no bit depends on it."""
 
     @property
     def family(self) -> Family:
@@ -348,7 +350,7 @@ class Block:
 
     def kernel(self, program: Program) -> Kernel:
         """A program in the precision of the block."""
-        return cached_kernel(program, single=self.single)
+        return cached_kernel(program, single=self.single, device=self.device)
 
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""

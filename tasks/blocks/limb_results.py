@@ -19,6 +19,7 @@ from robots.model import Family
 from robots.trajectories.kinds import is_grid
 from robots.trajectories.trajectory import Trajectory
 from tasks.blocks.block import Arrays, Block, empty, time_first
+from tasks.blocks.memory import HostMemory
 from tasks.dynamics.records import Moving
 from tasks.kernels.expression import CASE
 from tasks.kernels.kernel import empty_rows, padded
@@ -330,7 +331,8 @@ class OnDemand:
     def __init__(self, stage: Stage, block: Block, known: Values) -> None:
         """`known`: values of the block that are constant in time."""
         self._once = OncePerInput(stage, known, block.designs)
-        self._program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
+        self.program, self._kernel, self._samples = stage.program, block.kernel, len(block.times)
+        self.allocate = HostMemory(block).allocate
         self._gives = stage.gives
         self._buffers: Values = {}
         self._trajectory: int | None = None
@@ -371,5 +373,5 @@ class OnDemand:
     def _rows(self, count: int) -> Values:
         """Memory for the results of so many designs; the first strip is the longest."""
         if not self._buffers:
-            self._buffers = self._kernel(self._program).allocate(count, self._samples)
+            self._buffers = self.allocate(self.program, count, self._samples)
         return {name: array[:count] for name, array in self._buffers.items()}

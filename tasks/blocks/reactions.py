@@ -11,6 +11,7 @@ from robots.quantities import QUANTITIES, SPACE
 from robots.status import Status
 from tasks.blocks.block import Arrays, Block, empty, time_first
 from tasks.blocks.limb_results import Kernels, Motions, TrajectoryPart
+from tasks.blocks.memory import HostMemory
 from tasks.kernels.keys import Indexed, Values
 from tasks.stages import stages
 
@@ -46,15 +47,16 @@ class PeakReactions:
     What limbs, balance and reactions hand to each other stays in the cache then, and no loads of a block are kept.
     """
 
-    def __init__(self, block: Block, most: int, parts: Sequence[TrajectoryPart]) -> None:
+    def __init__(self, block: Block, memory: HostMemory, most: int, parts: Sequence[TrajectoryPart]) -> None:
         """`most`: designs of the longest strip; `parts` of trajectories, one or more."""
         mechanism, self.parts = block.family.reference, parts
         self._balance = stages.balance(block.request)
         self._stages = [stages.reactions(block.request, k) for k in range(len(mechanism.instances))]
-        self._buffers = block.kernel(self._balance.program).allocate(most, parts[0].samples)
+        self._memory, self._buffers = memory, memory.allocate(self._balance.program, most, parts[0].samples)
         lead = (block.designs, len(block.trajectories), len(parts))
         joints = (len(mechanism.limbs[instance.limb].joints) for instance in mechanism.instances)
         self._peaks = [empty((*lead, count)) for count in joints]
+        memory.place(self._peaks)
 
     @staticmethod
     def suffice(block: Block) -> bool:
@@ -74,6 +76,7 @@ class PeakReactions:
 
     def arrays(self, failed: NDArray[np.bool_]) -> Arrays:
         """Return the peak reactions in the dims of the dataset; NaN where `failed` (design, trajectory)."""
+        self._memory.fetch(self._peaks)
         whole = [peaks.max(axis=2) for peaks in self._peaks]
         for peaks in whole:
             peaks[failed] = np.nan

@@ -12,7 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,10 @@ except ImportError:  # no LLVM for this platform: same bits, slower
     llvm = None  # type: ignore[assignment]
 
 __all__ = ["LANES", "Kernel", "empty_rows", "padded"]
+
+Device = Literal["cpu", "gpu"]
+CPU: Device = "cpu"
+GPU: Device = "gpu"
 
 MANY = 16
 """Cases of a single group of samples that are worth machine code of their own, where two are done at a time."""
@@ -194,21 +198,30 @@ class Kernel:
         return pointers, strides
 
 
-_kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
+_kernels: dict[tuple[int, bool, Device], tuple[Program, Kernel]] = {}
 _lock = threading.Lock()
 
 
-def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
+def kernel(program: Program, *, single: bool = False, wide: bool = True, device: Device = CPU) -> Kernel:
     """Return the kernel of a program in double or single precision, compiled on the first call in this process.
 
-    `wide`: for calls with many samples of each case, see `Kernel.prepare`.
+    `wide`: for calls with many samples of each case, see `Kernel.prepare`. `device`: a processor or a graphics card;
+    the bits are the same.
     """
-    key = id(program), single
+    key = id(program), single, device
     with _lock:
         if key not in _kernels:
-            _kernels[key] = program, Kernel(program, single=single)
+            _kernels[key] = program, _made(program, single, device)
         _, record = _kernels[key]
     return record.prepare(wide=wide)
+
+
+def _made(program: Program, single: bool, device: Device) -> Kernel:
+    if device == CPU:
+        return Kernel(program, single=single)
+    from tasks.kernels.device import CardKernel  # needs the extra `gpu`
+
+    return CardKernel(program, single=single)
 
 
 def compiled() -> dict[str, float]:

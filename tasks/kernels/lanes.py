@@ -278,7 +278,7 @@ def split(program: Program) -> tuple[Program, Program]:
 def _split(program: Program) -> tuple[Program, Program]:
     of_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(program.regions.get(PER_CASE, ()))
     live, again = set[int](), set[int]()
-    waiting = [i for i in _wanted(program) if i in of_case]
+    waiting = [i for i in program.sample_operands if i in of_case]
     while waiting:
         i = waiting.pop()
         if program.is_mask(i):  # an array holds numbers, so that the comparison is made once more
@@ -314,14 +314,6 @@ def _split(program: Program) -> tuple[Program, Program]:
         loops=tuple(_loop(each, number) for each in program.loops),
     )
     return prepare, remaining_program
-
-
-def _wanted(program: Program) -> set[int]:
-    """Nodes that are asked for outside of what is computed once for each case."""
-    regions = (nodes for key, nodes in program.regions.items() if key != PER_CASE)
-    result = {arg for nodes in regions for i in nodes for arg in program.nodes[i].args}
-    result |= {i for loop in program.loops for i in (*loop.before, *loop.following, loop.done)}
-    return result | {i for _, nodes in program.outputs.values() for i in nodes}
 
 
 def _renumbered(

@@ -58,8 +58,31 @@ def compile_program(program: Program, *, single: bool = False, wide: bool = Fals
     return compile_text(source(program, single=single, wide=wide), _SIGNATURE, keep=keep)
 
 
-def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True) -> Machine:
-    """Machine code of the function `kernel` of a text, for this processor.
+CARD = ("nvptx64-nvidia-cuda", "sm_70", "+ptx81")
+"""Oldest kind of card, and the version of its language that has tables of many arrays: newer ones take its text."""
+
+
+def text_for_cards(text: str) -> str:
+    """Translate a text of LLVM to the language of graphics cards (PTX), which their driver translates further.
+
+    Products and sums stay apart, divisions and roots are rounded correctly, and subnormal numbers are kept: no flag
+    that allows otherwise is given.
+    """
+    triple, kind, features = CARD
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    name = stored.key(text, *CARD, ".".join(map(str, llvm.llvm_version_info)), llvmlite.__version__)
+    known = stored.read(name)
+    if known is not None:
+        return known.decode()
+    machine = llvm.Target.from_triple(triple).create_target_machine(kind, features, opt=OPTIMISATION)
+    result = str(machine.emit_assembly(llvm.parse_assembly(text)))
+    stored.write(name, result.encode())
+    return result
+
+
+def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = True, name: str = "kernel") -> Machine:
+    """Machine code of a function of a text, for this processor.
 
     It is taken from the disk where another process has kept it, and kept there otherwise, unless `keep` is false.
     """
@@ -68,17 +91,17 @@ def compile_text(text: str, signature: Callable[[int], Any], *, keep: bool = Tru
     triple, cpu = llvm.get_default_triple(), llvm.get_host_cpu_name()
     features = llvm.get_host_cpu_features().flatten()
     versions = ".".join(map(str, llvm.llvm_version_info))
-    name = stored.key(text, triple, cpu, features, str(OPTIMISATION), versions, llvmlite.__version__)
+    known = stored.key(text, triple, cpu, features, str(OPTIMISATION), versions, llvmlite.__version__)
     target = llvm.Target.from_triple(triple).create_target_machine(cpu, features, opt=OPTIMISATION, jit=True)
-    code = stored.read(name) if keep else None
+    code = stored.read(known) if keep else None
     if code is None:
         code = bytes(target.emit_object(llvm.parse_assembly(text)))
         if keep:
-            stored.write(name, code)
+            stored.write(known, code)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    address = engine.get_function_address("kernel")
+    address = engine.get_function_address(name)
     call = signature(address)
     call.engine = engine
     return Machine(call, address)

@@ -6,6 +6,7 @@ that both the interpreter and the compiler execute the same operations and give 
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 from collections import Counter
@@ -90,6 +91,14 @@ class Program:
     def rare(self) -> frozenset[int]:
         """Regions that most samples spare: bodies of loops that may be skipped."""
         return frozenset(2 * k + 1 for k, loop in enumerate(self.loops) if loop.skip is not None)
+
+    @functools.cached_property
+    def sample_operands(self) -> frozenset[int]:
+        """Nodes that are arguments, results or outputs of what is computed for each sample."""
+        regions = (nodes for key, nodes in self.regions.items() if key != PER_CASE)
+        result = {arg for nodes in regions for i in nodes for arg in self.nodes[i].args}
+        result |= {i for loop in self.loops for i in (*loop.before, *loop.following, loop.done)}
+        return frozenset(result.union(*(nodes for _, nodes in self.outputs.values())))
 
     def operations(self, *, per_case: bool = False) -> Counter[str]:
         """Count the operations of each kind that one sample costs (or one case, on request).

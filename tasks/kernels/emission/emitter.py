@@ -215,16 +215,7 @@ class _Emitter(FunctionText):
         per_case = {i for i, node in enumerate(program.nodes) if node.op == CASE} | set(
             program.regions.get(PER_CASE, ())
         )
-        keys = {
-            arg
-            for key, region in program.regions.items()
-            if key != PER_CASE
-            for i in region
-            for arg in program.nodes[i].args
-        }
-        keys |= {i for loop in program.loops for i in (*loop.before, *loop.following, loop.done)}
-        keys |= {i for _, nodes in program.outputs.values() for i in nodes}
-        for i in sorted(per_case & keys):
+        for i in sorted(per_case & program.sample_operands):
             kind, vector = ("i1", self.mask) if program.is_mask(i) else (self.format.element, self.vector)
             name = self.names[i]
             if self.single and kind != "i1":
@@ -312,15 +303,6 @@ class _Emitter(FunctionText):
             where = f"ptr {row[name]}, i64 {self.by_component[name]}"
             self.line(f"call void @fill({where}, ptr {places}, ptr {values}, i64 {len(constants)}, i64 %groups)")
 
-    def _combine(self, how: str, old: str, value: str, kind: str) -> str:
-        if how == "sum":
-            return self.new(f"fadd {kind} {old}, {value}")
-        mask = kind.replace("double", "i1")
-        better = self.new(f"fcmp {'ogt' if how == 'max' else 'olt'} {kind} {value}, {old}")
-        nan = self.new(f"fcmp uno {kind} {value}, {value}")
-        take = self.new(f"or {mask} {better}, {nan}")
-        return self.new(f"select {mask} {take}, {kind} {value}, {kind} {old}")
-
     def _accumulate(self, accumulators: dict[tuple[Key, int], str]) -> None:
         if not accumulators:
             return
@@ -335,7 +317,7 @@ class _Emitter(FunctionText):
                 value = self._double(self.operand(self.program.outputs[name][1][k], scalar=False))
                 if self.counted < self.lanes:
                     value = self.pick(self.doubles, value, part, self.counted)
-                new = self._combine(self.program.reductions[name], old, value, self.sums)
+                new = self.combine(self.program.reductions[name], old, value, self.sums)
                 kept = self.new(f"select {mask} {counts}, {self.sums} {new}, {self.sums} {old}")
                 self.line(f"store {self.sums} {kept}, ptr {slot}")
 
@@ -352,7 +334,7 @@ class _Emitter(FunctionText):
                 width //= 2
                 kind = f"<{2 * width} x double>"
                 halves = [self.pick(kind, value, part, width) for part in range(2)]
-                value = self._combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
+                value = self.combine(self.program.reductions[name], halves[0], halves[1], f"<{width} x double>")
             scalar = self.new(f"extractelement <1 x double> {value}, i64 0")
             self.line(f"store double {scalar}, ptr {self.address(row[name], component, self.by_component[name])}")
 

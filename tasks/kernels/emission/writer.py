@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -136,16 +137,23 @@ class FunctionText:
     single: bool = False
     wide: bool = False
 
+    vectors: ClassVar[bool] = True
+    """False where a value is one sample's: a scalar in place of a vector."""
+
     def __post_init__(self) -> None:
         self.format = SINGLE if self.single else DOUBLE
-        self.lanes = LANES * (2 if self.single else 1) * (2 if self.wide else 1)
-        self.vector, self.mask = f"<{self.lanes} x {self.format.element}>", f"<{self.lanes} x i1>"
+        self.lanes = LANES * (2 if self.single else 1) * (2 if self.wide else 1) if self.vectors else 1
+        self.vector, self.mask = self.kind(self.format.element), self.kind("i1")
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.splats: dict[int, str] = {}
         self.slots: far.Slots | None = None
         self.tables: list[str] = []
         self.block, self.parts, self.count = "", 0, 0
+
+    def kind(self, element: str) -> str:
+        """Return the type of values of the samples whose elements are of a type."""
+        return f"<{self.lanes} x {element}>" if self.vectors else element
 
     def line(self, text: str) -> None:
         """A line of the body."""
@@ -244,7 +252,7 @@ class FunctionText:
         """Return the name of what an operation gives for operands of these names."""
         kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
         form = DOUBLE if scalar else self.format
-        suffix = form.suffix if scalar else f"v{self.lanes}{form.suffix}"
+        suffix = f"v{self.lanes}{form.suffix}" if self.vectors and not scalar else form.suffix
         if op in BINARY:
             text = f"{BINARY[op]} {kind} {names[0]}, {names[1]}"
         elif op in COMPARE:
@@ -257,7 +265,7 @@ class FunctionText:
             c = self.new(f"fneg {kind} {names[2]}") if minus_sum else names[2]
             text = f"call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {names[1]}, {kind} {c})"
         elif op in ("power_of_two", "exponent"):
-            whole = form.whole if scalar else f"<{self.lanes} x {form.whole}>"
+            whole = form.whole if scalar else self.kind(form.whole)
             text = (self._power_of_two if op == "power_of_two" else self._exponent)(form, kind, whole, names[0])
         elif op == "neg":
             text = f"fneg {kind} {names[0]}"
@@ -266,7 +274,7 @@ class FunctionText:
         elif op in ("and", "or"):
             text = f"{op} {mask} {names[0]}, {names[1]}"
         elif op == "not":
-            text = f"xor {mask} {names[0]}, {'true' if scalar else 'splat (i1 true)'}"
+            text = f"xor {mask} {names[0]}, {'splat (i1 true)' if mask.startswith('<') else 'true'}"
         else:
             raise NotImplementedError(f"no machine code for the operation {op!r}")
         return self.new(text)
@@ -327,6 +335,16 @@ class FunctionText:
         """Emit the test whether a mask holds in all lanes."""
         bits = self.new(f"bitcast {self.mask} {mask} to i{self.lanes}")
         return self.new(f"icmp eq i{self.lanes} {bits}, -1")
+
+    def combine(self, how: str, old: str, value: str, kind: str) -> str:
+        """Emit one step of a reduction of doubles; NaN stays."""
+        if how == "sum":
+            return self.new(f"fadd {kind} {old}, {value}")
+        mask = kind.replace("double", "i1")
+        better = self.new(f"fcmp {'ogt' if how == 'max' else 'olt'} {kind} {value}, {old}")
+        nan = self.new(f"fcmp uno {kind} {value}, {value}")
+        take = self.new(f"or {mask} {better}, {nan}")
+        return self.new(f"select {mask} {take}, {kind} {value}, {kind} {old}")
 
     def pick(self, kind: str, value: str, part: int, width: int) -> str:
         """Part of a vector of a kind, `width` lanes long."""

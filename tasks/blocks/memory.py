@@ -1,0 +1,79 @@
+"""Memory of a block's intermediate results: that of the processors, or that of a graphics card.
+
+On a card results of stages stay there, strip by strip of designs, and metrics come to the host at the end. The arrays of
+the host that stand for them are never touched, so that they take addresses and no memory. What is stored of a strip is
+fetched into them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tasks.blocks.block import Block
+from tasks.kernels.keys import Values, padded
+from tasks.kernels.program import Program
+
+SAMPLES = 1 << 22
+"""Samples of a strip on a card: enough to keep it busy."""
+BYTES = 1 << 32
+"""Bytes of the intermediate results of a strip, at most; and at most a share of the free memory of the card."""
+SHARE = 8
+"""The card's free memory is divided by this: several threads compute on it at a time."""
+FETCHED = 1 << 28
+"""Bytes of a strip where some of them are stored, which come to the host."""
+
+
+class HostMemory:
+    """Intermediate results in the memory of the processors."""
+
+    on_card = False
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+
+    def allocate(self, program: Program, cases: int, samples: int) -> Values:
+        """Return arrays for the outputs of a program, constants in their places."""
+        return self.block.kernel(program).allocate(cases, samples)
+
+    def send(self, arrays: Iterable[np.ndarray]) -> None:
+        """Take arrays that stay as they are while the block is computed."""
+
+    def place(self, arrays: Iterable[np.ndarray]) -> None:
+        """Take arrays for results that are fetched at the end."""
+
+    def fetch(self, arrays: Iterable[np.ndarray]) -> None:
+        """Bring values to where NumPy sees them."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class CardMemory(HostMemory):
+    """Intermediate results on the card, for blocks of which nothing but kernels needs them."""
+
+    on_card = True
+
+    def __init__(self, block: Block) -> None:
+        from tasks.kernels.device import Residents  # needs the extra `gpu`
+
+        super().__init__(block)
+        self._residents = Residents()
+        self.send, self.place = self._residents.send, self._residents.place
+        self.fetch, self.close = self._residents.fetch, self._residents.close
+
+    def allocate(self, program: Program, cases: int, samples: int) -> Values:
+        """Return arrays whose memory is on the card."""
+        arrays = self.block.kernel(program).reserve(cases, samples)
+        self.place(arrays.values())
+        return arrays
+
+    def designs(self, programs: Sequence[Program], times: int, *, fetched: bool) -> int:
+        """Return the designs of a strip in which these programs run, at so many times."""
+        width = padded(times)
+        numbers = sum(
+            len(nodes) for p in programs for name, (_, nodes) in p.outputs.items() if name not in p.reductions
+        )
+        most = min(BYTES, self._residents.free_bytes() // SHARE, FETCHED if fetched else BYTES)
+        return max(1, min(SAMPLES // width, most // (8 * numbers * width)))

@@ -65,7 +65,7 @@ NVIDIA = Target(
         "%thread = add i64 %begin, %tid.wide",
     ),
     " addrspace(1)",
-    f'attributes #0 = {{ nounwind "nvvm.maxntid"="{BLOCK}" }}',
+    f"attributes #0 = {{ nounwind }}\n!nvvm.annotations = !{{ANNOTATIONS}}\nBOUNDS",
 )
 """Graphics cards of NVIDIA."""
 
@@ -405,8 +405,11 @@ def source(layout: Layout, target: Target) -> str:
         SAMPLES: lambda: _LanesText(layout, target).text(),
         FINISH: lambda: _finish(layout, target),
     }
-    written = [line for name in functions(layout) for line in texts[name]()]
-    return "\n".join([target.preamble, *written, *_declarations(), target.ending])
+    names = functions(layout)
+    written = [line for name in names for line in texts[name]()]
+    bounds = [f'!{k} = !{{ptr @{name}, !"maxntidx", i32 {BLOCK}}}' for k, name in enumerate(names)]
+    ending = target.ending.replace("ANNOTATIONS", ", ".join(f"!{k}" for k in range(len(names))))
+    return "\n".join([target.preamble, *written, *_declarations(), ending.replace("BOUNDS", "\n".join(bounds))])
 
 
 def _declarations() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from pipeline.cluster.file import ClusterConfig
     from pipeline.execution.graph import Granularity
     from pipeline.sweep.model import Sweep
+    from tasks.kernels.keys import Device
 from applications.commands.terminal import (
     CLUSTER,
+    DEVICE,
     GRANULARITY,
     SOURCE,
     STORE,
@@ -68,8 +71,14 @@ def check(sweep: Path, subset: str | None, quick: bool) -> None:
 @TARGET
 @CLUSTER
 @GRANULARITY
+@DEVICE
 def run(
-    sweep: str, subset: str | None, store: str | None, cluster: Path | None, granularity: Granularity | None
+    sweep: str,
+    subset: str | None,
+    store: str | None,
+    cluster: Path | None,
+    granularity: Granularity | None,
+    device: Device | None,
 ) -> None:
     """Run the sweep file SWEEP into a store; resume an unfinished store.
 
@@ -81,6 +90,9 @@ def run(
     stores, whole = stores_of(sweep, subset, store)
     again = _command("run", sweep, whole, cluster, granularity, subset)
     config = cluster_in(cluster)
+    if device is not None:
+        again += f" --device {device}"
+        config = _with_device(config, device)
     blocks, cases, nothing = 0, 0, False
     for parsed, place in stores:
         given_up = run_sweep("run", parsed, place, config, granularity, again)
@@ -188,6 +200,17 @@ def _check_name(store: str) -> None:
 
     if "://" not in store:
         check_store_name(Path(store))
+
+
+def _with_device(config: ClusterConfig | None, device: Device) -> ClusterConfig:
+    """Return a cluster that computes on a device: threads of this process where there is none."""
+    from pipeline.cluster.file import ClusterConfig
+
+    if config is None:
+        return ClusterConfig.of("threads", device=device) if device == "gpu" else ClusterConfig()
+    if "device" not in config.kind.keys:
+        raise config.problem("device", device, f"no device with kind: {config.cluster.kind}", "Leave --device out.")
+    return replace(config, cluster=config.cluster.model_copy(update={"device": device}))
 
 
 def _command(

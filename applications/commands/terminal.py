@@ -65,6 +65,13 @@ GRANULARITY = click.option(
 )
 
 
+DEVICE = click.option(
+    "--device",
+    type=click.Choice(["cpu", "gpu"]),
+    help="Processors or graphics cards; the same results. Default: the cluster file's, else processors.",
+)
+
+
 class Refused(click.ClickException):
     """Misuse or bad input: the message as it stands, exit status 2."""
 

@@ -59,9 +59,11 @@ def local(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
     workers = first_workers(config)
     security = security or _of_this_run(config)
     most = cluster.adapt.maximum if cluster.adapt else workers
+    threads = cluster.threads_per_worker or max(1, cores() // most)
     return {
         "n_workers": workers,
-        "threads_per_worker": cluster.threads_per_worker or max(1, cores() // most),
+        "threads_per_worker": threads,
+        **({"resources": {"GPU": threads}} if cluster.device == "gpu" else {}),
         "processes": True,
         "host": LOOPBACK,
         "dashboard_address": DASHBOARD,

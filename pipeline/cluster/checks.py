@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
@@ -199,6 +199,7 @@ class ClusterSection(Section):
     options: SshOptions | None = None
     start_timeout: Text = Field(default="1h", alias="start-timeout")
     insecure: Annotated[bool, Strict()] = False
+    device: Literal["cpu", "gpu"] = "cpu"
 
 
 SECTION: KeyPath = ("limbsweep", "cluster")

@@ -70,23 +70,25 @@ def _queue(
     )
 
 
+THREADS = frozenset({"threads-per-worker", "device"})
+
 KINDS: Mapping[str, ClusterKind] = {
     "local": ClusterKind(
         "processes of this machine",
         "local",
-        COUNT | {"threads-per-worker", "memory-limit"},
+        COUNT | {"threads-per-worker", "memory-limit", "device"},
         ("distributed", "LocalCluster"),
         here=("client", "scheduler", "worker"),
     ),
-    "threads": ClusterKind("threads of this process", "process", frozenset({"threads-per-worker"})),
-    "synchronous": ClusterKind("one task after another in this process", "process", frozenset({"threads-per-worker"})),
+    "threads": ClusterKind("threads of this process", "process", THREADS),
+    "synchronous": ClusterKind("one task after another in this process", "process", THREADS),
     "address": ClusterKind(
-        "a scheduler that runs already", "running", frozenset({"address", "insecure"}), here=("client",)
+        "a scheduler that runs already", "running", frozenset({"address", "insecure", "device"}), here=("client",)
     ),
     "scheduler-file": ClusterKind(
         "a scheduler that runs already and wrote its address into a file",
         "running",
-        frozenset({"scheduler-file", "insecure"}),
+        frozenset({"scheduler-file", "insecure", "device"}),
         here=("client",),
     ),
     "ssh": ClusterKind(

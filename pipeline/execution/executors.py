@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.errors import ClusterLostError, TaskError
+from pipeline.execution.device import resources
 from pipeline.execution.executor import (
     LOST,
     Executor,
@@ -60,6 +61,7 @@ from storage.ledger import Receipt
 from tasks.blocks import compute
 from tasks.blocks.block import Arrays, Block, trim
 from tasks.blocks.limb_results import shares_limbs
+from tasks.kernels.keys import GPU
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -237,6 +239,8 @@ class ClusterExecutor:
         from distributed import as_completed
 
         self.client, self.window, self.batch = client, window, batch
+        self.resources: Mapping[str, float] | None = None
+        """Resources of a worker that each task takes."""
         self.together = 1
         """Blocks of a batch that are computed together."""
         self._in_flight: dict[Key, tuple[Future, float]] = {}
@@ -307,7 +311,9 @@ class ClusterExecutor:
         merged = {name: task for graph, _ in graphs for name, task in graph.items()}
         keys = [key for _, key in graphs]
         with translated_losses():
-            futures = self.client.get(merged, keys, workers=workers, allow_other_workers=bool(workers), sync=False)
+            futures = self.client.get(
+                merged, keys, workers=workers, allow_other_workers=bool(workers), resources=self.resources, sync=False
+            )
         now = time.perf_counter()
         self._tasks |= set(keys)
         self.futures += len(keys)
@@ -454,9 +460,12 @@ def make_executor(
     if client is None:
         return InProcessExecutor()
     if granularity == "limb":
-        return ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory, plan.base_memory))
+        executor = ClusterExecutor(client, Window(client, LIMB_THREADS, plan.block_memory, plan.base_memory))
+        executor.resources = resources(plan)
+        return executor
     window = Window(client, 1.0, together * plan.task_memory, plan.base_memory)
     executor, length = ClusterExecutor(client, window), seconds or plan.work.computing / plan.blocks
+    executor.resources = resources(plan)
     count, executor.together = plan.blocks if blocks is None else blocks, together
     executor.batch = lambda: together * -(-batch(window.threads, length, count - executor.submitted) // together)
     return executor
@@ -468,7 +477,7 @@ def choose_granularity(plan: Plan, client: Client | None) -> Granularity:
     Nor for peaks of reactions alone: limbs would hand on all that these are made of, and take twice to three times as
     long as one task does that has it in its cache.
     """
-    if not plan.by_limb:
+    if not plan.by_limb or plan.device == GPU:  # between tasks arrays would go to the card and back
         return "block"
     if client is None:
         return "limb"

@@ -74,6 +74,7 @@ def block_of(plan: Plan, index: int) -> Block:
         gravity=sweep.gravity,
         gravities=sweep.gravities(design.start, design.stop),
         single=sweep.precision == "single",
+        device=plan.device,
         series=(*stored, *extra),
         metrics=tuple(name for name in metrics if name not in own),
         own=tuple(_user_metric(plan, metric) for metric in sweep.user_metrics),

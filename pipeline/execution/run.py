@@ -34,6 +34,7 @@ from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import ClusterLostError, InputError, Problem, RunCancelledError, RunStoppedError
 from pipeline.execution.contents import create_store, is_finished, plan_at, stored_size
 from pipeline.execution.conventions import with_conventions
+from pipeline.execution.device import device_of, on_device
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
 from pipeline.execution.graph import Granularity
@@ -243,6 +244,7 @@ class _Task:
         plan = plan_sweep(self.sweep)
         cluster = near(plan) if self.cluster == ClusterConfig() else self.cluster
         if isinstance(cluster, ClusterConfig) and cluster.cluster.kind == "threads":
+            plan = on_device(plan, device_of(cluster), cluster.source, None)
             try:
                 return computed(plan, self.listeners, stop, cluster.cluster.threads_per_worker)
             except RunCancelledError:
@@ -348,6 +350,8 @@ class _Run:
     def _checked(self, client: Client | None) -> Plan:
         """See that workers and disk can do it; the plan as it fits into the workers. Raises InputError."""
         plan = self.plan
+        with self._losses(client):
+            plan = on_device(plan, device_of(self.cluster), self.cluster.source, client)
         if client is not None:
             with self._losses(client):
                 plan = preflight(client, plan, self.cluster.source)

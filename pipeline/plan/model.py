@@ -33,7 +33,7 @@ from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.table import request
-from tasks.kernels.keys import Shapes, padded, spaced
+from tasks.kernels.keys import CPU, Device, Shapes, padded, spaced
 from tasks.mechanics.recursion import MOVING
 from tasks.stages import stages
 from tasks.stages.metrics import margins
@@ -380,13 +380,14 @@ class Plan:
     """A sweep cut into blocks.
 
     `parts`: lengths of the parts in which the task of a block computes it, where workers have no room for all of it at
-    once (see `pipeline.plan.plan`). `room`: bytes that workers have for blocks at least.
+    once (see `pipeline.plan.plan`). `room`: bytes that workers have for blocks at least. `device` computes the blocks.
     """
 
     sweep: Sweep
     layout: Layout
     parts: Mapping[str, int] | None = field(default=None, kw_only=True)
     room: int = field(default=BLOCK_MEMORY, kw_only=True)
+    device: Device = field(default=CPU, kw_only=True)
 
     @cached_property
     def mechanism(self) -> Mechanism:

@@ -22,8 +22,8 @@ from tasks.blocks.series import absent_joints, fill_friction, fill_series
 from tasks.features.friction.feature import LOAD_PART
 from tasks.features.friction.joints import LOAD_PARTS
 from tasks.kernels import lanes
-from tasks.kernels.kernel import CPU, has_compiler, padded
-from tasks.kernels.keys import Indexed, Key, Values
+from tasks.kernels.kernel import has_compiler, padded
+from tasks.kernels.keys import CPU, Indexed, Key, Values
 from tasks.stages import stages
 from tasks.stages.metrics import actuators, poses
 from tasks.stages.parts import OUTCOME
@@ -93,8 +93,9 @@ class Assembly:
     def _step(self, samples: int) -> int:
         """Return the designs of a strip: few, of so many `samples`, where many strips are one call."""
         if isinstance(self.memory, CardMemory):
-            steps = [*self.computed, self.assembly, *filter(None, (self.actuation, self.balance))]
-            return self.memory.designs([step.program for step in steps], self.samples, fetched=self._stores)
+            following = [self.assembly, *filter(None, (self.actuation, self.balance))]
+            programs = [*(share.program for share in self.computed), *(stage.program for stage in following)]
+            return self.memory.designs(programs, self.samples, fetched=self._stores)
         short = max(1, min(self.STRIP, samples) // self.width)
         many = self.block.designs >= lanes.FEWEST * short
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
@@ -294,11 +295,8 @@ class Assembly:
         return rows if "actuator" in QUANTITIES[name].dims else rows[:, None]
 
     def _store_friction_series(self, place: Any, results: Values) -> None:
-        stored = [
-            *self.request.of("actuation", "series"),
-            *([OUTCOME] if "status" in self.request.of("actuation") else []),
-        ]
-        self.memory.fetch([results[name] for name in stored])
+        outcome = [OUTCOME] if "status" in self.request.of("actuation") else []
+        self.memory.fetch([results[name] for name in (*self.request.of("actuation", "series"), *outcome)])
         for name in self.request.of("actuation", "series"):
             if "joint" not in QUANTITIES[name].dims:
                 self.out[name][place] = time_first(results[name], self.samples)
@@ -330,10 +328,8 @@ class Assembly:
         """Bring the series of a strip that are stored to the host, and its status where one of them is."""
         names = {*self.request.of("limb"), *self.request.of("assembly", "series")}
         if names:
-            keys = [
-                key for key in values if (key.name if isinstance(key, Indexed) else key) in names or key == "status"
-            ]
-            self.memory.fetch([values[key] for key in keys])
+            named = {key: key.name if isinstance(key, Indexed) else key for key in values}
+            self.memory.fetch([values[key] for key, name in named.items() if name in names or name == "status"])
 
     def _store_linear(self, j: int, designs: slice, values: Values) -> None:
         """Matrices of deviations from the motion; NaN where a sample failed."""

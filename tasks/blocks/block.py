@@ -42,9 +42,9 @@ from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing, even_weights
 from tasks.features.table import request
-from tasks.kernels.kernel import CPU, Device, Kernel
+from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
-from tasks.kernels.keys import Values, indexed
+from tasks.kernels.keys import CPU, Device, Values, indexed
 from tasks.kernels.program import Program
 from tasks.mathematics import signals
 from tasks.mechanics.structure import mount_values
@@ -349,8 +349,12 @@ class Block:
         return tuple(sizes[dim] for dim in dims)
 
     def kernel(self, program: Program) -> Kernel:
-        """A program in the precision of the block."""
-        return cached_kernel(program, single=self.single, device=self.device)
+        """A program in the precision and on the device of the block."""
+        if self.device == CPU:
+            return cached_kernel(program, single=self.single)
+        from tasks.kernels.device import card_kernel  # few blocks are for cards, which need the extra `gpu`
+
+        return card_kernel(program, single=self.single)
 
     def case_values(self) -> Values:
         """Inputs of the stages that depend on the design, or on nothing: (design or 1, size)."""

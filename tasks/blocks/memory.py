@@ -1,8 +1,8 @@
 """Memory of a block's intermediate results: that of the processors, or that of a graphics card.
 
-On a card results of stages stay there, strip by strip of designs, and metrics come to the host at the end. The arrays of
-the host that stand for them are never touched, so that they take addresses and no memory. What is stored of a strip is
-fetched into them first.
+On a card results of stages stay there, strip by strip of designs, and metrics come to the host at the end. The arrays
+of the host that stand for them are never touched, so that they take addresses and no memory. What is stored of a strip
+is fetched into them first.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ BYTES = 1 << 32
 """Bytes of the intermediate results of a strip, at most; and at most a share of the free memory of the card."""
 SHARE = 8
 """The card's free memory is divided by this: several threads compute on it at a time."""
+TIMED = 3
+"""Dims of the outputs of programs that are no reductions."""
 FETCHED = 1 << 28
 """Bytes of a strip where some of them are stored, which come to the host."""
 
@@ -60,8 +62,6 @@ class CardMemory(HostMemory):
 
         super().__init__(block)
         self._residents = Residents()
-        self.send, self.place = self._residents.send, self._residents.place
-        self.fetch, self.close = self._residents.fetch, self._residents.close
 
     def allocate(self, program: Program, cases: int, samples: int) -> Values:
         """Return arrays whose memory is on the card."""
@@ -69,11 +69,26 @@ class CardMemory(HostMemory):
         self.place(arrays.values())
         return arrays
 
+    def send(self, arrays: Iterable[np.ndarray]) -> None:
+        """Copy arrays to the card."""
+        self._residents.send(arrays)
+
+    def place(self, arrays: Iterable[np.ndarray]) -> None:
+        """Give arrays a place on the card."""
+        self._residents.place(arrays)
+
+    def fetch(self, arrays: Iterable[np.ndarray]) -> None:
+        """Copy values from the card."""
+        self._residents.fetch(arrays)
+
+    def close(self) -> None:
+        """Give all memory of the card back."""
+        self._residents.close()
+
     def designs(self, programs: Sequence[Program], times: int, *, fetched: bool) -> int:
         """Return the designs of a strip in which these programs run, at so many times."""
         width = padded(times)
-        numbers = sum(
-            len(nodes) for p in programs for name, (_, nodes) in p.outputs.items() if name not in p.reductions
-        )
+        shapes = [self.block.kernel(program).shapes(1, 1).values() for program in programs]
+        numbers = sum(shape[1] for each in shapes for shape in each if len(shape) == TIMED) or 1
         most = min(BYTES, self._residents.free_bytes() // SHARE, FETCHED if fetched else BYTES)
         return max(1, min(SAMPLES // width, most // (8 * numbers * width)))

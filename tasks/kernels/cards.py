@@ -1,8 +1,8 @@
 """Graphics card of this process: memory on it, and functions that run there. The only module that touches CUDA.
 
-An array of the host may have a place on the card: `Memory` maps the addresses of its bytes there. Slices and broadcast
-views of such an array are found by their addresses, so programs take the same arrays in either memory. Each thread has
-a stream of its own, in which its calls and copies are done in order; those of other threads go on meanwhile.
+An array of the host may have a place on the card: `CardPlaces` maps the addresses of its bytes there. Slices and
+broadcast views of such an array are found by their addresses, so programs take the same arrays in either memory. Each
+thread has a stream of its own, in which its calls and copies are done in order; those of other threads go on meanwhile.
 
 The driver comes with the card. The package `cuda-bindings` (extra `gpu`) calls it, and nothing else is needed: the
 driver translates the text of functions to machine code and keeps it on the disk.
@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from robots.extras import how_to_install
 from tasks.kernels.emission import threads
 from tasks.kernels.llvm import text_for_cards
 
 try:
     from cuda.bindings import driver as cuda
 except ImportError:
-    cuda = None
+    cuda = None  # without the extra
 
-INSTALL = "install the extra: pip install 'limbsweep[gpu]'"
 NEEDED = 7
 """Compute capability that cards need at least, its first number."""
 
@@ -54,14 +54,14 @@ class Card:
 
     def __init__(self) -> None:
         if cuda is None:
-            raise CardError(f"device gpu: the package cuda-bindings is not here; {INSTALL}")
+            raise CardError(f"the package cuda-bindings is not here. {how_to_install('gpu')}")
         try:
             _called(cuda.cuInit(0))
             count = _called(cuda.cuDeviceGetCount())
         except (CardError, RuntimeError) as error:  # the bindings raise RuntimeError without a driver
-            raise CardError(f"device gpu: no driver of a graphics card is here ({error})") from None
+            raise CardError(f"no driver of a graphics card is here ({error})") from None
         if not count:
-            raise CardError("device gpu: no graphics card is here")
+            raise CardError("no graphics card is here")
         self._device = _called(cuda.cuDeviceGet(0))
         self._context = _called(cuda.cuDevicePrimaryCtxRetain(self._device))
         self._threads = threading.local()
@@ -72,12 +72,12 @@ class Card:
             self._number(kinds.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         )
         if self.capability[0] < NEEDED:
-            raise CardError(f"device gpu: {self.name} has compute capability {self.capability}; expected {NEEDED}.0")
+            raise CardError(f"{self.name} has compute capability {self.capability}; expected {NEEDED}.0")
         self.processors = self._number(kinds.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
         pool = _called(cuda.cuDeviceGetDefaultMemPool(self._device))
         kept = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         _called(cuda.cuMemPoolSetAttribute(pool, kept, cuda.cuuint64_t(2**64 - 1)))
-        self.memory = Memory(self)
+        self.places = CardPlaces(self)
 
     def _number(self, kind: Any) -> int:
         return int(_called(cuda.cuDeviceGetAttribute(kind, self._device)))
@@ -96,7 +96,7 @@ class Card:
         free, _ = _called(cuda.cuMemGetInfo())
         return int(free)
 
-    def functions(self, layout: threads.Layout) -> dict[str, Any]:
+    def functions(self, layout: threads.ThreadLayout) -> dict[str, Any]:
         """Return the functions of a program by name, translated by the driver."""
         self.stream  # noqa: B018
         text = text_for_cards(threads.source(layout, threads.NVIDIA))
@@ -165,7 +165,7 @@ def span_of(array: np.ndarray) -> tuple[int, int]:
     return array.__array_interface__["data"][0], reach + array.itemsize
 
 
-class Memory:
+class CardPlaces:
     """Arrays of the host that have a place on the card, found by address."""
 
     def __init__(self, card: Card) -> None:

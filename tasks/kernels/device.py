@@ -17,7 +17,7 @@ import numpy as np
 from tasks.kernels.cards import Span, card, span_of
 from tasks.kernels.emission import threads
 from tasks.kernels.kernel import Kernel
-from tasks.kernels.keys import LANES, Arrays, Key, padded
+from tasks.kernels.keys import LANES, Arrays, padded
 from tasks.kernels.program import Program
 
 BUSY = 2048
@@ -30,7 +30,7 @@ class CardKernel(Kernel):
     def __init__(self, program: Program, *, single: bool = False) -> None:
         super().__init__(program)
         self.single = single
-        self._layout = threads.Layout(program, single)
+        self._layout = threads.ThreadLayout(program, single)
         self._making = threading.Lock()
         self._made: dict[Any, dict[str, Any]] = {}
 
@@ -49,10 +49,6 @@ class CardKernel(Kernel):
         self._functions()
         return self
 
-    def reserve(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
-        """Return arrays for all outputs as addresses alone: nothing is written to them."""
-        return self._allocate(cases, samples)
-
     def __call__(self, inputs: Arrays, samples: int, out: Arrays | None = None, *, filled: bool = False) -> Arrays:
         """Run on all cases and samples, see `Kernel`.
 
@@ -63,16 +59,16 @@ class CardKernel(Kernel):
         out = self._allocate(cases, samples, once=True) if out is None else out
         hosts, strides = self._arguments(inputs, out, cases, padded(samples))
         fetched: list[tuple[int, np.ndarray]] = []
-        places: list[Span] = []
+        spans: list[Span] = []
         with ExitStack() as stack:
             table: list[int] = []
             for host, (name, _, _, is_input) in zip(hosts, self._places, strict=True):
                 array = inputs[name] if is_input else out[name]
-                span = device.memory.find(array)
+                span = device.places.find(array)
                 if span is not None:
                     table.append(span.card + host - span.start)
                     if not is_input:
-                        places.append(span)
+                        spans.append(span)
                     continue
                 size = span_of(array)[1]
                 table.append(device.allocate(size))
@@ -81,7 +77,7 @@ class CardKernel(Kernel):
                     device.send(host, table[-1], size)
                 if not is_input:
                     fetched.append((table[-1], array))
-            known = filled and not fetched and self._fill(places, out)
+            known = filled and not fetched and self._fill(spans, out)
             self._run(cases, samples, [*table, *strides], stack, known)
             for place, array in fetched:
                 device.fetch(place, *span_of(array))
@@ -89,11 +85,11 @@ class CardKernel(Kernel):
                 device.wait()
         return out
 
-    def _fill(self, places: list[Span], out: Arrays) -> bool:
+    def _fill(self, spans: list[Span], out: Arrays) -> bool:
         """Return whether constants are in their places, where they are after this call."""
         starts = [out[name].__array_interface__["data"][0] for name in self.program.outputs]
-        done = all(start in span.filled for span, start in zip(places, starts, strict=True))
-        for span, start in zip(places, starts, strict=True):
+        done = all(start in span.filled for span, start in zip(spans, starts, strict=True))
+        for span, start in zip(spans, starts, strict=True):
             span.filled.add(start)
         return done
 
@@ -112,6 +108,16 @@ class CardKernel(Kernel):
             device.launch(functions[name], lanes * parts if name == threads.SAMPLES else cases, sizes, table)
 
 
+_kernels: dict[tuple[int, bool], CardKernel] = {}
+_lock = threading.Lock()
+
+
+def card_kernel(program: Program, *, single: bool = False) -> CardKernel:
+    """Return the kernel of a program on the card, made on the first call in this process."""
+    with _lock:
+        return _kernels.setdefault((id(program), single), CardKernel(program, single=single))
+
+
 class Residents:
     """Arrays of a block that stay on the card while it is computed. Not for several threads."""
 
@@ -127,7 +133,7 @@ class Residents:
         self._place(arrays, send=False)
 
     def _place(self, arrays: Iterable[np.ndarray], *, send: bool) -> None:
-        memory = card().memory
+        memory = card().places
         self._spans += [memory.place(array, send=send) for array in arrays if array.size and memory.find(array) is None]
 
     def fetch(self, arrays: Iterable[np.ndarray]) -> None:
@@ -135,7 +141,7 @@ class Residents:
         device = card()
         for array in arrays:
             start, size = span_of(array)
-            if (span := device.memory.find(array)) is not None:
+            if (span := device.places.find(array)) is not None:
                 device.fetch(span.card + start - span.start, start, size)
         device.wait()
 
@@ -146,4 +152,4 @@ class Residents:
     def close(self) -> None:
         """Take all places away."""
         while self._spans:
-            card().memory.remove(self._spans.pop())
+            card().places.remove(self._spans.pop())

@@ -12,7 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,6 @@ except ImportError:  # no LLVM for this platform: same bits, slower
     llvm = None  # type: ignore[assignment]
 
 __all__ = ["LANES", "Kernel", "empty_rows", "padded"]
-
-Device = Literal["cpu", "gpu"]
-CPU: Device = "cpu"
-GPU: Device = "gpu"
 
 MANY = 16
 """Cases of a single group of samples that are worth machine code of their own, where two are done at a time."""
@@ -127,6 +123,10 @@ class Kernel:
                 rows[:, k] = value
         return arrays
 
+    def reserve(self, cases: int, samples: int) -> dict[Key, np.ndarray]:
+        """Return arrays for all outputs, to which nothing is written yet."""
+        return self._allocate(cases, samples)
+
     def _allocate(self, cases: int, samples: int, *, once: bool = False) -> dict[Key, np.ndarray]:
         shapes = self.shapes(cases, samples)
         series = [name for name in shapes if name not in self.program.reductions]
@@ -198,30 +198,21 @@ class Kernel:
         return pointers, strides
 
 
-_kernels: dict[tuple[int, bool, Device], tuple[Program, Kernel]] = {}
+_kernels: dict[tuple[int, bool], tuple[Program, Kernel]] = {}
 _lock = threading.Lock()
 
 
-def kernel(program: Program, *, single: bool = False, wide: bool = True, device: Device = CPU) -> Kernel:
+def kernel(program: Program, *, single: bool = False, wide: bool = True) -> Kernel:
     """Return the kernel of a program in double or single precision, compiled on the first call in this process.
 
-    `wide`: for calls with many samples of each case, see `Kernel.prepare`. `device`: a processor or a graphics card;
-    the bits are the same.
+    `wide`: for calls with many samples of each case, see `Kernel.prepare`.
     """
-    key = id(program), single, device
+    key = id(program), single
     with _lock:
         if key not in _kernels:
-            _kernels[key] = program, _made(program, single, device)
+            _kernels[key] = program, Kernel(program, single=single)
         _, record = _kernels[key]
     return record.prepare(wide=wide)
-
-
-def _made(program: Program, single: bool, device: Device) -> Kernel:
-    if device == CPU:
-        return Kernel(program, single=single)
-    from tasks.kernels.device import CardKernel  # needs the extra `gpu`
-
-    return CardKernel(program, single=single)
 
 
 def compiled() -> dict[str, float]:

@@ -9,10 +9,10 @@ by every thread:
 * `finish`, a thread for each case: the lanes of reductions joined pairwise.
 
 Each takes `(cases, groups, valid, known, parts, table)`: the sizes of `tasks.kernels.kernel.Call`; in how many parts
-the groups of a case are walked, one where there are reductions; and a table of 64-bit numbers: pointers to all arrays in
-the order of the program, their strides as `emitter` has them, a pointer to the memory of `cases` and one to the lanes of
-reductions. On a device a thread knows its number; elsewhere it is the first argument, which lets the same text run on a
-processor.
+the groups of a case are walked, one where there are reductions; and a table of 64-bit numbers: pointers to all arrays
+in the order of the program, their strides as `emitter` has them, a pointer to the memory of `cases` and one to the
+lanes of reductions. On a device a thread knows its number; elsewhere it is the first argument, which lets the same text
+run on a processor.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ NVIDIA = Target(
         "%thread = add i64 %begin, %tid.wide",
     ),
     " addrspace(1)",
-    f"attributes #0 = {{ nounwind }}\n!nvvm.annotations = !{{ANNOTATIONS}}\nBOUNDS",
+    "attributes #0 = { nounwind }\n!nvvm.annotations = !{ANNOTATIONS}\nBOUNDS",
 )
 """Graphics cards of NVIDIA."""
 
 
 @dataclass(frozen=True)
-class Layout:
+class ThreadLayout:
     """Arrays of a program for threads: which values are kept for each case, and which are reduced."""
 
     program: Program
@@ -110,7 +110,7 @@ class _ThreadText(FunctionText):
 
     vectors: ClassVar[bool] = False
 
-    def __init__(self, layout: Layout, target: Target) -> None:
+    def __init__(self, layout: ThreadLayout, target: Target) -> None:
         super().__init__(layout.program, layout.single)
         self.layout, self.target, self.pointer = layout, target, f"ptr{target.space}"
         self._number = {key: k for k, key in enumerate(layout.arrays)}
@@ -187,16 +187,16 @@ class _ThreadText(FunctionText):
         return f"select i1 {self.new(f'fcmp uno {kind} {name}, {name}')}, {kind} {literal(0.0)}, {kind} {power}"
 
 
-def _cases(layout: Layout, target: Target) -> list[str]:
+def _cases(layout: ThreadLayout, target: Target) -> list[str]:
     """Return the text of what depends on the case alone."""
     program, text = layout.program, _ThreadText(layout, target)
     text.begin()
     text.guard("%cases")
     for key in program.case:
         text.row(key, "%thread")
-    for i, node in enumerate(program.nodes):
-        if node.op == CASE:
-            text.names[i] = text.load(text.component(*node.data))
+    for i, record in enumerate(program.nodes):
+        if record.op == CASE:
+            text.names[i] = text.load(text.component(*record.data))
     keeping = {node: k for k, node in enumerate(layout.kept)}
     for node in program.regions.get(PER_CASE, ()):
         text.emit(node, scalar=True)
@@ -212,7 +212,7 @@ def _cases(layout: Layout, target: Target) -> list[str]:
 class _LanesText(_ThreadText):
     """Writes what belongs to samples. Inputs are loaded where they are needed first, so that few are held at a time."""
 
-    def __init__(self, layout: Layout, target: Target) -> None:
+    def __init__(self, layout: ThreadLayout, target: Target) -> None:
         super().__init__(layout, target)
         self._kept = {node: k for k, node in enumerate(layout.kept)}
         self._stores: dict[int, list[tuple[Key, int]]] = {}
@@ -259,8 +259,8 @@ class _LanesText(_ThreadText):
         self.label("done")
         results = [self.new(f"phi double [ {start}, %{before} ], [ {new}, %{last} ]") for _, start, new in sums]
         for k, result in enumerate(results):
-            index = self.new(f"add i64 {self.new(f'mul i64 %total, {k}')}, %thread")
-            self.put(result, self.place(self.layout.words - 1, index))
+            place = self.new(f"add i64 {self.new(f'mul i64 %total, {k}')}, %thread")
+            self.put(result, self.place(self.layout.words - 1, place))
         return self.ends(SAMPLES)
 
     def operand(self, node: int, scalar: bool) -> str:
@@ -326,9 +326,9 @@ class _LanesText(_ThreadText):
                 self.new(f"phi {self.vector} [ {first}, %{before} ], [ {end}, %{last} ]")
                 for first, end in zip(entry, following, strict=True)
             ]
-        for i, node in enumerate(program.nodes):
-            if node.op == RESULT and node.data[0] == index:
-                self.names[i] = following[node.data[1]]
+        for i, record in enumerate(program.nodes):
+            if record.op == RESULT and record.data[0] == index:
+                self.names[i] = following[record.data[1]]
                 self.store(i)
 
     def _from_memory(self, index: int) -> Iterator[int]:
@@ -369,7 +369,7 @@ class _LanesText(_ThreadText):
         return result
 
 
-def _finish(layout: Layout, target: Target) -> list[str]:
+def _finish(layout: ThreadLayout, target: Target) -> list[str]:
     """Return the text of the reductions' last steps, lane with lane."""
     program, text = layout.program, _ThreadText(layout, target)
     text.begin()
@@ -393,12 +393,12 @@ def _finish(layout: Layout, target: Target) -> list[str]:
     return text.ends(FINISH)
 
 
-def functions(layout: Layout) -> tuple[str, ...]:
+def functions(layout: ThreadLayout) -> tuple[str, ...]:
     """Return the names of the functions that a program has, in the order in which they run."""
     return (*([CASES] if layout.kept else []), SAMPLES, *([FINISH] if layout.reduced else []))
 
 
-def source(layout: Layout, target: Target) -> str:
+def source(layout: ThreadLayout, target: Target) -> str:
     """Return the text of a program for threads."""
     texts = {
         CASES: lambda: _cases(layout, target),

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tasks.kernels import device, llvm
-from tasks.kernels.cards import Memory
+from tasks.kernels import cards, device, llvm
+from tasks.kernels.cards import CardPlaces
 from tasks.kernels.emission import threads
 
 SIGNATURE = ctypes.CFUNCTYPE(None, *(ctypes.c_int64,) * 6, ctypes.c_void_p)
@@ -28,7 +28,7 @@ class SimulatedCard:
     processors = 1
 
     def __init__(self, room: int = 1 << 30) -> None:
-        self.memory = Memory(self)  # type: ignore[arg-type]
+        self.places = CardPlaces(self)  # type: ignore[arg-type]
         self.room = room
         self.pieces: dict[int, np.ndarray] = {}
         self.moved = {"send": 0, "fetch": 0}
@@ -37,7 +37,7 @@ class SimulatedCard:
     def free_bytes(self) -> int:
         return self.room - sum(piece.nbytes for piece in self.pieces.values())
 
-    def functions(self, layout: threads.Layout) -> dict[str, Callable[..., None]]:
+    def functions(self, layout: threads.ThreadLayout) -> dict[str, Callable[..., None]]:
         text = threads.source(layout, threads.PROCESSOR)
         return {name: llvm.compile_text(text, SIGNATURE, name=name).call for name in threads.functions(layout)}
 
@@ -75,6 +75,7 @@ def simulated(room: int = 1 << 30) -> Iterator[SimulatedCard]:
     """Put such a card in the place of that of this process; all of its memory is given back in the end."""
     card = SimulatedCard(room)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device, "card", lambda: card)
+        for module in (cards, device):
+            patch.setattr(module, "card", lambda: card)
         yield card
     assert not card.pieces

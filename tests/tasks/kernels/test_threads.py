@@ -53,6 +53,6 @@ def test_arrays_that_stay_on_the_card_move_once(recipe: Recipe, batch: Batch) ->
 def test_no_licence_to_contract_or_to_flush_on_cards(recipe: Recipe) -> None:
     """Without a rounding mode an assembler may join a product and a sum."""
     for single in (False, True):
-        text = llvm.text_for_cards(threads.source(threads.Layout(recipe.program(), single), threads.NVIDIA))
+        text = llvm.text_for_cards(threads.source(threads.ThreadLayout(recipe.program(), single), threads.NVIDIA))
         assert not re.search(r"\b(add|sub|mul)(\.ftz)?\.f(32|64)|\.ftz|\.approx|\.full", text)
         assert re.search(r"\.maxntid\s+128", text)

@@ -109,10 +109,10 @@ def controlled(name: str, seconds: float, cases: int) -> Block:
 
 
 def _block(name: str, seconds: float, **more: Any) -> Block:
-    return _whole({"robot": name, "time": {"stop": seconds, "step": STEP}, **more})
+    return whole_block({"robot": name, "time": {"stop": seconds, "step": STEP}, **more})
 
 
-def _whole(sweep: Mapping[str, Any]) -> Block:
+def whole_block(sweep: Mapping[str, Any]) -> Block:
     """Return all cases of a sweep as one block."""
     planned = plan(Sweep.from_dict(sweep))
     cells = {dim: planned.layout.sizes[dim] for dim in ("design", "friction", "trajectory")}
@@ -171,7 +171,7 @@ def at_the_same_error(name: str, size: Size) -> Iterator[Figure]:
         profiles = {f"push_{k}": {"values": row.tolist()} for k, row in enumerate(force[:cases])}
         simulation = {"forces": profiles, "step": seconds / parts}
         text = {"robot": name, "time": {"stop": seconds, "step": seconds}, "outputs": ["platform_position"]}
-        block = _whole({**text, "simulation": simulation})
+        block = whole_block({**text, "simulation": simulation})
         taken, arrays = _timed(partial(compute.whole, block))
         if arrays["worst_status"].any():
             raise CheckError(f"{name}: a case under constant forces came to its end")

@@ -190,7 +190,7 @@ def _basis(x: Array, *, is_category: bool) -> _Basis | None:
         degrees = np.ones(count, dtype=np.intp)
     else:
         most = min(count, DEGREES[-1], max(1, len(x) // ROOM))
-        raw = legendre.legvander(_even(x), most)[:, 1:]
+        raw = np.asarray(legendre.legvander(_even(x), most)[:, 1:], dtype=float)
         degrees = np.arange(1, most + 1)
     whole = np.concatenate([np.ones((len(x), 1)), raw], axis=1)
     q, r = np.linalg.qr(whole)
@@ -245,7 +245,7 @@ class _Moments:
     def solved(self, columns: Indices) -> tuple[Array, float]:
         """Coefficients of some columns (column,), and the sum of squares that is left."""
         right = self.with_metric[columns]
-        coefficients = np.linalg.solve(self.regular(columns), right)
+        coefficients = np.asarray(np.linalg.solve(self.regular(columns), right), dtype=float)
         return coefficients, max(self.square - float(coefficients @ right), 0.0)
 
 

@@ -17,6 +17,8 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Two processes of xdist share two cores: threads of BLAS would spin while they wait for one. The processes inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Submitted runs queue, and print, in a folder of each process of the tests: others would have to wait for each other.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="limbsweep-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)

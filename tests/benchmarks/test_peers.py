@@ -27,7 +27,11 @@ LOOPS = ("five_bar", "delta_3rr2rrr", "hexapod_6rrrprr")
 REVOLUTE = ("five_axis_tree", "planar_3r", "rover_rocker", *LOOPS)
 
 
-@pytest.fixture(params=ENGINES, ids=[engine.name for engine in ENGINES])
+ALL = [pytest.param(engine, id=engine.name, marks=pytest.mark.slow if engine.headers else ()) for engine in ENGINES]
+"""Engines; those that are compiled from headers take half a minute each, where there are headers."""
+
+
+@pytest.fixture(params=ALL)
 def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine that is here."""
     found: Engine = request.param

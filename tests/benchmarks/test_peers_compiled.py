@@ -23,7 +23,7 @@ WHEEL, COMPILED = ENGINES[0], [engine for engine in ENGINES if engine.headers]
 needs_compiler = pytest.mark.skipif(shutil.which(compiler.COMPILER) is None, reason=f"needs {compiler.COMPILER}")
 
 
-@pytest.fixture(params=COMPILED, ids=[engine.name for engine in COMPILED])
+@pytest.fixture(params=[pytest.param(engine, id=engine.name, marks=pytest.mark.slow) for engine in COMPILED])
 def engine(request: pytest.FixtureRequest) -> Engine:
     """An engine that can be compiled."""
     found: Engine = request.param

@@ -31,6 +31,9 @@ class ExcitationOptions:
     """Options of a search: criterion, limits of actuators, steps, samples of a period, design and friction set.
 
     Limits are one number for all actuators, or one for each; those of the sweep's section `limits` are kept as well.
+
+    >>> ls.ExcitationOptions(criterion="determinant", force=(30.0,), steps=5).samples
+    100
     """
 
     criterion: str = "condition"

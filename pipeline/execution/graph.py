@@ -44,6 +44,7 @@ from tasks.blocks import compute
 from tasks.blocks.assembly import Assembled
 from tasks.blocks.block import Arrays, Block, BlockMetric, BlockSimulation, Measurement, make_room, trim
 from tasks.blocks.limb_results import Motions
+from tasks.kernels.keys import CPU
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -328,7 +329,9 @@ def _isolated(block: Block, writer: Writer, settings: Isolation) -> ReceiptWithF
 
 @guarded_task
 def _canary(block: Block) -> dict[str, int]:
-    return {name: crc32c(array) for name, array in compute.whole(replace(first_case(block), own=())).items()}
+    return {
+        name: crc32c(array) for name, array in compute.whole(replace(first_case(block), own=(), device=CPU)).items()
+    }
 
 
 class Runnable(Protocol[Value_co]):

@@ -77,7 +77,6 @@ class Card:
         pool = _called(cuda.cuDeviceGetDefaultMemPool(self._device))
         kept = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
         _called(cuda.cuMemPoolSetAttribute(pool, kept, cuda.cuuint64_t(2**64 - 1)))
-        self.places = CardPlaces(self)
 
     def _number(self, kind: Any) -> int:
         return int(_called(cuda.cuDeviceGetAttribute(kind, self._device)))
@@ -89,6 +88,16 @@ class Card:
             _called(cuda.cuCtxSetCurrent(self._context))
             self._threads.stream = _called(cuda.cuStreamCreate(cuda.CUstream_flags.CU_STREAM_NON_BLOCKING))
         return self._threads.stream
+
+    @property
+    def places(self) -> CardPlaces:
+        """Arrays of this thread that have a place here.
+
+        Threads share arrays of the host, but not places: one thread would give back what another still reads.
+        """
+        if not hasattr(self._threads, "places"):
+            self._threads.places = CardPlaces(self)
+        return self._threads.places
 
     def free_bytes(self) -> int:
         """Return how much memory of the card is free."""

@@ -1,6 +1,6 @@
 """Kernels on a graphics card, with the bits of those on a processor.
 
-A `CardKernel` takes the arrays that a `Kernel` takes. Those that have a place on the card (`resident`, `placed`) stay
+A `CardKernel` takes the arrays that a `Kernel` takes. Those that have a place on the card, see `Residents`, stay
 there; others go to the card and back at each call. See `tasks.kernels.emission.threads` for how a program runs there.
 """
 
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
-from tasks.kernels.cards import Span, card, span_of
+from tasks.kernels.cards import CardPlaces, Span, card, span_of
 from tasks.kernels.emission import threads
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.keys import LANES, Arrays, padded
@@ -119,10 +120,12 @@ def card_kernel(program: Program, *, single: bool = False) -> CardKernel:
 
 
 class Residents:
-    """Arrays of a block that stay on the card while it is computed. Not for several threads."""
+    """Arrays of a block that stay on the card while it is computed, in the thread that computes it."""
 
     def __init__(self) -> None:
         self._spans: list[Span] = []
+        self._end = weakref.finalize(self, _remove, card().places, self._spans)
+        self._end.atexit = False
 
     def send(self, arrays: Iterable[np.ndarray]) -> None:
         """Give arrays a place on the card, with their values, which do not change any more."""
@@ -133,8 +136,10 @@ class Residents:
         self._place(arrays, send=False)
 
     def _place(self, arrays: Iterable[np.ndarray], *, send: bool) -> None:
-        memory = card().places
-        self._spans += [memory.place(array, send=send) for array in arrays if array.size and memory.find(array) is None]
+        places = card().places
+        for array in arrays:
+            if array.size and places.find(array) is None:
+                self._spans.append(places.place(array, send=send))
 
     def fetch(self, arrays: Iterable[np.ndarray]) -> None:
         """Bring the values of arrays, or of parts of them, to the host."""
@@ -150,6 +155,10 @@ class Residents:
         return card().free_bytes()
 
     def close(self) -> None:
-        """Take all places away."""
-        while self._spans:
-            card().places.remove(self._spans.pop())
+        """Take all places away; this happens too where nobody has the residents any more."""
+        self._end()
+
+
+def _remove(places: CardPlaces, spans: list[Span]) -> None:
+    while spans:
+        places.remove(spans.pop())

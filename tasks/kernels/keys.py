@@ -66,7 +66,7 @@ def arguments(arrays: Mapping[Key, T]) -> dict[str, T | dict[int, T]]:
 
 
 Device = Literal["cpu", "gpu"]
-"""What computes: processors or graphics cards. No bit depends on it."""
+"""Kind of device that computes: processors or graphics cards. No bit depends on it."""
 CPU: Device = "cpu"
 GPU: Device = "gpu"
 

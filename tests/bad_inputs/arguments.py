@@ -53,7 +53,7 @@ NAMES: Mapping[str, Any] = {
     "control": "\x1b[2J", "dict": {}, "object": Unknown(), "NUL": "a\0b",
 }  # fmt: skip
 PATHS = {kind: value for kind, value in NAMES.items() if kind not in ("unknown", "control")}
-"""What is no path: any other text is one."""
+"""Values that are no paths: any other text is one."""
 
 WORDS = {kind: value for kind, value in NAMES.items() if kind not in ("unknown", "None")}
 FOLDERS = {kind: value for kind, value in PATHS.items() if kind not in ("None", "empty")}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 from tasks.blocks import compute, memory
 from tasks.blocks.block import Block
+from tasks.kernels.device import Residents
 from tests.tasks.bits import assert_same_bits
 from tests.tasks.blocks.test_block import METRICS, SERIES, block
 from tests.tasks.kernels.simulated_card import SimulatedCard, simulated
@@ -68,6 +72,30 @@ def test_metrics_alone_move_next_to_nothing() -> None:
     assert few["fetch"] == many["fetch"]
     motions = 2 * 27 + 1
     assert many["send"] - few["send"] <= motions * 8 * (160 - 16)
+
+
+def test_threads_share_arrays_but_no_places() -> None:
+    """One that ends gives back nothing that another still reads."""
+    shared = np.arange(64.0)
+    with simulated() as card, ThreadPoolExecutor(1) as other:
+        first, second = Residents(), other.submit(Residents).result()
+        first.send([shared])
+        other.submit(second.send, [shared]).result()
+        here, there = card.places.find(shared), other.submit(lambda: card.places.find(shared)).result()
+        assert here is not None
+        assert there is not None
+        assert here.card != there.card
+        first.close()
+        assert other.submit(lambda: card.places.find(shared)).result() is there
+        other.submit(second.close).result()
+
+
+@pytest.mark.parametrize("room", [60_000, 100_000, 200_000, 400_000, 800_000])
+@pytest.mark.parametrize("metrics", [("peak_force",), ("peak_force", "peak_reaction", "failed_samples")])
+def test_a_block_that_does_not_fit_gives_all_back(room: int, metrics: tuple[str, ...]) -> None:
+    with simulated(room), suppress(MemoryError):
+        compute.whole(block(designs=40, times=50, series=(), metrics=metrics, device="gpu"))
+    gc.collect()
 
 
 def test_a_full_card_is_told_and_gives_all_back() -> None:

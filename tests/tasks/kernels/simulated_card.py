@@ -7,6 +7,7 @@ kernel there but the translation by a driver.
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -28,11 +29,17 @@ class SimulatedCard:
     processors = 1
 
     def __init__(self, room: int = 1 << 30) -> None:
-        self.places = CardPlaces(self)  # type: ignore[arg-type]
+        self._threads = threading.local()
         self.room = room
         self.pieces: dict[int, np.ndarray] = {}
         self.moved = {"send": 0, "fetch": 0}
         """Bytes."""
+
+    @property
+    def places(self) -> CardPlaces:
+        if not hasattr(self._threads, "places"):
+            self._threads.places = CardPlaces(self)  # type: ignore[arg-type]
+        return self._threads.places
 
     def free_bytes(self) -> int:
         return self.room - sum(piece.nbytes for piece in self.pieces.values())

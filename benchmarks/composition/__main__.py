@@ -2,7 +2,9 @@
 
 `python -m benchmarks.composition` executes the covering array, then pairs that a refusal of others hid, and prints the
 counts of all pairs, the refusals, and features by features and doors with `--matrix`. `--part N` executes every N-th
-case. The status is 1 where a number is wrong or a traceback was seen.
+case. With `--record FILE` a second call takes the results of the first from that file and goes on; cases that were
+wrong or ended with a traceback are executed again. `--minutes` ends a part. The status is 1 where a number is wrong or
+a traceback was seen.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.composition.table import FACTORS, SIMPLE, Result, Table, all_pairs, covering
+from benchmarks.composition.table import FACTORS, SIMPLE, Levels, Result, Table, all_pairs, covering
 
 
 def main() -> int:
@@ -22,28 +26,32 @@ def main() -> int:
     parser.add_argument("--part", type=int, default=1, help="execute every so many cases")
     parser.add_argument("--first", type=int, default=0, help="the first case")
     parser.add_argument("--matrix", action="store_true", help="print features by features and doors")
+    parser.add_argument("--record", type=Path, help="file of results, to go on with")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no case after so many minutes")
     options = parser.parse_args()
+    deadline = time.monotonic() + 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="composition-") as folder:
-        table = Table(Path(folder))
+        table = Table(Path(folder), options.record)
         table.read()
         rows = covering()
         print(f"{len(rows)} cases; {len(table.refused)} pairs of features that no sweep can have", flush=True)
-        for levels in rows[options.first :: options.part]:
+        for levels in cases(table, options.first, options.part):
+            if time.monotonic() > deadline:
+                print("\nthe time is over; not all cases were executed")
+                break
             for result in table.try_case(levels):
                 print(line(result), flush=True)
-        if options.part == 1:
-            fill(table)
         print(*summary(table), sep="\n")
         if options.matrix:
             print(*matrix(table), sep="\n")
     return 1 if table.faults else 0
 
 
-def fill(table: Table) -> None:
-    """Try pairs that refusals of others have hidden."""
-    for levels in table.left():
-        for result in table.try_case(levels):
-            print(line(result), flush=True)
+def cases(table: Table, first: int, part: int) -> Iterator[Levels]:
+    """Give the cases of the array, then those for pairs that refusals of others have hidden."""
+    yield from covering()[first::part]
+    if part == 1:
+        yield from table.left()
 
 
 def line(result: Result) -> str:

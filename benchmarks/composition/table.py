@@ -6,13 +6,14 @@ that is refused at its door is taken apart until the pair is found that is refus
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,7 @@ from robots.parameters import ParameterError
 from storage.errors import StoreError
 
 Outcome = Literal["works", "refused", "no meaning", "wrong", "traceback"]
+FAULTS = ("wrong", "traceback")
 Levels = Mapping[str, str]
 Entry = tuple[str, str]
 Entries = frozenset[Entry]
@@ -79,6 +81,14 @@ def _outcome(levels: Levels, place: Path) -> tuple[Outcome, str]:
     return "works", ""
 
 
+def recorded(file: Path) -> Iterator[Result]:
+    """Give the results of a record that an earlier part of the campaign has written, without its faults."""
+    for text in file.read_text().splitlines() if file.exists() else ():
+        result = Result(**json.loads(text))
+        if result.outcome not in FAULTS:
+            yield result
+
+
 def pairs_of(levels: Levels) -> Iterator[Entries]:
     """Give all pairs of a case."""
     for one, two in combinations(levels.items(), 2):
@@ -108,20 +118,32 @@ def diagonal(robot: str, doors: Sequence[str]) -> list[dict[str, str]]:
 
 @dataclass
 class Table:
-    """Outcomes of pairs: those that work, and entries that together are refused or mean nothing."""
+    """Outcomes of pairs: those that work, and entries that together are refused or mean nothing.
+
+    record: file to which each result is added as a line of JSON, and from which results of earlier parts are taken.
+    """
 
     folder: Path
+    record: Path | None = None
     works: set[Entries] = field(default_factory=set)
     refused: dict[Entries, Result] = field(default_factory=dict)
     faults: list[Result] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     known: dict[Entries, Result] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Take the results of the record."""
+        if self.record:
+            self.known.update({frozenset(result.levels.items()): result for result in recorded(self.record)})
+
     def execute(self, levels: Levels) -> Result:
         """Execute a case once."""
         key = frozenset(levels.items())
         if key not in self.known:
-            self.known[key] = execute(levels, self.folder)
+            self.known[key] = result = execute(levels, self.folder)
+            if self.record:
+                with self.record.open("a") as file:
+                    file.write(json.dumps(asdict(result)) + "\n")
         return self.known[key]
 
     def read(self) -> None:
@@ -144,10 +166,10 @@ class Table:
                 self._note(frozenset((one, two)), result)
 
     def _note(self, entries: Entries, result: Result) -> None:
-        if result.outcome in ("refused", "no meaning"):
-            self.refused[entries] = result
-        else:
+        if result.outcome in FAULTS:
             self.faults.append(result)
+        else:
+            self.refused[entries] = result
 
     def try_case(self, levels: Levels) -> Iterator[Result]:
         """Execute a case; of a refused one find what is refused, and go on without it until the rest works."""
@@ -160,7 +182,7 @@ class Table:
                 if result.outcome == "works":
                     self.works.update(pairs_of(levels))
                     return
-                if result.outcome not in ("refused", "no meaning"):
+                if result.outcome in FAULTS:
                     self.faults.append(result)
                     return
                 hit = self.reason(result)

@@ -57,3 +57,22 @@ def test_every_pair_is_in_the_array() -> None:
     assert seen == wanted
     assert len(FACTORS["robot"]) >= 6
     assert table.SIMPLE.keys() == FACTORS.keys()
+
+
+def test_a_second_call_goes_on_where_the_first_one_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = iter(("works", "wrong", "refused", "works"))
+    tried = []
+
+    def answer(levels: dict[str, str], folder: Path) -> table.Result:
+        tried.append(levels["door"])
+        return table.Result(levels, next(outcomes), "a sentence", 1.5)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(table, "execute", answer)
+    doors = ("run", "csv", "mat")
+    first = Table(tmp_path, tmp_path / "record.jsonl")
+    results = [first.execute({**SIMPLE, "door": door}) for door in doors]
+    second = Table(tmp_path, tmp_path / "record.jsonl")
+    again = [second.execute({**SIMPLE, "door": door}) for door in doors]
+    assert tried == [*doors, "csv"]
+    assert (again[0], again[2]) == (results[0], results[2])
+    assert again[1].outcome == "works"

@@ -8,7 +8,7 @@ PYTEST_ARGS ?=
 USED := azure casadi certificates dashboard gcs hdf5 jobqueue kubernetes mujoco netcdf parquet report ros s3 search ssh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench bench-page docs pages wheel bill hashes wheel-test audit clean
+.PHONY: help run test test-slow bench bench-page docs pictures wheel bill hashes wheel-test audit clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,7 +18,7 @@ help:
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
-	@echo "make pages   write again what the documentation takes from the code: pages of robots and files, pictures"
+	@echo "make pictures  compute and draw the pictures of the documentation again, and the table of docs/papers.md: minutes"
 	@echo "make wheel   build wheel and source distribution into dist; needs the package build alone"
 	@echo "make bill    the wheel, and beside it a CycloneDX bill of materials"
 	@echo "make hashes  requirements.lock: versions and digests of all that an installation takes; needs network"
@@ -40,17 +40,13 @@ docs: .venv/docs.stamp
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "documentation in docs/_build/html/index.html"
 
-pages: run
+pictures: run
 	$(BIN)/python docs/make_robots.py
 	$(BIN)/python docs/make_figures.py
-	$(BIN)/python docs/make_sweep_files.py
-	$(BIN)/python docs/make_robot_files.py
 	$(BIN)/python docs/make_cookbook.py
-	$(BIN)/python docs/make_examples.py
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python docs/make_identification.py
 	$(BIN)/python -m benchmarks.papers --page
-	$(BIN)/python -m benchmarks.house --page
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
 wheel: $(BIN)/python

@@ -24,6 +24,7 @@ extensions = [
     "sphinx_click",
     "docs.site.mathml",
     "docs.site.mermaid",
+    "docs.site.parts",
     "docs.site.links",
     "docs.site.docstrings",
 ]

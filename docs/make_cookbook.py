@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/guide/cookbook.md from its own blocks. Run by `make pages`, for seconds."""
+"""Draw the pictures of docs/guide/cookbook.md from its own blocks. Run by `make pictures`, for seconds."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Write docs/gallery.md and its thumbnails: a picture of every example, drawn from its own motion. Run by `make pages`.
+"""Draw the thumbnails of the gallery.
 
-A sweep shows the mechanism of its middle design at some times of its first trajectory; a script what it draws itself.
+A sweep is drawn as the mechanism of its middle design at some times, a script by the picture that it draws.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -22,46 +22,17 @@ from applications.report import style  # noqa: E402
 from applications.report.data import series  # noqa: E402
 from applications.report.data.case import compute  # noqa: E402
 from applications.report.figures.animation import view_axes  # noqa: E402
-from docs.make_examples import EXAMPLES, said  # noqa: E402 - the folder of the pages is not installed
+from docs.site.examples import EXAMPLES  # noqa: E402 - the folder of the pages is not installed
+from docs.site.gallery import DRAWN, name, sweeps  # noqa: E402
 from pipeline.sweep.doors import read_sweeps  # noqa: E402
 
-PAGE, PICTURES = HERE / "gallery.md", HERE / "pictures" / "gallery"
+PICTURES = HERE / "pictures" / "gallery"
 SIZE, COLOURS = (240, 180), 64
-PHASES, COLUMNS = 4, 3
-
-SWEEPS = ("*.yaml", "studies/*.yaml", "simulations/*.yaml")
-DRAWN = {
-    "friction_share.py": "report_friction_share.png",
-    "hexapod_stiffness.py": "report_hexapod_stiffness.png",
-    "irb6_currents.py": "irb6_currents.png",
-    "pick_and_place.py": "report_pick_and_place.png",
-    "plot_delta.py": "sweep.png",
-}
-"""What scripts draw, among the pictures of the documentation."""
-
-HEAD = """\
-# Gallery
-
-<!-- written by docs/make_gallery.py -->
-
-Every picture leads to the file that it was made from: a sweep is drawn as the mechanism of its middle design at some
-times of its first motion, a script as what it draws itself. [Examples](examples.md) lists them in words.
-"""
-
-
-def sweeps() -> list[Path]:
-    """The sweep files among the examples."""
-    return [path for pattern in SWEEPS for path in sorted(EXAMPLES.glob(pattern))]
-
-
-def name(path: Path) -> str:
-    """The name of the picture of an example."""
-    stem = path.relative_to(EXAMPLES).with_suffix("").as_posix().replace("/", "_")
-    return f"{stem}{'_script' if path.suffix == '.py' else ''}.png"
+PHASES = 4
 
 
 def draw(path: Path) -> Figure:
-    """The mechanism of a sweep at some times."""
+    """Draw the mechanism of a sweep at some times."""
     sweep = read_sweeps(path)[0]
     (case,) = compute(sweep, [sweep.design.size // 2], 0)
     (moved, *_), lines = series.motions(case)
@@ -109,25 +80,5 @@ def pictures() -> None:
         save(Image.open(HERE / "pictures" / picture), PICTURES / name(EXAMPLES / script))
 
 
-def page() -> str:
-    """The text of the page."""
-    return "\n".join([HEAD, *_table("Sweeps", sweeps()), *_table("Scripts", [EXAMPLES / script for script in DRAWN])])
-
-
-def _table(title: str, paths: Sequence[Path]) -> Iterator[str]:
-    yield from (f"## {title}", "", "| " * COLUMNS + "|", "|---" * COLUMNS + "|")
-    for start in range(0, len(paths), COLUMNS):
-        cells = [_cell(path) for path in paths[start : start + COLUMNS]]
-        yield f"| {' | '.join(cells + [''] * (COLUMNS - len(cells)))} |"
-    yield ""
-
-
-def _cell(path: Path) -> str:
-    file = path.relative_to(EXAMPLES).as_posix()
-    return f"[![{file}](pictures/gallery/{name(path)})](../examples/{file})<br>**{file}**<br>{said(path)}"
-
-
 if __name__ == "__main__":
-    if "--page" not in sys.argv:
-        pictures()
-    PAGE.write_text(page(), encoding="utf-8")
+    pictures()

@@ -1,20 +1,22 @@
-"""The page on robot files: up to date, complete, and its examples are read and moved."""
+"""The page on robot files: complete, its bounds are those of the code, and its examples are read and moved."""
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
+from docs.site import robot_files
 from pipeline.documents.validation import Section
 from pipeline.robot_files import sections
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot, read_description
+from robots.expressions import expression, parser
+from robots.formats import checks, xml_tree
 from robots.model import Robot
+from robots.parameters import LARGEST
 from tasks import inverse_dynamics
 from tasks.dynamics.records import Moving
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
@@ -22,26 +24,32 @@ from tests.pipeline.robot_files.test_urdf import FOUR_BAR
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture
-def maker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(ROOT / "docs")
-    return importlib.import_module("make_robot_files")
+PAGE = (ROOT / "docs" / "robot_files.md").read_text("utf-8")
 
 
-def test_the_page_is_up_to_date(maker: ModuleType) -> None:
-    assert maker.PAGE.read_text("utf-8") == maker.page(), "run docs/make_robot_files.py"
+def test_the_bounds_that_the_page_tells_are_those_of_the_code() -> None:
+    functions = ", ".join(f"`{name}`" for name in expression.GEOMETRIC)
+    for text in (
+        f"closed, to {checks.GAP:g} m",
+        f"whole powers up to {parser.MAX_POWER}",
+        f"the functions {functions}, with angles",
+        f"An expression has at most {expression.MAX_LENGTH} characters",
+        f"Numbers may not be above {LARGEST:g}",
+        f"{xml_tree.MAX_DEPTH} levels of elements, and {xml_tree.MAX_BYTES >> 20} MiB",
+    ):
+        assert text in " ".join(PAGE.split())
 
 
-def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
+def test_every_section_and_key_has_a_row_with_a_meaning() -> None:
     known = {each for each in vars(sections).values() if isinstance(each, type) and issubclass(each, Section)}
-    assert {model for model, _ in maker.SECTIONS} == known - {Section}
+    assert {model for model, _ in robot_files.SECTIONS} == known - {Section}
     for model in known - {Section}:
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
 
 
-def test_the_examples_of_the_page_are_read_and_move(maker: ModuleType, tmp_path: Path) -> None:
-    arm, *others = re.findall(r"```yaml\n(.*?)```", maker.page(), re.DOTALL)
+def test_the_examples_of_the_page_are_read_and_move(tmp_path: Path) -> None:
+    arm, *others = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
     loops = next(text for text in others if "\nloops:" in text)
     robot = Robot.of(parse_robot(arm, "page").family, {"payload": 2.0})
     resting = inverse_dynamics(robot, q=np.zeros(2), qd=np.zeros(2), qdd=np.zeros(2)).force

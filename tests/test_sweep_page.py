@@ -1,20 +1,19 @@
-"""The page on sweep files: up to date, complete, and its examples are read."""
+"""The page on sweep files: complete, its bounds are those of the code, and its examples are read."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
-import pytest
-
+from docs.site import sweep_files
 from pipeline.documents.validation import Section
+from pipeline.sweep.axes import derived, kinds
 from pipeline.sweep.doors import read_sweeps
 from pipeline.sweep.sweep_file import SweepFile
 from pipeline.sweep.trajectories.expansions import EXPANSIONS
+from robots.expressions import expression, parser
 from robots.friction.laws import LAWS
 from robots.trajectories.kinds import JOINT_MOTIONS, MOTIONS, TURNS
 
@@ -22,18 +21,7 @@ ROOT = Path(__file__).parents[1]
 REST = "trajectories: {circle: {kind: circle, radius: 0.05}}\ntime: {stop: 1.0, step: 0.1}\nmetrics: [peak_force]\n"
 
 
-@pytest.fixture(scope="module")
-def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_sweep_files", ROOT / "docs" / "make_sweep_files.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_is_up_to_date(maker: ModuleType) -> None:
-    assert maker.PAGE.read_text("utf-8") == maker.page(), "run docs/make_sweep_files.py"
+PAGE = (ROOT / "docs" / "sweep-files.md").read_text("utf-8")
 
 
 def models_of(annotation: object) -> Iterator[type[Section]]:
@@ -46,25 +34,36 @@ def models_of(annotation: object) -> Iterator[type[Section]]:
         yield from models_of(part)
 
 
-def test_every_section_and_key_has_a_row_with_a_meaning(maker: ModuleType) -> None:
+def test_every_section_and_key_has_a_row_with_a_meaning() -> None:
     models = {*models_of(SweepFile)}
-    assert {model for model, _ in maker.SECTIONS} == models
+    assert {model for model, _ in sweep_files.SECTIONS} == models
     for model in models:
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
 
 
-def test_laws_and_kinds_are_in_the_tables_and_in_the_guide(maker: ModuleType) -> None:
+def test_laws_and_kinds_are_in_the_tables_and_in_the_guide() -> None:
     guide = (ROOT / "docs" / "guide" / "trajectories.md").read_text("utf-8")
     for kind in (*MOTIONS, *JOINT_MOTIONS, *EXPANSIONS):
         assert f"`{kind}`" in guide
+    tables = "\n".join((*sweep_files.laws(), *sweep_files.motions()))
     for name in (*LAWS, *MOTIONS, *TURNS, *JOINT_MOTIONS):
-        assert f"| `{name}` |" in maker.page()
+        assert f"| `{name}` |" in tables
 
 
-def test_the_examples_of_the_page_are_read(maker: ModuleType, tmp_path: Path) -> None:
+def test_the_bounds_that_the_page_tells_are_those_of_the_code() -> None:
+    for text in (
+        f"A sample has at most {kinds.MAX_DRAWN:,} numbers",
+        f"at most {derived.MAX_SCANNED:,} sets before the conditions",
+        f"Powers are whole, up to {parser.MAX_POWER}.",
+        f"an expression has at most {expression.MAX_LENGTH} characters",
+    ):
+        assert text in " ".join(PAGE.split())
+
+
+def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
     design, limits, motions, mounting, study, simulation, subsets, robots = re.findall(
-        r"```yaml\n(.*?)```", maker.page(), re.DOTALL
+        r"```yaml\n(.*?)```", PAGE, re.DOTALL
     )
     path = tmp_path / "s.yaml"
     path.write_text(f"limbsweep: 1\nrobot: delta_3rr2rrr\n{design}{limits}{subsets}{REST}")

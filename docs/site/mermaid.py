@@ -1,4 +1,4 @@
-"""The graphs of limbs as pictures: the few words of Mermaid that `docs/make_robots.py` writes, drawn as SVG.
+"""The graphs of limbs as pictures: the few words of Mermaid that `docs.site.robots` writes, drawn as SVG.
 
 Places that show Markdown draw them by a script of some megabytes; a page of ours carries the drawing. Columns are
 distances from the base, rows come from the leaves of the tree.

@@ -1,4 +1,4 @@
-"""Write docs/examples.md: what there is in `examples`, from the first comment of each file. Run by `make pages`."""
+"""Tables of the page of examples: each file of `examples` with the first sentence that it says about itself."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HERE = Path(__file__).parent
-EXAMPLES = HERE.parent / "examples"
-PAGE = HERE / "examples.md"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 SECTIONS = (
     ("Sweeps", "*.yaml", "`limbsweep run examples/NAME.yaml --store NAME.zarr` runs one; each takes seconds."),
@@ -22,32 +20,26 @@ SECTIONS = (
     ("Clusters", "clusters/*.yaml", "[Cluster files](clusters.md); `limbsweep cluster FILE` shows what it starts."),
 )
 
-HEAD = """\
-<!-- written by docs/make_examples.py from the files themselves -->
-
-Each file says at its top what it is about; [the gallery](gallery.md) shows what sweeps and scripts draw.
-"""
-
 _SENTENCE = re.compile(r"(.*?[.?!])(?= [A-Z`]| limbsweep| $)")
 
 
-def page() -> str:
-    """The text of the page."""
-    head = f"# Examples\n\n{HEAD}"
-    return "\n".join([head, *(line for each in SECTIONS for line in section(*each))])
+def sections() -> Iterator[str]:
+    """Yield the tables of all folders."""
+    for each in SECTIONS:
+        yield from section(*each)
 
 
 def section(title: str, pattern: str, text: str) -> Iterator[str]:
-    """The lines about some of the files."""
-    yield from (f"## {title}", "", text, "", "| file | what it is |", "|---|---|")
+    """Yield the table of the files of a pattern."""
+    yield from (f"## {title}", "", text, "", "| file | subject |", "|---|---|")
     for path in sorted(EXAMPLES.glob(pattern)):
         name = path.relative_to(EXAMPLES).as_posix()
-        yield f"| [{name}](../examples/{name}) | {said(path)} |"
+        yield f"| [{name}](../examples/{name}) | {first_sentence(path)} |"
     yield ""
 
 
-def said(path: Path) -> str:
-    """The first sentence that a file says about itself, in its docstring or in the comment at its top."""
+def first_sentence(path: Path) -> str:
+    """Return the first sentence of the docstring of a script, or of the comment at the top of another file."""
     text = path.read_text("utf-8")
     if path.suffix == ".py":
         text = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
@@ -58,7 +50,3 @@ def said(path: Path) -> str:
     if found is None:
         raise ValueError(f"{path}: got {text!r} at its top; expected a sentence that says what it is for")
     return found[1]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

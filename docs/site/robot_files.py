@@ -1,0 +1,60 @@
+"""Tables of the page of robot files: keys, kinds of joints, elements that an import refuses.
+
+The keys come from the models in `pipeline.robot_files.sections`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docs.site.sweep_files import section
+from pipeline.robot_files import sections
+from robots.formats import effects as refusals
+from robots.formats import mjcf
+from robots.joint_kinds import JOINT_KINDS
+
+SECTIONS = (
+    (sections.RobotFile, "The file"),
+    (sections.ParameterSection, "A parameter, under its name in `parameters`"),
+    (sections.LimbSection, "A limb, under its name in `limbs`"),
+    (sections.DriveSection, "An actuator that is no joint, in `drives`"),
+    (sections.SpinSection, "Spinning bodies of a drive, in `spins`"),
+    (sections.MotorSection, "`motor`"),
+    (sections.CouplingSection, "A joint that follows another, in `couplings`"),
+    (sections.LinkSection, "A link, in `links` of a limb or of the platform"),
+    (sections.ClosureSection, "A joint in `loops` or `tips`"),
+    (sections.FrameSection, "A frame: `placement`, `frame_a`, `frame_b`, `base`, `platform`, `home`"),
+    (sections.InertiaSection, "`inertia`"),
+    (sections.InstanceSection, "A limb of the robot, under its name in `instances`"),
+    (sections.BaseSection, "`base`"),
+    (sections.PlatformSection, "`platform`"),
+    (sections.RedundancySection, "`redundancy` of a platform"),
+    (sections.TaskSection, "A task, under its name in `tasks` of `redundancy`"),
+    (sections.ArmAngleSection, "`arm_angle`"),
+    (sections.RatingSection, "Ratings of a joint, under its name in `ratings`"),
+    (sections.LoopsFile, "The file of loops beside a URDF file"),
+)
+
+
+def keys() -> Iterator[str]:
+    """Yield the tables of the keys of all sections."""
+    for model, title in SECTIONS:
+        yield from section(model, title)
+
+
+def joint_kinds() -> Iterator[str]:
+    """Yield the table of the kinds of joints."""
+    yield from ("| kind | in a tree | variable | free motion |", "|---|---|---|---|")
+    for row in JOINT_KINDS.values():
+        variable = row.units.position if row.one_variable else ""
+        yield f"| `{row.name}` | {'yes' if row.one_variable else ''} | {variable} | {row.text} |"
+
+
+def effects() -> Iterator[str]:
+    """Yield the table of the elements that an import refuses, or leaves out by their kind."""
+    yield from ("| format | element | place, kind |", "|---|---|---|")
+    for name, table in (("SDF", refusals.SDF), ("URDF", refusals.URDF)):
+        for effect in table:
+            yield f"| {name} | `{effect.path}` | `{effect.kind}` |"
+    for kind, words in mjcf.REFUSED.items():
+        yield f"| MuJoCo | {words} | `{kind}` |"

@@ -47,6 +47,7 @@ pictures: run
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python docs/make_identification.py
 	$(BIN)/python -m benchmarks.papers --page
+	$(BIN)/python -m benchmarks.published --page
 	$(BIN)/python examples/plot_delta.py $(STORE) docs/pictures/sweep.png 85
 
 wheel: $(BIN)/python

@@ -16,6 +16,7 @@ SECTIONS = (
     ("Simulations", "simulations/*.yaml", "Sweeps of [simulations](guide/simulations.md)."),
     ("Studies", "studies/*.yaml", "Larger sweeps, for [studies](studies.md)."),
     ("Robots of your own", "robots/*.yaml", "[Robot files](robot_files.md)."),
+    ("Published benchmarks", "published/*.yaml", "Robots of [published benchmarks](published.md), without loads."),
     ("Recordings of machines", "recordings/*.yaml", "[Recordings](identification.md#recordings-of-real-machines)."),
     ("Clusters", "clusters/*.yaml", "[Cluster files](clusters.md); `limbsweep cluster FILE` shows what it starts."),
 )

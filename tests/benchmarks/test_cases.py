@@ -51,6 +51,7 @@ WANTED = {
     "energy": ("planar_3r, coulomb", "planar_3r, lugre"),
     "coordinator": ("block tasks", "  coordinator alone", "scheduler, each pending block"),
     "peers": ("five_axis_tree, inverse dynamics: limbsweep", "hexapod_6rrrprr, closed-loop reactions: limbsweep"),
+    "published": ("ivp_andrews", "rows that do not agree"),
     "start": ("five_bar, process start to first forces",),
 }
 

@@ -1,0 +1,1 @@
+"""Problems that the field judges multibody programs by, against the figures that their sources publish."""

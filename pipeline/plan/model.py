@@ -26,13 +26,12 @@ from robots.measurement import clean_series
 from robots.model import Mechanism
 from robots.quantities import FRICTION, QUANTITIES, SPACE, Quantity, mechanism_sizes, names
 from storage.layout import Layout
-from tasks.features.criteria import told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
-from tasks.features.table import request
+from tasks.features.table import criteria_features, request
 from tasks.kernels.keys import CPU, Device, Shapes, padded, spaced
 from tasks.mechanics.recursion import MOVING
 from tasks.stages import stages
@@ -98,7 +97,7 @@ class Memory:
         features = (
             *(FrictionGroups(self.sweep.friction.groups), JointLimits(tuple(limits)), PlatformWrench(loaded)),
             *(Sharing(self.sweep.sharing.form), Redundancy(bool(family.reference.resolved) and not given)),
-            *told(family.reference, self.sweep.criteria),
+            *criteria_features(family.reference, self.sweep.criteria),
         )
         return request(family, wanted, *features, moving_base=self.sweep.base is not None, given=given)
 

@@ -35,13 +35,12 @@ from robots.model import Family
 from robots.quantities import FRICTION, QUANTITIES, SPACE, MetricFunction, mechanism_sizes
 from robots.simulation import SimulationSettings
 from robots.trajectories.trajectory import Trajectory
-from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits
 from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing, even_weights
-from tasks.features.table import request
+from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import Kernel
 from tasks.kernels.kernel import kernel as cached_kernel
 from tasks.kernels.keys import CPU, Device, Values, indexed
@@ -317,7 +316,10 @@ class Block:
         loaded = any(trajectory.load is not None for trajectory in self.trajectories)
         features = (
             *(FrictionGroups(self.groups), JointLimits(limits), PlatformWrench(loaded), Sharing(self.sharing.form)),
-            *(Redundancy(bool(self.family.reference.resolved)), *told(self.family.reference, self.criteria)),
+            *(
+                Redundancy(bool(self.family.reference.resolved)),
+                *criteria_features(self.family.reference, self.criteria),
+            ),
         )
         return request(self.family, wanted, *features, moving_base=self.base is not None)
 
@@ -367,7 +369,7 @@ class Block:
         values |= {name: np.array([numbers]) for name, numbers in self._shared.items() if numbers}
         for k, mount in enumerate(mount_values(self.family, self.named_parameters())):
             values |= indexed(k, {"mount": mount, "limits": self._limb_limits[k][1]})
-        return values | (case_values(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
+        return values | (criteria_inputs(self.family, self.criteria) if self.criteria != NO_CRITERIA else {})
 
     @property
     def _shared(self) -> dict[str, tuple[float, ...]]:

@@ -37,9 +37,10 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, cross, inverse, trace_of_product
 from tasks.mechanics import drives
 from tasks.mechanics.kinematics import bend, slope
-from tasks.mechanics.limb import Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.recursion import Massing
-from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import limb_inputs, structure_of
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from robots.model import Family, Limb, Link, Mechanism
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero, where
-from tasks.mechanics import drives, limb
+from tasks.mechanics import drives, limb_motion
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.inertia import explicit
 from tasks.mechanics.inertia.articulated import ArticulatedTree
@@ -28,7 +28,8 @@ from tasks.mechanics.inertia.methods import method_named
 from tasks.mechanics.inertia.placed import Placed
 from tasks.mechanics.kinematics import HOME, JointState, mount_pose, state_at
 from tasks.mechanics.recursion import Field
-from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import limb_inputs, structure_of
 
 Sample = Mapping[str, Numbers | Scalar]
 
@@ -46,7 +47,7 @@ def closed_matrix_program(family: Family, method: str) -> Program:
         through = mounted.unit_rates(solved.tips)
         whole = compute(mounted.limb.links, solved.states)
         if mounted.limb.drives:
-            whole = whole + drives.spin_inertia(mounted.limb, solved.states, limb.transmission(mounted, solved))
+            whole = whole + drives.spin_inertia(mounted.limb, solved.states, limb_motion.transmission(mounted, solved))
         return {"inertia": through.T @ array(whole) @ through, "status": [solved.status]}
 
     return _traced(family, f"inertia.{method}", one_sample)
@@ -73,7 +74,7 @@ def closed_element_program(family: Family, row: int, column: int) -> Program:
         element: Scalar = 0.0
         spin = np.zeros((len(links), len(links)))
         if mounted.limb.drives:
-            spin = drives.spin_inertia(mounted.limb, solved.states, limb.transmission(mounted, solved))
+            spin = drives.spin_inertia(mounted.limb, solved.states, limb_motion.transmission(mounted, solved))
         for a, left in enumerate(through[:, row]):
             for b, right in enumerate(through[:, column]):
                 if not (is_zero(left) or is_zero(right)):

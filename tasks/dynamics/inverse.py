@@ -49,13 +49,12 @@ from tasks.dynamics.records import (
     State,
     long_form,
 )
-from tasks.features.criteria import case_values, told
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.friction.inputs import FrictionInput, friction_input
 from tasks.features.loads import PlatformWrench
 from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import even_weights
-from tasks.features.table import request
+from tasks.features.table import criteria_features, criteria_inputs, request
 from tasks.kernels.kernel import checked, common_batch, kernel, padded, rows
 from tasks.kernels.keys import Indexed, Key, Values
 from tasks.mechanics.kinematics import JointState, sliding, way
@@ -311,7 +310,7 @@ class Dynamics:
         features = (
             FrictionGroups(friction.groups),
             PlatformWrench(self.load is not None),
-            *told(robot.family.reference, criteria),
+            *criteria_features(robot.family.reference, criteria),
         )
         moves = field.moving
         self.request = request(robot.family, wanted, *features, moving_base=moves, formulation=formulation)
@@ -327,7 +326,7 @@ class Dynamics:
             **{Indexed("mount", k): mount for k, mount in enumerate(mounts(robot))},
         }
         if criteria != NO_CRITERIA:
-            self.values |= case_values(robot.family, criteria)
+            self.values |= criteria_inputs(robot.family, criteria)
         if self.load is not None:
             self.values["load"] = rows(self.load, self.batch)[None]
 

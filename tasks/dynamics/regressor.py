@@ -61,13 +61,13 @@ from tasks.kernels.kernel import kernel
 from tasks.kernels.keys import Indexed, Shape, Values, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, is_zero
-from tasks.mechanics import assembly, drives, recursion
-from tasks.mechanics import limb as limb_mechanics
+from tasks.mechanics import assembly, drives, limb_motion, recursion
 from tasks.mechanics import recursion as platform
 from tasks.mechanics.kinematics import along
 from tasks.mechanics.recursion import Field, Massing
+from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import GRAVITY as GRAVITY_INPUT
-from tasks.mechanics.structure import field_inputs, limb_inputs, solved_limb, structure_of, symbolic
+from tasks.mechanics.structure import field_inputs, limb_inputs, structure_of, symbolic
 from tasks.stages.assembly import home_rows
 from tasks.stages.parts import VELOCITY
 from tasks.stages.stages import stages
@@ -224,14 +224,14 @@ def unit_wrenches(spin: Array, acceleration: Array) -> np.ndarray:
     return array(np.stack([np.concatenate(each.wrench(spin, acceleration)) for each in unit_massings()], axis=1))
 
 
-def on_freedoms(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved) -> np.ndarray:
+def on_freedoms(mounted: limb_motion.Mounted, solved: limb_motion.Solved) -> np.ndarray:
     """Return the map of forces of the tree joints to the robot's freedoms: (freedom, joint). Eqs. (97), (77)."""
     tips = solved.tips
     back = tips.inverse.T @ tips.embedding.matrix.T
     return array(np.stack([array(mounted.outward(tips.covector(column))) for column in back.T], axis=1))
 
 
-def on_joints(mounted: limb_mechanics.Mounted, solved: limb_mechanics.Solved, body: int) -> np.ndarray:
+def on_joints(mounted: limb_motion.Mounted, solved: limb_motion.Solved, body: int) -> np.ndarray:
     """Return the map of a wrench at the origin of a body, in its axes, to the tree joints: (joint, 6)."""
     links, nothing = mounted.limb.links, (np.zeros(3), np.zeros(3))
     columns = []
@@ -261,7 +261,7 @@ def limb_program(family: Family, limb_index: int, moving_base: bool = False) -> 
         mounted, solved, _, _ = solved_limb(structure, limb_index, parameters, mount, motion)
         acting = Field.of(gravity).seen_from(mounted.base)
         motion_of = (mounted.limb.links, solved.states, solved.rates, solved.accelerations)
-        moving, geared = recursion.body_motions(*motion_of, acting), limb_mechanics.transmission(mounted, solved)
+        moving, geared = recursion.body_motions(*motion_of, acting), limb_motion.transmission(mounted, solved)
         through = on_freedoms(mounted, solved)
         parts = [
             (through @ on_joints(mounted, solved, k)) @ unit_wrenches(moving[k].spin, moving[k].acceleration)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -13,14 +13,16 @@ from robots.criteria.parts import Capsules
 from robots.model import Family, Mechanism
 from robots.types import BASE
 from tasks.features import clearance
-from tasks.features.clearance import BARE, LimbCapsules, Line, least_gap
+from tasks.features.clearance import Line, least_gap
 from tasks.kernels.expression import Array, Numbers, Scalar
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import recursion
+from tasks.mechanics.arms import Arm, arms, joint_point
 from tasks.mechanics.kinematics import HOME, Pose
-from tasks.mechanics.structure import Structure, arms, joint_point, mount_values, mounted_limb, structure_of, symbolic
+from tasks.mechanics.solving import mounted_limb
+from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
 from tasks.stages.request import Feature, Request
 
@@ -30,6 +32,25 @@ CAPSULE = 7
 """Numbers of a capsule of platform or base: both ends, radius."""
 PLATFORM, GROUND = -1, -2
 """Owners of capsules, among the numbers of limbs."""
+
+
+@dataclass(frozen=True)
+class LimbCapsules:
+    """Numbers of the links of a limb that have a radius."""
+
+    links: tuple[int, ...] = ()
+
+    def arms(self, of_limb: Iterable[Arm]) -> tuple[Arm, ...]:
+        """Return the arms that are capsules."""
+        return tuple(arm for arm in of_limb if arm.link in self.links)
+
+
+BARE = LimbCapsules()
+
+
+def of_limb(capsules: Capsules, limb: int) -> LimbCapsules:
+    """Return the links of limb number `limb` of a robot that have a radius."""
+    return LimbCapsules(tuple(link for k, link in sorted(capsules.links) if k == limb))
 
 
 @dataclass(frozen=True)
@@ -58,7 +79,7 @@ def capsules_told(mechanism: Mechanism, capsules: Capsules | None) -> RobotCapsu
     """Return the feature for capsules of a robot, without their values."""
     if capsules is None:
         return RobotCapsules()
-    limbs = tuple(clearance.of_limb(capsules, k) for k in range(len(mechanism.instances)))
+    limbs = tuple(of_limb(capsules, k) for k in range(len(mechanism.instances)))
     return RobotCapsules(limbs, len(capsules.platform), len(capsules.base))
 
 
@@ -67,7 +88,7 @@ def capsule_values(family: Family, capsules: Capsules | None) -> np.ndarray:
     numbers: list[float] = []
     if capsules is not None:
         for k, instance in enumerate(family.reference.instances):
-            lines = clearance.of_limb(capsules, k).arms(arms(family, instance.limb))
+            lines = of_limb(capsules, k).arms(arms(family, instance.limb))
             numbers += [capsules.links[k, line.link] for line in lines]
         numbers += [x for body in (*capsules.platform, *capsules.base) for x in (*body.numbers, body.radius)]
     return np.array([numbers], dtype=float)

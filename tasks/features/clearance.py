@@ -6,34 +6,13 @@ lines, so that none can be too small, and one of them is the least.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from robots.criteria.parts import Capsules
 from tasks.kernels.expression import Array, Scalar
 from tasks.mathematics.algebra import dot, sqrt, where
-from tasks.mechanics.structure import Arm
-
-
-@dataclass(frozen=True)
-class LimbCapsules:
-    """Numbers of the links of a limb that have a radius."""
-
-    links: tuple[int, ...] = ()
-
-    def arms(self, of_limb: Iterable[Arm]) -> tuple[Arm, ...]:
-        """Return the arms that are capsules."""
-        return tuple(arm for arm in of_limb if arm.link in self.links)
-
-
-BARE = LimbCapsules()
-
-
-def of_limb(capsules: Capsules, limb: int) -> LimbCapsules:
-    """Return the links of limb number `limb` of a robot that have a radius."""
-    return LimbCapsules(tuple(link for k, link in sorted(capsules.links) if k == limb))
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ from robots.types import TWIST
 from tasks.kernels.expression import Array, Dual, Scalar
 from tasks.mathematics.algebra import array, cross, dot, from_columns, inverse, singular_values, sqrt, where
 from tasks.mathematics.solvers import Factors
+from tasks.mechanics.arms import Arm, joint_point
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.structure import Arm, joint_point
 
 LinkKind = Literal["round", "beam", "block"]
 NUMBERS: Mapping[LinkKind, int] = {"round": 4, "beam": 9, "block": 21}

@@ -18,7 +18,6 @@ from robots.model import Family, Mechanism
 from robots.quantities import Need
 from robots.types import TWIST
 from tasks.features import compliance
-from tasks.features.capsules import RobotCapsules, capsule_values, capsules_told
 from tasks.features.compliance import (
     ErrorModel,
     LimbElasticity,
@@ -34,11 +33,13 @@ from tasks.kernels.expression import Array, Numbers
 from tasks.kernels.keys import Shape, Shapes, Values, indexed
 from tasks.mathematics.algebra import array
 from tasks.mechanics import recursion
+from tasks.mechanics.arms import arms
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.recursion import held_directions
-from tasks.mechanics.structure import Structure, arms, mount_values, solved_limb, structure_of
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import Structure, mount_values, structure_of
+from tasks.stages.constraints import carried
 from tasks.stages.parts import LimbPart, LimbSample, Part, RobotSample
-from tasks.stages.reactions import carried
 from tasks.stages.request import Feature, Request
 
 SINGULAR = 1e-12
@@ -177,28 +178,25 @@ class PlatformElasticity(Part[RobotSample]):
                 yield from loose.balls(array(rows))
 
 
-def told(mechanism: Mechanism, parameters: CriteriaParameters) -> tuple[Criteria, RobotCapsules]:
-    """Return the features for parameters of criteria, without their values."""
+def criteria_told(mechanism: Mechanism, parameters: CriteriaParameters) -> Criteria:
+    """Return the feature for parameters of criteria, without their values."""
     limbs = []
     for k in range(len(mechanism.instances)):
         elastic, errors = _elastic(mechanism, parameters, k)[0], _inexact(mechanism, parameters, k)[0]
         sharing = elastic if parameters.reactions else None
         limbs.append(LimbCriteria(elastic, errors, sharing, _loose(mechanism, parameters, k)[0]))
     limbs_with_features = tuple(limbs) if any(limb != NOTHING for limb in limbs) else ()
-    return Criteria(limbs_with_features), capsules_told(mechanism, parameters.capsules)
+    return Criteria(limbs_with_features)
 
 
-def case_values(family: Family, parameters: CriteriaParameters) -> Values:
-    """Return the case inputs (1, size) of criteria and clearance."""
+def criteria_values(family: Family, parameters: CriteriaParameters) -> Values:
+    """Return the case inputs (1, size) of criteria."""
     mechanism, values = family.reference, Values()
     for k in range(len(mechanism.instances)):
         inputs = {"elasticity": _elastic(mechanism, parameters, k)[1], "errors": _inexact(mechanism, parameters, k)[1]}
         values |= indexed(k, inputs | {"clearances": _loose(mechanism, parameters, k)[1]})
     load = parameters.load if parameters.load is not None else (0.0,) * len(TWIST)
-    return values | {
-        "capsules": capsule_values(family, parameters.capsules),
-        "test_load": np.array([load], dtype=float),
-    }
+    return values | {"test_load": np.array([load], dtype=float)}
 
 
 def _elastic(mechanism: Mechanism, parameters: CriteriaParameters, k: int) -> tuple[LimbElasticity | None, np.ndarray]:

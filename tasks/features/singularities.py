@@ -11,7 +11,7 @@ import numpy as np
 from robots.quantities import Need
 from tasks.kernels.expression import Numbers
 from tasks.kernels.keys import Shapes
-from tasks.mechanics import limb
+from tasks.mechanics import limb_motion
 from tasks.mechanics.kinematics import Pose, mount_pose
 from tasks.mechanics.structure import Structure, symbolic
 from tasks.stages import constraints
@@ -49,7 +49,7 @@ class HomeJacobian(LimbPart):
 
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
         """Return the rows."""
-        rows = limb.home_jacobian(sample.mounted, _home(sample))
+        rows = limb_motion.home_jacobian(sample.mounted, _home(sample))
         return {"home_jacobian": rows or np.zeros((0, sample.structure.freedoms))}
 
 
@@ -107,8 +107,8 @@ class ConstraintRows(LimbPart):
         """Return the rows."""
         none = np.zeros((0, sample.structure.held))
         return {
-            "constraint_rows": limb.constraint_rows(sample.mounted, sample.solved.tips) or none,
-            "home_constraint_rows": limb.home_constraint_rows(sample.mounted, _home(sample)) or none,
+            "constraint_rows": limb_motion.constraint_rows(sample.mounted, sample.solved.tips) or none,
+            "home_constraint_rows": limb_motion.home_constraint_rows(sample.mounted, _home(sample)) or none,
         }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from robots.model import Family
-from tasks.features.capsules import RobotCapsules
-from tasks.features.criteria import Criteria
+from robots.criteria.parts import CriteriaParameters
+from robots.model import Family, Mechanism
+from tasks.features.capsules import RobotCapsules, capsule_values, capsules_told
+from tasks.features.criteria import Criteria, criteria_told, criteria_values
 from tasks.features.friction.feature import FrictionGroups
 from tasks.features.limits import JointLimits, MotorSupply
 from tasks.features.loads import PlatformForces, PlatformWrench
@@ -12,6 +13,7 @@ from tasks.features.redundancy.feature import Redundancy
 from tasks.features.sharing import Sharing
 from tasks.features.singularities import Constraints, ReferenceJacobian
 from tasks.features.underactuation import Underactuation
+from tasks.kernels.keys import Values
 from tasks.stages.parts import RECURSION
 from tasks.stages.request import Feature, Request
 
@@ -30,6 +32,17 @@ FEATURES: tuple[type[Feature], ...] = (
     RobotCapsules,
 )
 """Kinds of features; a new one is a module of this folder and a row here."""
+
+
+def criteria_features(mechanism: Mechanism, parameters: CriteriaParameters) -> tuple[Criteria, RobotCapsules]:
+    """Return the features for parameters of criteria, without their values."""
+    return criteria_told(mechanism, parameters), capsules_told(mechanism, parameters.capsules)
+
+
+def criteria_inputs(family: Family, parameters: CriteriaParameters) -> Values:
+    """Return the case inputs (1, size) of these features."""
+    capsules = capsule_values(family, parameters.capsules)
+    return {"capsules": capsules, **criteria_values(family, parameters)}
 
 
 def request(

@@ -1,26 +1,21 @@
-"""Structure of a robot family, decided once: the scheme of its limbs, their differences, and the arms of links.
-
-Arms of a link are straight lines between its joints, along which it is a beam, and around which it is a capsule. A link
-with two joints is one arm. One with more is a star: its arms meet at the joint whose distances to the others have the
-least sum, at the reference pose of the reference design, so that a bar with a joint in its middle has two arms.
-"""
+"""Structure of a robot family, decided once: the scheme of its limbs, their differences, inputs of programs."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robots.model import Family, Frame, Instance, Mechanism
+from robots.model import Family, Instance, Mechanism
 from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import ABSENT, Array, Graph
-from tasks.mechanics import chain, limb, recursion
-from tasks.mechanics.continuation.steps import packed, unpacked_states
-from tasks.mechanics.kinematics import HOME, REST, Pose, SpatialMotion, mount_pose
-from tasks.mechanics.loops import LimbChoice, Tips, others
+from tasks.mechanics import recursion
+from tasks.mechanics.continuation.steps import packed
+from tasks.mechanics.kinematics import HOME
+from tasks.mechanics.loops import LimbChoice, others
 from tasks.mechanics.recursion import MOVING, held_directions
 from tasks.mechanics.topology import choose
 
@@ -152,14 +147,6 @@ def flat_mount(instance: Instance) -> list[Any]:
     return [x for frame in frames for x in (*(x for row in frame.rotation for x in row), *frame.position)]
 
 
-def _mount_frames(numbers: Sequence[Any]) -> tuple[Frame, Frame]:
-    def frame(part: Sequence[Any]) -> Frame:
-        rows = tuple(tuple(part[3 * i : 3 * i + 3]) for i in range(3))
-        return Frame(rows, tuple(part[9:12]))  # type: ignore[arg-type]
-
-    return frame(numbers[:12]), frame(numbers[12:])
-
-
 PART = 1 << 12
 """Cases whose mechanisms are assembled at once."""
 
@@ -238,92 +225,7 @@ def field_inputs(case: Mapping[str, Shape], sample: Mapping[str, Shape], moving_
     return {name: shape for name, shape in case.items() if name != "gravity"}, {**sample, "gravity": (MOVING,)}
 
 
-def mounted_limb(
-    structure: Structure, limb_index: int, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
-) -> tuple[limb.Mounted, Pose, Pose, SpatialMotion]:
-    """A limb from the inputs of a kernel; the platform's reference pose, its pose and its motion."""
-    mechanism = symbolic(structure, parameters, signals)
-    if mechanism.is_chain:
-        seat = mount_pose(Frame())
-        return chain.Chain(mechanism.limbs[limb_index], structure.choices[limb_index], seat, seat, ()), seat, seat, REST
-    numbers = flat_mount(next(each for each in mechanism.instances if each.limb == limb_index))
-    for k, value in zip(structure.differing[limb_index], mount, strict=True):
-        numbers[k] = value
-    base, at_platform = (mount_pose(frame) for frame in _mount_frames(numbers))
-    body = mechanism.platform
-    mounted = limb.Mounted(mechanism.limbs[limb_index], structure.choices[limb_index], base, at_platform, body.mobility)
-    return mounted, mount_pose(body.home), *recursion.unpack(motion, body)
-
-
-def solved_limb(
-    structure: Structure,
-    limb_index: int,
-    parameters: Array,
-    mount: Array,
-    motion: Array,
-    signals: Array = ABSENT,
-    joint_state: Array = ABSENT,
-) -> tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion]:
-    """A limb solved for a motion of the platform, from the inputs of a kernel; and that pose and motion.
-
-    With the `joint_state` that was found before nothing is left to iterate, and the status is OK.
-    """
-    mounted, home, pose, moving = mounted_limb(structure, limb_index, parameters, mount, motion, signals)
-    states = unpacked_states(mounted.limb, list(joint_state)) if len(joint_state) else None
-    if isinstance(mounted, chain.Chain):
-        parts = np.split(motion, 3)
-        solved = chain.with_states(mounted, states, *parts) if states else chain.solve(mounted, *parts)
-        return mounted, solved, pose, moving
-    solved = limb.with_states(mounted, states, pose, moving) if states else limb.solve(mounted, home, pose, moving)
-    return mounted, solved, pose, moving
-
-
 def with_parameters(family: Family, values: Mapping[str, float | Array]) -> np.ndarray:
     """The `parameters` input: an array (cases, parameters) from values by name; one case of a robot without any."""
     columns = [np.atleast_1d(np.asarray(values[p.name], dtype=float)) for p in family.parameters]
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((1, 0))
-
-
-TIE = 1e-9
-"""Relative difference of distances up to which the joint that is first in `Limb.joints` is taken."""
-
-
-@dataclass(frozen=True)
-class Arm:
-    """A line of link number `link`, from the joint `hub` to the joint `end`, by their numbers in `Limb.joints`."""
-
-    link: int
-    hub: int
-    end: int
-
-
-def joint_point(tips: Tips, joint: int) -> Array:
-    """Return the reference point of a joint's wrench, in the axes of the limb's mount frame."""
-    tree = len(tips.limb.links)
-    return tips.at[joint].position if joint < tree else tips.cut_joints[joint - tree].point
-
-
-@functools.cache
-def arms(family: Family, limb_index: int) -> tuple[Arm, ...]:
-    """The arms of all links of a limb."""
-    structure = structure_of(family)
-    values = {p.name: p.scalar for p in family.parameters}
-    number = next(k for k, each in enumerate(structure.mechanism.instances) if each.limb == limb_index)
-    mount = mount_values(family, values)[number][0]
-    still = np.zeros(structure.motion_size)
-    mounted, home, *_ = mounted_limb(structure, limb_index, with_parameters(family, values)[0], mount, still)
-    tips = mounted.tips([HOME] * len(mounted.limb.links), home)
-    return tuple(arm for link in range(len(mounted.limb.links)) for arm in _of_link(tips, link))
-
-
-def _of_link(tips: Tips, link: int) -> Iterator[Arm]:
-    limb = tips.limb
-    tree = len(limb.links)
-    ends = [link, *(i for i, each in enumerate(limb.links) if each.parent == link)]
-    ends += [tree + i for i, cut in enumerate(limb.cuts) if link in (cut.a, cut.b)]
-    points = np.array([joint_point(tips, joint) for joint in ends], dtype=float)
-    total = np.linalg.norm(points[:, None] - points[None], axis=-1).sum(axis=1)
-    nearest = next(k for k, length in enumerate(total) if length <= total.min() * (1.0 + TIE))
-    for k, joint in enumerate(ends):
-        if k != nearest:
-            yield Arm(link, ends[nearest], joint)

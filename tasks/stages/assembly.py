@@ -20,8 +20,9 @@ from tasks.kernels.expression import ABSENT, CONSTANT, ZERO, Array, Numbers, Sca
 from tasks.kernels.keys import Key, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import assembly, limb
-from tasks.mechanics.structure import Structure, mounted_limb, structure_of
+from tasks.mechanics import assembly, limb_motion
+from tasks.mechanics.solving import mounted_limb
+from tasks.mechanics.structure import Structure, structure_of
 from tasks.stages import terms
 from tasks.stages.limb import LimbRequest, limb_program
 from tasks.stages.metrics import poses
@@ -64,7 +65,7 @@ def assembly_program(
     """
     structure, constant = structure_of(family), _constant_jacobian(family)
     shapes = assembly_shapes(structure, series)
-    terms_of_parts = terms.needed((*series, *metrics), [name for part in parts for name in part.equations])
+    terms_of_parts = terms.needed((*series, *metrics), parts)
 
     def one_sample(**inputs: Any) -> dict[str, Any]:
         sample = added(_at("force", parts), _stacked(structure, inputs, constant))
@@ -137,7 +138,7 @@ def home_rows(structure: Structure, parameters: Array, mount: Mapping[int, Array
     still, rows = np.zeros(structure.motion_size), []
     for k, instance in enumerate(structure.mechanism.instances):
         mounted, home, *_ = mounted_limb(structure, instance.limb, parameters, mount[k], still)
-        rows += limb.home_jacobian(mounted, home)
+        rows += limb_motion.home_jacobian(mounted, home)
     return assembly.Reference(array(rows), structure.turning)
 
 

@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 
 from robots.model import Family
-from robots.types import ROTATION
+from robots.types import ROTATION, TWIST
 from tasks.kernels.expression import Array, Mask, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import assembly, limb
+from tasks.mechanics import assembly, limb_motion, recursion
+from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import mount_pose
 from tasks.mechanics.recursion import held_directions
-from tasks.mechanics.structure import Structure, structure_of, symbolic
-from tasks.stages.reactions import carried
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import Structure, mount_values, structure_of, symbolic
+from tasks.mechanics.topology import pivots
+
+GENERIC = 3  # configurations at which ranks are found
+_REACH = 0.05  # share of the robot's size by which the platform is moved to reach them
 
 
 def limb_rows(
-    structure: Structure, mounted: limb.Mounted, solved: limb.Solved, parameters: Array
+    structure: Structure, mounted: limb_motion.Mounted, solved: limb_motion.Solved, parameters: Array
 ) -> dict[str, Array | list[Any]]:
-    """`constraint_rows` (row, held direction) of a limb, and `home_constraint_rows`; see `limb.constraint_rows`.
+    """`constraint_rows` (row, held direction) of a limb, and `home_constraint_rows`; see `limb_motion.constraint_rows`.
 
     Nothing where no limb of the robot may lose its hold on the platform.
     """
@@ -32,8 +37,8 @@ def limb_rows(
         return {}
     home, none = mount_pose(symbolic(structure, parameters).platform.home), np.zeros((0, structure.held))
     return {
-        "constraint_rows": limb.constraint_rows(mounted, solved.tips) or none,
-        "home_constraint_rows": limb.home_constraint_rows(mounted, home) or none,
+        "constraint_rows": limb_motion.constraint_rows(mounted, solved.tips) or none,
+        "home_constraint_rows": limb_motion.home_constraint_rows(mounted, home) or none,
     }
 
 
@@ -65,3 +70,39 @@ def hold_program(family: Family) -> Program:
     for k, instance in enumerate(structure.mechanism.instances):
         sample |= indexed(k, structure.constraint_shapes(instance.limb))
     return trace(f"{family.name}.hold", one_sample, case={}, sample=sample)
+
+
+@functools.cache
+def carried(family: Family) -> tuple[int, ...]:
+    """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
+
+    At poses near the reference pose, not there, which may be a constraint singularity.
+
+    All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
+    """
+    if structure_of(family).mechanism.is_chain:
+        return ()
+    values = {p.name: p.default for p in family.parameters}
+    body, parameters = family.assemble(values).platform, array(list(values.values()))
+    random = np.random.default_rng(20240701)
+    size = max(float(np.linalg.norm(body.home.position)), 1e-3)
+    free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
+    matrices = []
+    for _ in range(GENERIC):
+        step = random.uniform(-_REACH, _REACH, 6) * free
+        matrices.append(_held_rows(family, parameters, recursion.still(body, step[:3], step[3:] * size)))
+    return pivots(matrices)
+
+
+def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
+    """Compute the wrenches of unit multipliers of all limbs along the held directions.
+
+    The result (direction, multiplier) is in numbers.
+    """
+    made, blocks = structure_of(family), []
+    mounts = mount_values(family, {p.name: value for p, value in zip(family.parameters, parameters, strict=True)})
+    for each, mount in zip(made.mechanism.instances, mounts, strict=True):
+        mounted, solved, _, _ = solved_limb(made, each.limb, parameters, mount[0], motion)
+        statics = reactions.LimbStatics(mounted, solved)
+        blocks += [statics.held(statics.multiplier(k)) for k in range(statics.redundant_count)]
+    return np.stack(blocks, axis=1).astype(float) if blocks else np.zeros((made.held, 0))

@@ -20,19 +20,11 @@ from tasks.kernels.expression import ZERO, Array, Scalar
 from tasks.kernels.keys import Shape, indexed
 from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array, inverse, total, where
-from tasks.mechanics import chain, equations, limb, recursion
+from tasks.mechanics import chain, equations, limb, limb_motion, recursion
 from tasks.mechanics.assembly import singularity
 from tasks.mechanics.equations import EquationShare
-from tasks.mechanics.structure import (
-    GRAVITY,
-    Structure,
-    field_inputs,
-    limb_inputs,
-    mounted_limb,
-    solved_limb,
-    structure_of,
-    symbolic,
-)
+from tasks.mechanics.solving import mounted_limb, solved_limb
+from tasks.mechanics.structure import GRAVITY, Structure, field_inputs, limb_inputs, structure_of, symbolic
 from tasks.stages import constraints
 from tasks.stages.terms import PLATFORM
 
@@ -63,7 +55,7 @@ def limb_share_program(family: Family, limb_index: int, moving_base: bool = Fals
         speed = structure.speed(motion)
         if moving_base:
             share = equations.limb_share(mounted, solved, (pose, moving), speed, np.zeros(3))
-            felt = limb.wrench(mounted, solved, array(gravity), limb.transmission(mounted, solved))
+            felt = limb_motion.wrench(mounted, solved, array(gravity), limb_motion.transmission(mounted, solved))
             share = replace(share, gravity=array(felt) - share.coriolis @ speed)
             return _named(share) | {"status": [solved.status]} | holding(mounted, solved, parameters)
         share = equations.limb_share(mounted, solved, (pose, moving), speed, array(gravity))

@@ -16,12 +16,12 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE
-from tasks.kernels.expression import Array, Numbers, Scalar, Scalars
+from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar, Scalars
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, where
-from tasks.mechanics import limb
-from tasks.mechanics import reactions as reactions
+from tasks.mechanics import limb_motion, reactions
 from tasks.mechanics.continuation.steps import packed
+from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import (
     Shape,
     Structure,
@@ -31,7 +31,7 @@ from tasks.mechanics.structure import (
     structure_of,
 )
 from tasks.stages import terms
-from tasks.stages.parts import ALL_FREEDOMS, RECURSION, LimbPart, LimbSample, LimbSolver
+from tasks.stages.parts import RECURSION, LimbPart, LimbSample, LimbSolver, SolvedLimb
 
 FIRST = ("wrench", "jacobian", "status")
 """Outputs whose bits do not depend on what else is asked for."""
@@ -40,7 +40,7 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_velocity": lambda s: s.rates[0],
     "joint_acceleration": lambda s: s.rates[1],
     "joint_position": lambda s: s.positions,
-    "actuator_position": lambda s: limb.actuator_positions(s.mounted, s.solved),
+    "actuator_position": lambda s: limb_motion.actuator_positions(s.mounted, s.solved),
     "link_position": lambda s: [x for pose, _ in s.links for x in pose.position],
     "link_rotation": lambda s: [x for pose, _ in s.links for x in pose.rotation.ravel()],
     "link_twist": lambda s: [x for _, motion in s.links for x in (*motion.omega, *motion.v)],
@@ -50,7 +50,7 @@ SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
 """Time series of one limb: of all its joints in the order of `Limb.joints`, of its links, or of its own actuators."""
 
 FORMULATIONS: Mapping[str, Callable[[LimbSample, Array], Scalars]] = {
-    RECURSION: lambda s, gravity: limb.wrench(s.mounted, s.solved, gravity, s.transmission),
+    RECURSION: lambda s, gravity: limb_motion.wrench(s.mounted, s.solved, gravity, s.transmission),
 }
 """Formulations of inverse dynamics: a limb's share of the wrench that the freedoms of the robot take, (freedom,).
 
@@ -58,6 +58,20 @@ From the limb at one instant and `gravity`, a vector, or where the base moves wh
 made of. World axes, a force and a moment about the reference point of the platform; of a chain, the forces of its
 independent joints. Friction, reactions and equations of motion do not depend on the choice.
 """
+
+
+@dataclass(frozen=True)
+class AllFreedoms(LimbSolver):
+    """Solver of limbs whose input `motion` is that of all freedoms."""
+
+    def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
+        """Return the solved limb, from the inputs of its program."""
+        motion, signals = inputs["motion"], inputs.get("signals", ABSENT)
+        parameters, mount = inputs["parameters"], inputs["mount"]
+        return (*solved_limb(structure, limb_index, parameters, mount, motion, signals), motion)
+
+
+ALL_FREEDOMS = AllFreedoms()
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,7 @@ class LimbRequest:
     formulation: str = RECURSION
     """Formulation of the wrench, one of FORMULATIONS."""
     solver: LimbSolver = ALL_FREEDOMS
-    """The way from the input `motion` to the joints."""
+    """Way from the input `motion` to the joints."""
 
     @property
     def shares_statics(self) -> bool:
@@ -111,14 +125,14 @@ class LimbRequest:
         """Return the outputs for one sample."""
         mounted, undriven = sample.mounted, np.zeros((0, sample.structure.freedoms))
         result: dict[str, Numbers] = {"wrench": FORMULATIONS[self.formulation](sample, sample.gravity)}
-        rows = limb.jacobian(mounted, sample.solved.tips, sample.transmission)
+        rows = limb_motion.jacobian(mounted, sample.solved.tips, sample.transmission)
         result |= {"jacobian": rows or undriven, "status": [self._status(sample)]}
         # always in this order: of x - y and y - x a program has the one that it came to first
         _ = sample.rates, any(part.uses_positions for part in self.parts) and sample.positions
         series = {name: of(sample) for name, of in SERIES.items() if name in self.series}
         if self.shares_statics:
             result |= reactions.share(sample.statics, sample.gravity)
-        result |= sample.terms(self.terms)
+        result |= terms.of_limb(sample, self.terms)
         for part in self.parts:
             result |= part.terms(sample)
         if self.solver.motion:

@@ -17,16 +17,15 @@ import numpy as np
 from robots.drives import Motor
 from robots.limits import Capacity
 from robots.model import Platform
-from tasks.kernels.expression import ABSENT, Array, Mask, Numbers, Scalar, Scalars
+from tasks.kernels.expression import Array, Mask, Numbers, Scalar, Scalars
 from tasks.kernels.keys import Shape, Shapes
 from tasks.mathematics.algebra import where
-from tasks.mechanics import limb
+from tasks.mechanics import limb_motion
 from tasks.mechanics.assembly import Reference
 from tasks.mechanics.drives import Transmission
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
-from tasks.mechanics.structure import Structure, solved_limb
-from tasks.stages import terms
+from tasks.mechanics.structure import Structure
 
 S = TypeVar("S")
 
@@ -42,13 +41,13 @@ OUTCOME = "outcome"
 RECURSION = "recursion"
 """The formulation of `tasks.stages.limb.FORMULATIONS` by which limbs compute their wrenches by default."""
 
-SolvedLimb = tuple[limb.Mounted, limb.Solved, Pose, SpatialMotion, Array]
+SolvedLimb = tuple[limb_motion.Mounted, limb_motion.Solved, Pose, SpatialMotion, Array]
 """A limb, mounted and solved, pose and motion of the platform, and the motion vector of all freedoms."""
 
 
 @dataclass(frozen=True)
 class LimbSolver:
-    """The way from an input `motion` to the joints of a limb: here `motion` is that of all freedoms."""
+    """The way from an input `motion` to the joints of a limb."""
 
     motion: ClassVar[str] = ""
     """Name of the output that has the motion vector of all freedoms; none where that is the input."""
@@ -59,12 +58,7 @@ class LimbSolver:
 
     def solve(self, structure: Structure, limb_index: int, inputs: Mapping[str, Array]) -> SolvedLimb:
         """Return the solved limb, from the inputs of its program."""
-        motion, signals = inputs["motion"], inputs.get("signals", ABSENT)
-        parameters, mount = inputs["parameters"], inputs["mount"]
-        return (*solved_limb(structure, limb_index, parameters, mount, motion, signals), motion)
-
-
-ALL_FREEDOMS = LimbSolver()
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -77,8 +71,8 @@ class LimbSample:
 
     structure: Structure
     limb_index: int
-    mounted: limb.Mounted
-    solved: limb.Solved
+    mounted: limb_motion.Mounted
+    solved: limb_motion.Solved
     pose: Pose
     moving: SpatialMotion
     motion: Array
@@ -88,7 +82,7 @@ class LimbSample:
     @cached_property
     def transmission(self) -> Transmission:
         """Relation between actuators and joints."""
-        return limb.transmission(self.mounted, self.solved)
+        return limb_motion.transmission(self.mounted, self.solved)
 
     @cached_property
     def statics(self) -> LimbStatics:
@@ -98,28 +92,23 @@ class LimbSample:
     @cached_property
     def rates(self) -> tuple[list[Scalar], list[Scalar]]:
         """Velocities and accelerations of all joints, in the order of `Limb.joints`."""
-        return limb.joint_rates(self.mounted, self.solved, self.moving)
+        return limb_motion.joint_rates(self.mounted, self.solved, self.moving)
 
     @cached_property
     def positions(self) -> list[Scalar]:
         """Positions of all joints, in the order of `Limb.joints`."""
-        return limb.joint_positions(self.mounted, self.solved, self.motion)
+        return limb_motion.joint_positions(self.mounted, self.solved, self.motion)
 
     @cached_property
     def links(self) -> list[tuple[Pose, SpatialMotion]]:
         """Pose and motion of the frame of each link, in world axes."""
-        return limb.link_motions(self.mounted, self.solved)
+        return limb_motion.link_motions(self.mounted, self.solved)
 
     @property
     def link_wrenches(self) -> list[tuple[Array, Array]]:
         """(moment about its origin, force) that the motion of each link takes beside gravity and loads, world axes."""
-        wrenches, _ = limb.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
+        wrenches, _ = limb_motion.tree_dynamics(self.mounted, self.solved, self.gravity, self.transmission)
         return [(pose.rotation @ m, pose.rotation @ f) for (pose, _), (m, f) in zip(self.links, wrenches, strict=True)]
-
-    def terms(self, names: tuple[str, ...]) -> Mapping[str, Numbers]:
-        """Return the limb's terms of the equations of motion in task space, by name."""
-        speed = self.structure.speed(self.motion)
-        return terms.of_limb(self.mounted, self.solved, (self.pose, self.moving), speed, self.gravity, names)
 
 
 @dataclass(frozen=True)
@@ -192,8 +181,13 @@ class RobotSample:
         return [value for _, value in sorted(self.inputs.get(name, {}).items())]
 
     def terms(self, names: Sequence[str]) -> dict[str, Array]:
-        """Return terms of the equations of motion of the robot, by name."""
-        return terms.summed(names, self.inputs)
+        """Return terms of the equations of motion of the robot, those of limbs and platform summed, by name."""
+        return {name: _summed(name, self.inputs[name]) for name in names}
+
+
+def _summed(term: str, shares: Mapping[int, Array]) -> Array:
+    parts = [shares[number] for number in sorted(shares)]
+    return np.vstack(parts) if term == "jacobian_rate" else sum(parts[1:], start=parts[0])
 
 
 @dataclass(frozen=True)

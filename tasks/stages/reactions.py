@@ -13,62 +13,14 @@ import numpy as np
 
 from robots.model import Family
 from robots.quantities import QUANTITIES, SPACE, reduction
-from robots.types import TWIST
 from tasks.kernels.expression import ABSENT, Array, Numbers, Scalar
 from tasks.kernels.keys import Indexed, Shape, indexed
 from tasks.kernels.program import Program, require_shapes, trace
 from tasks.mathematics.algebra import array, sqrt, total
 from tasks.mechanics import reactions as reactions
-from tasks.mechanics import recursion
-from tasks.mechanics.structure import (
-    Structure,
-    field_inputs,
-    limb_inputs,
-    mount_values,
-    signal_inputs,
-    solved_limb,
-    structure_of,
-)
-from tasks.mechanics.topology import pivots
-
-GENERIC = 3  # configurations at which ranks are found
-_REACH = 0.05  # share of the robot's size by which the platform is moved to reach them
-
-
-@functools.cache
-def carried(family: Family) -> tuple[int, ...]:
-    """Positions, among the held directions, of those along which limbs can hold the platform, by rank at its defaults.
-
-    At poses near the reference pose, not there, which may be a constraint singularity.
-
-    All of them but where a platform can turn on its joints and nobody cares, such as the point of a five-bar robot.
-    """
-    if structure_of(family).mechanism.is_chain:
-        return ()
-    values = {p.name: p.default for p in family.parameters}
-    body, parameters = family.assemble(values).platform, array(list(values.values()))
-    random = np.random.default_rng(20240701)
-    size = max(float(np.linalg.norm(body.home.position)), 1e-3)
-    free = [1.0 if name in body.mobility else 0.0 for name in TWIST]
-    matrices = []
-    for _ in range(GENERIC):
-        step = random.uniform(-_REACH, _REACH, 6) * free
-        matrices.append(_held_rows(family, parameters, recursion.still(body, step[:3], step[3:] * size)))
-    return pivots(matrices)
-
-
-def _held_rows(family: Family, parameters: Array, motion: Array) -> np.ndarray:
-    """Compute the wrenches of unit multipliers of all limbs along the held directions.
-
-    The result (direction, multiplier) is in numbers.
-    """
-    made, blocks = structure_of(family), []
-    mounts = mount_values(family, {p.name: value for p, value in zip(family.parameters, parameters, strict=True)})
-    for each, mount in zip(made.mechanism.instances, mounts, strict=True):
-        mounted, solved, _, _ = solved_limb(made, each.limb, parameters, mount[0], motion)
-        statics = reactions.LimbStatics(mounted, solved)
-        blocks += [statics.held(statics.multiplier(k)) for k in range(statics.redundant_count)]
-    return np.stack(blocks, axis=1).astype(float) if blocks else np.zeros((made.held, 0))
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import Structure, field_inputs, limb_inputs, signal_inputs, structure_of
+from tasks.stages.constraints import carried
 
 
 @functools.cache

@@ -12,9 +12,7 @@ from robots.quantities import QUANTITIES, Need, any_needs, names
 from robots.quantities import Stage as StageName
 from tasks.kernels.keys import Indexed, Key, Shape
 from tasks.mechanics.structure import Structure, structure_of
-from tasks.stages import terms
 from tasks.stages.parts import (
-    ALL_FREEDOMS,
     OUTCOME,
     RECURSION,
     ActuatorPart,
@@ -158,10 +156,10 @@ class Request:
         return bool(self.reactions) or any(feature.statics(self) for feature in self.features)
 
     @functools.cached_property
-    def solver(self) -> LimbSolver:
-        """Solver of the limbs."""
+    def solver(self) -> LimbSolver | None:
+        """Solver of the limbs, where a feature decides that."""
         found = (feature.solver(self) for feature in self.features)
-        return next((solver for solver in found if solver is not None), ALL_FREEDOMS)
+        return next((solver for solver in found if solver is not None), None)
 
     def limb_parts(self, k: int) -> tuple[LimbPart, ...]:
         """Return the terms of all features in limb k."""
@@ -183,11 +181,6 @@ class Request:
         return _present([feature.of_actuators(self) for feature in self.features])
 
     @functools.cached_property
-    def terms(self) -> tuple[str, ...]:
-        """Terms of the equations of motion that limbs and platform give."""
-        return terms.needed(self.wanted, [name for part in self.robot_parts for name in part.equations])
-
-    @functools.cached_property
     def actuation(self) -> tuple[tuple[Key, ...], tuple[str, ...]]:
         """Series and metrics of the actuation stage; neither where it is not needed.
 
@@ -202,7 +195,7 @@ class Request:
     @property
     def motion(self) -> dict[Key, Key]:
         """Key of the input `motion` of stages after the limbs; empty where the key is `motion` itself."""
-        return {"motion": Indexed(self.solver.motion, 0)} if self.solver.motion else {}
+        return {"motion": Indexed(self.solver.motion, 0)} if self.solver and self.solver.motion else {}
 
     @property
     def known(self) -> dict[Key, Shape]:

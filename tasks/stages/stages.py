@@ -23,8 +23,9 @@ from robots.quantities import names
 from tasks.kernels.derivatives import pushforward
 from tasks.kernels.keys import Arrays, Indexed, Key, Rate, Shape, Shapes, Values, indexed
 from tasks.kernels.program import Program
+from tasks.stages import terms
 from tasks.stages.assembly import actuation_program, assembly_program, assembly_shapes
-from tasks.stages.limb import LimbRequest, limb_program
+from tasks.stages.limb import ALL_FREEDOMS, LimbRequest, limb_program
 from tasks.stages.parts import OUTCOME, VELOCITY
 from tasks.stages.platform import platform_program, platform_shapes
 from tasks.stages.reactions import balance_program, balance_shapes, reaction_program
@@ -146,10 +147,10 @@ def limb(request: Request, k: int) -> Stage:
         series=tuple(name for name in names("limb") if name in request.wanted),
         reactions=bool(request.reactions),
         statics=request.statics,
-        terms=request.terms,
+        terms=terms.needed(request.wanted, request.robot_parts),
         parts=request.limb_parts(k),
         formulation=request.formulation,
-        solver=request.solver,
+        solver=request.solver or ALL_FREEDOMS,
     )
     return Stage(
         instance.name,
@@ -162,7 +163,7 @@ def limb(request: Request, k: int) -> Stage:
 
 def platform(request: Request) -> Stage:
     """Return the wrench that the platform's own motion takes, less the load on it."""
-    term_names = request.terms
+    term_names = terms.needed(request.wanted, request.robot_parts)
     shapes = platform_shapes(request.structure, request.statics, term_names)
     arguments = (request.family, request.statics, request.moving_base, term_names, request.platform_parts)
     return Stage("platform", shapes, functools.partial(platform_program, *arguments), {})

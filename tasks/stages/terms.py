@@ -8,7 +8,7 @@ limbs' rows of the rate of J_IK below each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from robots.types import TWIST
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.kernels.keys import Key, Shape, Shapes, indexed
 from tasks.mathematics.algebra import array
-from tasks.mechanics import equations, limb, recursion
+from tasks.mechanics import equations, limb_motion, recursion
 from tasks.mechanics.equations import EquationShare
 from tasks.mechanics.kinematics import Pose, SpatialMotion
 from tasks.mechanics.structure import Structure
+from tasks.stages.parts import LimbSample, RobotPart
 
 NEEDS: Mapping[str, Need] = {
     "mass": "mass matrix",
@@ -54,10 +55,10 @@ _PULLED = ("gravity_force", "potential")
 """Terms that gravity changes."""
 
 
-def needed(wanted: Iterable[str], others: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the terms that some quantities need, and `others`, in the order of NEEDS."""
-    quantities = tuple(wanted)
-    return tuple(term for term, need in NEEDS.items() if term in others or any_needs(quantities, need))
+def needed(wanted: Iterable[str], parts: Iterable[RobotPart]) -> tuple[str, ...]:
+    """Return the terms that some quantities and parts of the assembly need, in the order of NEEDS."""
+    quantities, of_parts = tuple(wanted), {name for part in parts for name in part.equations}
+    return tuple(term for term, need in NEEDS.items() if term in of_parts or any_needs(quantities, need))
 
 
 def limb_shapes(structure: Structure, limb_index: int, terms: Iterable[str]) -> dict[str, Shape]:
@@ -86,18 +87,13 @@ def _pull(gravity: Array, terms: Iterable[str]) -> Array:
     return gravity if any(term in _PULLED for term in terms) else np.zeros(3)
 
 
-def of_limb(
-    mounted: limb.Mounted,
-    solved: limb.Solved,
-    moving: tuple[Pose, SpatialMotion],
-    speed: Array,
-    gravity: Array,
-    terms: tuple[str, ...],
-) -> dict[str, Array | Scalars]:
-    """Return the terms of a limb, as `limb_shapes` has them; arguments as in `equations.limb_share`."""
+def of_limb(sample: LimbSample, terms: tuple[str, ...]) -> dict[str, Array | Scalars]:
+    """Return the terms of a limb in task space, as `limb_shapes` has them."""
+    mounted, solved, gravity = sample.mounted, sample.solved, sample.gravity
+    speed = sample.structure.speed(sample.motion)
     result: dict[str, Array | Scalars] = {}
     if set(terms) & _SHARES.keys():
-        share = equations.limb_share(mounted, solved, moving, speed, _pull(gravity, terms))
+        share = equations.limb_share(mounted, solved, (sample.pose, sample.moving), speed, _pull(gravity, terms))
         result |= {term: of(share) for term, of in _SHARES.items() if term in terms}
     if "coriolis_slope" in result:
         fixed = equations.state_seeds(mounted, solved)
@@ -107,7 +103,7 @@ def of_limb(
     if "potential" in terms:
         result["potential"] = [equations.potential_energy(mounted, solved, gravity)]
     if summed_up := [term for term in terms if term in _BODIES]:
-        bodies = limb.link_motions(mounted, solved)
+        bodies = limb_motion.link_motions(mounted, solved)
         for term in summed_up:
             each = [_BODIES[term](link.inertia, *at) for link, at in zip(mounted.limb.links, bodies, strict=True)]
             result[term] = array(sum(each[1:], start=each[0]))
@@ -133,12 +129,3 @@ def of_platform(
         result["potential"] = [equations.platform_energy(body, pose, gravity)]
     result |= {term: of(body.inertia, pose, motion) for term, of in _BODIES.items() if term in terms}
     return indexed(PLATFORM, result)
-
-
-def summed(terms: Iterable[str], shares: Mapping[str, Mapping[int, Array]]) -> dict[str, Array]:
-    """Return the terms of the robot from those of its limbs and its platform, by term and number."""
-    ordered = {term: [shares[term][number] for number in sorted(shares[term])] for term in terms}
-    return {
-        term: np.vstack(parts) if term == "jacobian_rate" else sum(parts[1:], start=parts[0])
-        for term, parts in ordered.items()
-    }

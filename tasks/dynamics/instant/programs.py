@@ -54,19 +54,19 @@ from tasks.mathematics import rotations
 from tasks.mathematics.algebra import array, cross, dot, from_columns, where
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics import recursion
+from tasks.mechanics.arms import arms
 from tasks.mechanics.equations import pose_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
+from tasks.mechanics.solving import solved_limb
 from tasks.mechanics.structure import (
     GRAVITY,
     Structure,
-    arms,
     field_inputs,
     limb_inputs,
     mount_values,
     signal_inputs,
-    solved_limb,
     structure_of,
     symbolic,
 )

@@ -38,12 +38,12 @@ from tasks.features.friction.joints import LimbFriction
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import ZERO, Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, is_zero, sqrt, total, where
-from tasks.mechanics import limb, recursion
+from tasks.mechanics import limb_motion, recursion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.equations import Seeds, state_seeds
 from tasks.mechanics.inertia.articulated import ArticulatedTree
 from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
-from tasks.mechanics.limb import Mounted, Solved, unit_motion
+from tasks.mechanics.limb_motion import Mounted, Solved, unit_motion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.recursion import MOVING, Field, held_directions
 
@@ -242,7 +242,7 @@ class LimbDynamics:
 
     @cached_property
     def _dynamics(self) -> tuple[Array, Array]:
-        bias, jacobian = limb.dynamics(self.mounted, self.solved, self.gravity)
+        bias, jacobian = limb_motion.dynamics(self.mounted, self.solved, self.gravity)
         return array(bias), array(np.array(jacobian, dtype=object).reshape(-1, len(self.speed)))
 
     @property
@@ -265,7 +265,7 @@ class LimbDynamics:
     def mass(self) -> Array:
         """M (freedom, freedom)."""
         mounted = self.mounted.unforced
-        columns = [array(limb.dynamics(mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
+        columns = [array(limb_motion.dynamics(mounted, each, np.zeros(3))[0]) for each in self.unit_motions]
         return array(np.stack(columns, axis=1))
 
     def shares(self, statics: LimbStatics, gravity: Array, wanted: LimbFriction) -> dict[str, Scalars]:

@@ -31,7 +31,7 @@ from tasks.mathematics.algebra import array, opposite, where
 from tasks.mechanics import assembly
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.structure import structure_of
-from tasks.stages import reactions as reaction_programs
+from tasks.stages import constraints
 
 
 @dataclass(frozen=True)
@@ -289,5 +289,5 @@ class PassiveFriction:
         self, shares: Sequence[Mapping[str, Array]], force: Array, held: Array, friction: Sequence[Array]
     ) -> list[Array]:
         forces = [array(force[driven]) for driven in self.structure.driven]
-        carried = reaction_programs.carried(self.family)
+        carried = constraints.carried(self.family)
         return reactions.redundant_multipliers(shares, forces, array(held), carried, friction)[0]

@@ -27,7 +27,7 @@ from robots.limits import JointPlace
 from tasks.features.friction.laws import force
 from tasks.kernels.expression import Array, Scalar, Scalars
 from tasks.mathematics.algebra import array, from_columns, sqrt, where
-from tasks.mechanics import limb
+from tasks.mechanics import limb_motion
 from tasks.mechanics import reactions as reactions
 from tasks.mechanics.kinematics import SpatialMotion
 from tasks.mechanics.reactions import LimbStatics
@@ -95,7 +95,7 @@ def share(statics: LimbStatics, platform: SpatialMotion, gravity: Array, wanted:
     held_friction, wish_friction: as in `reactions.share`.
     """
     passive_friction = [statics.friction(joint) for joint in wanted.passive]
-    rates, _ = limb.joint_rates(statics.mounted, statics.solved, platform)
+    rates, _ = limb_motion.joint_rates(statics.mounted, statics.solved, platform)
     result: dict[str, Scalars] = {}
     if passive_friction:
         through = [statics.mounted.outward(statics.on_platform(causes)) for causes in passive_friction]

@@ -52,7 +52,7 @@ from tasks.mathematics.algebra import (
 from tasks.mechanics.chain import Chain
 from tasks.mechanics.equations import state_seeds
 from tasks.mechanics.kinematics import JointState, columns, motions, path, poses
-from tasks.mechanics.limb import Solved
+from tasks.mechanics.limb_motion import Solved
 from tasks.mechanics.loops import Embedding
 
 LEVEL = Dual(1e-6, 1e-3)

@@ -31,9 +31,11 @@ from tasks.mathematics.algebra import array, every, iterate, opposite, total, wh
 from tasks.mechanics import chain
 from tasks.mechanics.chain import STEP_LIMIT, Chain
 from tasks.mechanics.kinematics import HOME, JointState, Pose, SpatialMotion, state_at, unpacked
-from tasks.mechanics.limb import CONVERGED, Mounted, Solved
+from tasks.mechanics.limb_motion import Mounted, Solved
 from tasks.mechanics.loops import Embedding
-from tasks.mechanics.structure import Structure, mounted_limb
+from tasks.mechanics.solving import mounted_limb
+from tasks.mechanics.structure import Structure
+from tasks.mechanics.tolerances import CONVERGED
 
 ITERATIONS = 800
 CALM = 0.05
@@ -51,7 +53,7 @@ APART = Dual(1e-7, 1e-3)
 def solved_limb(
     structure: Structure, parameters: Array, mount: Array, motion: Array, signals: Array = ABSENT
 ) -> tuple[Mounted, Solved, Pose, SpatialMotion, Array]:
-    """Return a redundant chain solved for the motion of its given freedoms (3 given,): as `structure.solved_limb`.
+    """Return a redundant chain solved for the motion of its given freedoms (3 given,): as `solving.solved_limb`.
 
     And the motion vector of all its freedoms. All inputs are traced. Status NOT_CONVERGED: no least distance was
     reached, or no task; SINGULAR: it is no minimum, or tasks decide nothing there; WRONG_BRANCH: the chain is assembled

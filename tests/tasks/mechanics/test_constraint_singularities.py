@@ -24,8 +24,9 @@ from robots.status import Status
 from robots.types import BASE
 from tasks import cartesian_stiffness, forward_dynamics, inverse_dynamics, joint_reactions
 from tasks.dynamics.records import Forces, State
-from tasks.mechanics import assembly, limb
-from tasks.mechanics.structure import mount_values, solved_limb, structure_of
+from tasks.mechanics import assembly, limb_motion
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import mount_values, structure_of
 
 BASE_RADIUS, PLATFORM_RADIUS, HEIGHT = 0.3, 0.2, 0.6
 APART = BASE_RADIUS - PLATFORM_RADIUS
@@ -66,7 +67,7 @@ def held_rows(position: np.ndarray) -> np.ndarray:
     for mount in mount_values(ROBOT.family, {}):
         motion = np.concatenate([position, np.zeros(6)])
         mounted, solved, *_ = solved_limb(structure, 0, np.zeros(0), mount[0], motion)
-        rows += limb.constraint_rows(mounted, solved.tips)
+        rows += limb_motion.constraint_rows(mounted, solved.tips)
     return np.array(rows, dtype=float)
 
 

@@ -22,7 +22,8 @@ from tasks.kernels.program import Program, trace
 from tasks.mathematics.algebra import array
 from tasks.mechanics import equations as mathematics
 from tasks.mechanics import recursion
-from tasks.mechanics.structure import limb_inputs, solved_limb, structure_of, symbolic
+from tasks.mechanics.solving import solved_limb
+from tasks.mechanics.structure import limb_inputs, structure_of, symbolic
 from tests.catalogue import PARALLEL
 from tests.tasks.regions import States, close, freedoms, states
 

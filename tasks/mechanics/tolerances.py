@@ -1,0 +1,28 @@
+"""Tolerances of closing limbs and loops, and the length that they are relative to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robots.model import Limb
+from tasks.kernels.expression import Dual, Scalar
+from tasks.mathematics.algebra import total, where
+
+WINDING = 2000  # of limbs with joints that count their turns, of which each takes a dozen steps
+AT_ORIGIN = 1e-3  # sum of coordinates of the tips, relative to that of all joints, from which it tells a limb's size
+CONVERGED = Dual(1e-8, 1e-4)  # residual, relative to the limb, from which one more step is exact to rounding
+CLOSED = Dual(1e-10, 1e-5)  # the same for a sample to count as solved
+FOLLOWED = Dual(1e-11, 1e-5)  # the same as CONVERGED at the end of a path, which may be near a singularity
+SINGULAR = Dual(1e-9, 1e-4)  # volume of the columns of L_t relative to a box with the same sides
+
+
+def length_of(limb: Limb, near: Scalar, further: Sequence[Scalar] = ()) -> Scalar:
+    """A length [m] above zero: how far cut joints are from an origin, or where they are there, how long the limb is."""
+    frames = [
+        *(link.placement for link in limb.links),
+        *(frame for cut in limb.cuts for frame in (cut.frame_a, cut.frame_b)),
+    ]
+    lengths = total([x for frame in frames for x in frame.position] + list(further))
+    # tips may be at the origin of the mount frame, up to rounding
+    whole = where(near > AT_ORIGIN * lengths, near, lengths)
+    return where(whole > 0.0, whole, 1.0)

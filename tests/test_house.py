@@ -16,7 +16,7 @@ import xarray
 
 from benchmarks.checkout import use_packages
 from benchmarks.house import __main__ as program
-from benchmarks.house import mentions, same_bits, sources
+from benchmarks.house import docstrings, mentions, same_bits, sources
 from benchmarks.house.extensions import files_to_touch
 from benchmarks.house.figures import RATCHET, House, measure, table
 from benchmarks.house.imports import Tree, arrows_back, cycles, floors, part
@@ -243,3 +243,23 @@ def test_packages_of_another_checkout_are_not_mixed_with_these(tmp_path: Path, m
     monkeypatch.setattr(sys, "path", list(sys.path))
     with pytest.raises(RuntimeError, match=r"pipeline: got .*; expected the package below .*, in a new process"):
         use_packages(tmp_path)
+
+
+# docstrings drawn at random
+
+
+def test_docstrings_are_drawn_with_place_and_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '"""A module."""\n\nX: int = 1\n"""An attribute."""\n\n\nclass C:\n    """A class."""\n\n    def f(self):\n        """Do."""\n'
+    source = sources.Source("robots.x", Path("robots/x.py"), text)
+    assert [(each.place, each.name) for each in docstrings.docstrings(source)] == [
+        ("robots/x.py:1", "robots.x"),
+        ("robots/x.py:4", "robots.x.X"),
+        ("robots/x.py:8", "robots.x.C"),
+        ("robots/x.py:11", "robots.x.C.f"),
+    ]
+    assert len(docstrings.draw([source], 60, 1)) == 4
+    assert docstrings.draw([source], 2, 1) == docstrings.draw([source], 2, 1)
+    (tmp_path / "robots").mkdir()
+    (tmp_path / "robots" / "x.py").write_text(text)
+    docstrings.main(["--draw", "4", "--root", str(tmp_path)])
+    assert capsys.readouterr().out.endswith("    Do.\n\nunclear beginnings: 0.00 % of all docstrings\n")

@@ -249,7 +249,10 @@ def test_packages_of_another_checkout_are_not_mixed_with_these(tmp_path: Path, m
 
 
 def test_docstrings_are_drawn_with_place_and_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = '"""A module."""\n\nX: int = 1\n"""An attribute."""\n\n\nclass C:\n    """A class."""\n\n    def f(self):\n        """Do."""\n'
+    text = (
+        '"""A module."""\n\nX: int = 1\n"""An attribute."""\n\n\n'
+        'class C:\n    """A class."""\n\n    def f(self):\n        """Do."""\n'
+    )
     source = sources.Source("robots.x", Path("robots/x.py"), text)
     assert [(each.place, each.name) for each in docstrings.docstrings(source)] == [
         ("robots/x.py:1", "robots.x"),

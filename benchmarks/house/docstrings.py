@@ -1,7 +1,7 @@
 """Program that draws docstrings of a checkout at random and prints them, to be read as a newcomer reads them.
 
-`python -m benchmarks.house.docstrings --draw 60 --seed 1 [--root CHECKOUT]`; the same seed draws the same docstrings of the
-same sources. Below them stands the share of docstrings with an unclear beginning, of all.
+`python -m benchmarks.house.docstrings --draw 60 --seed 1 [--root CHECKOUT]`: the same seed draws the same docstrings of
+the same sources. The last line is the share of all docstrings with an unclear beginning.
 """
 
 from __future__ import annotations

@@ -357,6 +357,10 @@ class Family:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     signals: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        """Return the hash of the name: families are keys of all traced programs, and one has dozens of parameters."""
+        return hash(self.name)
+
     def __repr__(self) -> str:
         """Its name, and how many parameters it has."""
         return f"Family({self.name}, {len(self.parameters)} parameters)"

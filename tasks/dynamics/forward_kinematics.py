@@ -19,10 +19,12 @@ from robots.model import Robot
 from robots.status import Status
 from robots.types import TWIST
 from tasks.dynamics.inputs import rotations
-from tasks.dynamics.inverse import actuator_positions, inverse_dynamics
-from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, State, long_form
+from tasks.dynamics.inverse import Dynamics
+from tasks.dynamics.records import STANDING, TIMELESS, MotionKeywords, Moving, State, long_form
 from tasks.kernels.kernel import checked, common_batch
+from tasks.kernels.keys import Indexed
 from tasks.stages.metrics.poses import weights
+from tasks.stages.stages import stages
 
 STEPS = 60
 SETTLED = 1e-9  # step [m, rad] after which a quadratic method is exact to rounding
@@ -81,6 +83,27 @@ def forward_kinematics(
     return ForwardKinematics(p.reshape(*batch, 3), r.reshape(*batch, 3, 3), status.reshape(batch))
 
 
+class _Solved(NamedTuple):
+    """Inverse kinematics at poses: actuator positions (n, actuator), J_IK (n, actuator, freedom), status (n,)."""
+
+    actuators: np.ndarray
+    jacobian: np.ndarray
+    status: np.ndarray
+
+
+def _solve(robot: Robot, position: np.ndarray, rotation: np.ndarray) -> _Solved:
+    """Compute what Newton's method needs at poses, each limb once. Numbers count where the status is OK."""
+    dynamics = Dynamics(robot, Moving(position=position, rotation=rotation), ("actuator_position",))
+    dynamics.run(stages(dynamics.request))
+    limbs = range(len(robot.mechanism.instances))
+    actuators, jacobian = (
+        np.concatenate([dynamics.sample_rows(Indexed(name, k)) for k in limbs]).T
+        for name in ("actuator_position", "jacobian")
+    )
+    shape = (len(position), -1, len(robot.mechanism.freedoms))
+    return _Solved(actuators, jacobian.reshape(shape), dynamics.status)
+
+
 class _PoseSearch:
     """Samples on their way to the pose that is wanted, each independent of the others."""
 
@@ -108,8 +131,8 @@ class _PoseSearch:
         if not len(moving):
             return False
         p, r = self.position[moving], self.rotation[moving]
-        solved = inverse_dynamics(self.robot, position=p, rotation=r)
-        gap = self.wanted[moving] - actuator_positions(self.robot, position=p, rotation=r).position
+        solved = _solve(self.robot, p, r)
+        gap = self.wanted[moving] - solved.actuators
         gap = np.where(self.turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
         good = (solved.status == Status.OK) & np.isfinite(gap).all(axis=-1)
         met = (np.abs(gap) <= MATCHED * np.maximum(1.0, np.abs(self.wanted[moving]))).all(axis=-1)
@@ -154,7 +177,7 @@ def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) 
     turn = Rotation.from_matrix(np.swapaxes(rotation[poses], 1, 2) @ search.rotation[poses]).as_rotvec()
     shift = search.position[poses] - position[poses]
     place, share, ended = np.zeros(len(poses)), np.ones(len(poses)), np.zeros(len(poses), dtype=bool)
-    now = inverse_dynamics(search.robot, position=position[poses], rotation=rotation[poses])
+    now = _solve(search.robot, position[poses], rotation[poses])
     ended |= now.status != Status.OK
     matrices = now.jacobian.copy()
     while len(moving := np.flatnonzero(~ended & (place < 1.0))):
@@ -163,7 +186,7 @@ def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) 
         p = position[poses[moving]] + shift[moving] * ahead[:, None]
         r = rotation[poses[moving]] @ Rotation.from_rotvec(turn[moving] * ahead[:, None]).as_matrix()
         p[whole], r[whole] = search.position[poses[moving[whole]]], search.rotation[poses[moving[whole]]]
-        solved = inverse_dynamics(search.robot, position=p, rotation=r)
+        solved = _solve(search.robot, p, r)
         good = solved.status == Status.OK
         good[good] = _changes(search, matrices[moving[good]], solved.jacobian[good]) < SMALL_CHANGE
         place[moving[good]], matrices[moving[good]] = ahead[good], solved.jacobian[good]
@@ -179,8 +202,8 @@ def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> 
     if not len(poses):
         return
     p, r, wanted = position[poses].copy(), rotation[poses].copy(), search.wanted[poses]
-    solved = inverse_dynamics(search.robot, position=p, rotation=r)
-    start = actuator_positions(search.robot, position=p, rotation=r).position
+    solved = _solve(search.robot, p, r)
+    start = solved.actuators
     way = wanted - start
     way = np.where(search.turns, way - 2 * np.pi * np.round(way / (2 * np.pi)), way)
     place, share = np.zeros(len(poses)), np.full(len(poses), 0.125)
@@ -192,7 +215,7 @@ def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> 
         step.run()
         good = step.found.copy()
         if good.any():
-            at = inverse_dynamics(search.robot, position=step.position[good], rotation=step.rotation[good])
+            at = _solve(search.robot, step.position[good], step.rotation[good])
             near = (at.status == Status.OK) & (_changes(search, matrices[moving[good]], at.jacobian) < SMALL_CHANGE)
             good[good] = near
             done = moving[good]

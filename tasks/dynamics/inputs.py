@@ -5,6 +5,7 @@ Everything that reaches a kernel through a function of `tasks` passes here; behi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
@@ -18,7 +19,7 @@ from robots.criteria.parts import NO_CRITERIA, CriteriaParameters
 from robots.criteria.selection import joint_names, link_names
 from robots.limits import Place
 from robots.loads.family import signal_values
-from robots.model import Mechanism, Robot
+from robots.model import Family, Mechanism, Robot
 from robots.types import TWIST, LoadAxes
 from tasks.dynamics.records import STANDING, Environment, Forces, Moving, ServoLike, check_record, gravity_vector
 from tasks.features.criteria import sharing_problems
@@ -83,9 +84,19 @@ def signals_at(robot: Robot, time: ArrayLike | None, *, needed: bool = True) -> 
     return np.moveaxis(signal_values(robot.family, checked("time", time, ())), 0, -1)
 
 
-def mounts(robot: Robot) -> list[np.ndarray]:
-    """Return the `mount` input of the kernels of each limb, (1, size) each."""
-    return mount_values(robot.family, robot.values)
+def mounts(robot: Robot) -> tuple[np.ndarray, ...]:
+    """Return the `mount` input of the kernels of each limb, (1, size) each, not to be written to."""
+    return _mounts(robot.family, tuple(robot.values[p.name] for p in robot.family.parameters))
+
+
+@functools.lru_cache(maxsize=64)
+def _mounts(family: Family, values: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    """Return the same for values in the family's order; kept, because each takes the assembly of a mechanism."""
+    names = (p.name for p in family.parameters)
+    result = tuple(mount_values(family, dict(zip(names, values, strict=True))))
+    for mount in result:
+        mount.flags.writeable = False
+    return result
 
 
 def gravity_input(gravity: ArrayLike) -> np.ndarray:

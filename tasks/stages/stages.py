@@ -38,6 +38,9 @@ GIVEN: Mapping[Key, Key] = {"force": "given_force", "history": "given_friction",
 """Names of the values that a motion comes with where forces are given, by the inputs of the actuation stage: forces of
 the actuators with friction, friction of all joints in the order of the groups, status."""
 
+REQUESTS = 256
+"""Requests whose stages are kept: Newton's method asks for the same ones in every step."""
+
 STRIP = 1 << 15
 """Samples of a block that stages work through at a time: what they hand on stays in the cache."""
 
@@ -126,8 +129,13 @@ def _taken(source: Key | Rows, values: Arrays) -> NDArray[np.float64]:
     return source.taken(values) if isinstance(source, Rows) else values[source]
 
 
-def stages(request: Request) -> Iterator[Stage]:
-    """Yield the stages that a request needs, in the order in which they run."""
+@functools.lru_cache(maxsize=REQUESTS)
+def stages(request: Request) -> tuple[Stage, ...]:
+    """Return the stages that a request needs, in the order in which they run."""
+    return tuple(_stages(request))
+
+
+def _stages(request: Request) -> Iterator[Stage]:
     limbs = range(len(request.structure.mechanism.instances))
     yield from (limb(request, k) for k in limbs)
     if not request.structure.mechanism.is_chain:
@@ -140,6 +148,7 @@ def stages(request: Request) -> Iterator[Stage]:
         yield from (reactions(request, k) for k in limbs)
 
 
+@functools.lru_cache(maxsize=REQUESTS)
 def limb(request: Request, k: int) -> Stage:
     """Inverse kinematics and dynamics of limb k, with what reactions, features and metrics need of it."""
     instance, structure = request.structure.mechanism.instances[k], request.structure

@@ -222,6 +222,20 @@ def _endless_view(path: Path, secret: Path) -> None:
     base.close()
 
 
+def _silent(*statements: str) -> Maker:
+    """Make a bag that computes when it is read, and never gives a row."""
+
+    def make(path: Path, secret: Path) -> None:
+        with sqlite3.connect(path) as base:
+            base.execute("CREATE TABLE topics(id INTEGER, name TEXT, type TEXT, serialization_format TEXT)")
+            base.execute("CREATE TABLE messages(id INTEGER, topic_id INTEGER, timestamp INTEGER, data BLOB)")
+            for statement in statements:
+                base.execute(statement)
+        base.close()
+
+    return make
+
+
 def _metadata(path: Path, secret: Path) -> None:
     """A bag beside metadata that name a file elsewhere as its part."""
     path.write_bytes(b"SQLite format 3\0" + bytes(84))
@@ -288,6 +302,21 @@ HOSTILE: Mapping[str, tuple[str, Maker]] = {
     "a cut NetCDF file": ("nc", _bytes(_netcdf(4)[:30])),
     "words as a bag": ("bag", _bytes(b"#ROSBAG V2.0\n" + b"words" * 1000)),
     "a view without end": ("db3", _endless_view),
+    "a view that never gives a row": (
+        "db3",
+        _silent(
+            "CREATE VIEW schema AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+            "SELECT id AS schema_version FROM n WHERE id < 0"
+        ),
+    ),
+    "columns that are computed": (
+        "db3",
+        _silent(
+            "CREATE TABLE schema(id INTEGER)",
+            *["INSERT INTO schema(id) VALUES(1)"] * 40,
+            "ALTER TABLE schema ADD COLUMN schema_version AS (length(replace(hex(zeroblob(2e8)), '0', 'ab')))",
+        ),
+    ),
     "metadata that name a file elsewhere": ("db3", _metadata),
     "noise as MCAP": ("mcap", _bytes(b"\x89MCAP0\r\n" + random.Random(2).randbytes(10_000))),
 }

@@ -1,7 +1,8 @@
 """Run commands on stores in forks of one process, and say what each of them did: status, text, time, memory, calls.
 
-An audit hook sees what a command opens for writing, removes, renames, imports or starts. A program of its own because a
-hook cannot be taken back, and because a fork needs a process of a single thread:
+Time is that of the processor, which other work on the machine does not change, children included. An audit hook sees
+what a command opens for writing, removes, renames, imports or starts. A program of its own because a hook cannot be
+taken back, and because a fork needs a process of a single thread:
 `python -m tests.hostile.watch FOLDER MODULE` loads what the commands of a module need, then reads lines
 `[folder, arguments, allowed]` and answers each with a line of JSON.
 """
@@ -16,12 +17,11 @@ import resource
 import signal
 import sys
 import tempfile
-import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 SECONDS = 30
-"""Until a command is taken for one that hangs, on a machine that does other things too."""
+"""Until a command is taken for one that hangs, on a machine that does other things too; counted by a clock."""
 
 CHANGES = {
     **dict.fromkeys(("os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.chown", "os.utime"), 1),
@@ -123,15 +123,22 @@ def child(folder: str, arguments: list[str], allowed: list[str]) -> dict[str, ob
     os.chdir(folder)
     watch, out, err = Watch(os.path.realpath(folder), allowed), io.StringIO(), io.StringIO()
     sys.addaudithook(watch)
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, processor_seconds()
     with redirect_stdout(out), redirect_stderr(err):
         try:
             status: object = act(arguments)
         except BaseException as error:  # whatever it is, it is no answer
             status = f"{type(error).__name__}: {error}"[:300]
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    return {"status": status, "out": out.getvalue(), "err": err.getvalue(), "seconds": time.monotonic() - start,
+    grown = max(grown, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)  # one that compiles a model, say
+    return {"status": status, "out": out.getvalue(), "err": err.getvalue(), "seconds": processor_seconds() - start,
             "grown": grown >> 10, "calls": watch.calls}  # fmt: skip
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and of its children that have ended [s]."""
+    parts = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(part.ru_utime + part.ru_stime for part in parts)
 
 
 def serve() -> None:

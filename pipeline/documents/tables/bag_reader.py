@@ -6,8 +6,10 @@ messages as the longest; columns then begin with the topic.
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,12 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 OVERHEAD = 768 << 20
 """Bytes that the program has beside the columns."""
 SECONDS = 100
+SQLITE = b"SQLite format 3\0"
+COMPUTED = (
+    "SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'create virtual%'",
+    "SELECT m.name FROM sqlite_master m, pragma_table_xinfo(m.name) c WHERE m.type = 'table' AND c.hidden",
+)
+"""Queries for what is in a database without rows of its own, and for tables with columns that reading computes."""
 
 Series = dict[str, list[tuple[float, Any]]]
 
@@ -33,6 +41,7 @@ def memory(values: int) -> int:
 
 def bag_columns(path: Path, values: int) -> dict[str, np.ndarray]:
     """Return the columns of a bag, `values` bytes at most. Raises RefusedBagError, and whatever its reader raises."""
+    _require_stored(path)
     series = _messages(path, values)
     if not series:
         raise RefusedBagError(f"no messages {JOINT_STATE}; record the topic joint_states")
@@ -45,8 +54,19 @@ def bag_columns(path: Path, values: int) -> dict[str, np.ndarray]:
     return result
 
 
+def _require_stored(path: Path) -> None:
+    """Refuse a database in which reading is computing, which may never end. Raises RefusedBagError."""
+    with path.open("rb") as file:
+        if file.read(len(SQLITE)) != SQLITE:
+            return
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as base:
+        for query in COMPUTED:
+            if row := base.execute(query).fetchone():
+                raise RefusedBagError(f"{row[0]!r:.60} is computed, not stored; record the topic joint_states")
+
+
 def _messages(path: Path, values: int) -> Series:
-    """Times and messages of each topic with joint states."""
+    """Return times and messages of each topic with joint states."""
     from rosbags.highlevel import AnyReader
     from rosbags.typesys import Stores, get_typestore
 

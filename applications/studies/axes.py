@@ -50,7 +50,10 @@ def unstacked(ds: xr.Dataset) -> xr.Dataset:
             "grid", f"{size} designs over {factor_names}", "all combinations of values", "Select designs by isel."
         )
     names = [_index_of(ds, factor, columns[factor.name]) for factor in factors]
-    return ds.drop_vars("design", errors="ignore").set_index(design=names).unstack("design")
+    bare = ds.drop_vars("design", errors="ignore")
+    if len(names) == 1:
+        return bare.swap_dims(design=names[0]).sortby(names[0])
+    return bare.set_index(design=names).unstack("design")
 
 
 def _index_of(ds: xr.Dataset, factor: Factor, rows: Array) -> str:

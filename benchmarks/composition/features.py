@@ -403,7 +403,7 @@ def _series(*more: str) -> Feature:
 OUTPUTS: Mapping[str, Feature] = {
     "forces": _series("actuator_position", "actuator_velocity", "actuator_power"),
     "reactions": _series("joint_reaction", "bearing_load", "joint_friction"),
-    "matrices": _series("mass_matrix", "gravity_force", "kinetic_energy", "inverse_jacobian"),
+    "matrices": _series("mass_matrix", "gravity_force", "load_force", "kinetic_energy", "inverse_jacobian"),
     "links": _series("link_position", "link_twist", "link_wrench", "centre_of_mass"),
     "linearisation": _series("state_matrix", "input_matrix"),
     "no series": NONE,

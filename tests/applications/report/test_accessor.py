@@ -66,6 +66,16 @@ def test_a_grid_has_a_dim_for_each_swept_parameter(ds: xarray.Dataset) -> None:
         accessor.Limbsweep(ds.isel(design=slice(5))).grid()
 
 
+def test_a_grid_of_one_parameter_has_it_in_order(ds: xarray.Dataset) -> None:
+    name = "proximal_length"
+    one = ds.isel(design=ds["base_half_width"].values == ds["base_half_width"].values[0])
+    grid = accessor.Limbsweep(one.isel(design=[2, 0, 1])).grid()
+    np.testing.assert_array_equal(grid[name].values, np.sort(one[name].values))
+    for k in range(one.sizes["design"]):
+        found = grid["peak_force"].sel({name: float(one[name][k])}).values
+        np.testing.assert_array_equal(found, one["peak_force"].isel(design=k).values)
+
+
 def test_the_best_designs_are_the_least(ds: xarray.Dataset) -> None:
     peaks = ds["peak_force"].max(("friction", "trajectory", "actuator")).values
     best = accessor.Limbsweep(ds).best("peak_force")

@@ -7,6 +7,7 @@ Beside an installed wheel (`make wheel-test`) there is nothing of the repository
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from zlib import crc32
 
 import pytest
 from hypothesis import settings
+
+from tests.left_to_slow import LEFT
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Two processes of xdist share two cores: threads of BLAS would spin while they wait for one. The processes inherit it.
@@ -59,8 +62,8 @@ HEAVY = ("h4", "par4")
 """Mechanisms of many joints, whose examples take the interpreter of kernels seconds."""
 
 
-ROBOTS_OF_A_TEST = 4
-"""Robots that a test goes over in every run, of those that it asks for; other tests go over others."""
+ROBOTS_OF_A_TEST = 2
+"""Robots that a test goes over in every run, of those that it asks for; tests of other files go over others."""
 
 
 def _robot(item: pytest.Item) -> str | None:
@@ -74,22 +77,23 @@ def _robot(item: pytest.Item) -> str | None:
 def _robots_in_turn(items: list[pytest.Item]) -> set[tuple[str, str]]:
     """Return the pairs of test and robot that every run has.
 
-    A digest of both draws them, so that each robot meets its share of all tests and the choice stays the same.
+    A digest of the file and the robot draws them: each robot meets its share of all files, the choice stays the same,
+    and tests of a file share the programs of their robots.
     """
     robots: dict[str, set[str]] = {}
     for item in items:
         if robot := _robot(item):
             robots.setdefault(item.nodeid.partition("[")[0], set()).add(robot)
-    return {
-        (test, robot)
-        for test, names in robots.items()
-        for robot in sorted(names, key=lambda name: crc32(f"{test} {name}".encode()))[:ROBOTS_OF_A_TEST]
-    }
+    return {(test, robot) for test, names in robots.items() for robot in _drawn(test.partition("::")[0], names)}
+
+
+def _drawn(file: str, names: set[str]) -> list[str]:
+    return sorted(names, key=lambda name: crc32(f"{file} {name}".encode()))[:ROBOTS_OF_A_TEST]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip single tests of the repository where it is not there; leave most robots of a long test to `-m slow`."""
+    """Skip single tests of the repository where it is not there; leave to `-m slow` most robots and some long tests."""
     from robots import catalog
 
     several = [item for item in items if item.path.name not in QUICK and _robot(item) not in catalog.LITERATURE]
@@ -99,7 +103,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         robot, test = _robot(item), item.nodeid.partition("[")[0]
         if robot and item.path.name not in QUICK and (test, robot) not in in_turn:
             item.add_marker(pytest.mark.slow)
-        if any(isinstance(value, Path) and value.stem in HEAVY for value in values):
+        if item.nodeid.startswith(LEFT) or any(isinstance(value, Path) and value.stem in HEAVY for value in values):
             item.add_marker(pytest.mark.slow)
         if WHEEL and item.get_closest_marker("repository"):
             item.add_marker(pytest.mark.skip(reason="reads pages or examples, which are not in a wheel"))
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over modules and tests from now on."""
+    gc.freeze()

@@ -12,6 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.conftest import OF_THE_REPOSITORY
+from tests.left_to_slow import LEFT
 
 ROOT = Path(__file__).parent.parent
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
@@ -81,3 +82,9 @@ def test_the_recipe_for_conda_asks_for_what_the_project_asks_for() -> None:
     assert recipe["about"]["license"] == project["license"]
     (command,) = recipe["build"]["python"]["entry_points"]
     assert command == f"limbsweep = {project['scripts']['limbsweep']}"
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_left_to_slow_is_a_test(name: str) -> None:
+    path, _, test = name.partition("::")
+    assert f"def {test.partition('[')[0]}" in (ROOT / path).read_text("utf-8")

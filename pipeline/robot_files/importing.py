@@ -242,7 +242,7 @@ def _closed(tree: Tree, name: str) -> Description:
     report.take(problems)
     values = ValueReader(report, set(CONSTANTS))
     loops = tuple(_loop(values, tree, section, k) for k, section in enumerate(file.loops))
-    names = [*tree.joints, *(loop.joint for loop in loops)]
+    names = [*tree.joints, *(loop.joint for loop in (*tree.loops, *loops))]
     for k, loop in enumerate(loops):
         if names.count(loop.joint) > 1:
             report(("loops", k, "joint"), Got(f"joint {loop.joint} again"), "a name for each joint", "Rename it.")

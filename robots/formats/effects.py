@@ -25,12 +25,13 @@ stand still; tendons with springs, friction or inertia.
 
 @dataclass(frozen=True)
 class Effect:
-    """An element at the end of a path of tags, and whether what it says changes something."""
+    """An element at the end of a path of tags, and whether what it says there, in `outer`, changes something."""
 
     kind: str
     path: str
     says: Callable[[Element], bool]
     got: str
+    outer: Callable[[Element], bool] | None = None
 
 
 def _true(element: Element) -> bool:
@@ -51,6 +52,24 @@ def _always(element: Element) -> bool:
     return True
 
 
+_PUSHING = (
+    "buoyan", "hydrodynamic", "lift_drag", "lift-drag", "liftdrag", "thruster", "wind", "multicopter", "propeller",
+    "spring", "added_mass",
+)  # fmt: skip
+
+
+def _pushes(element: Element) -> bool:
+    """Return whether the name of a plugin is that of one with forces. Sensors and controllers have none of a model."""
+    words = f"{element.attributes.get('filename', '')} {element.attributes.get('name', '')}".lower()
+    return any(part in words for part in _PUSHING)
+
+
+def moves(model: Element) -> bool:
+    """Return whether a model of SDF has a joint that moves."""
+    own = any(joint.attributes.get("type") != "fixed" for joint in model.all("joint"))
+    return own or any(moves(inner) for inner in model.all("model"))
+
+
 _DRAKE = (
     Effect("springs", "drake:linear_spring_damper", _always, "a spring and damper of Drake"),
     Effect("springs", "drake:linear_bushing_rpy", _always, "a bushing of Drake"),
@@ -65,8 +84,10 @@ SDF = (
     Effect("kinematic", "link/kinematic", _true, "a link that forces do not move"),
     Effect("damping", "link/velocity_decay", _nonzero, "a damping of a link's velocity"),
     Effect("fluid", "inertial/fluid_added_mass", _nonzero, "a mass that a fluid adds"),
-    Effect("static", "model/static", _true, "a model that stands still"),
+    Effect("static", "model/static", _true, "a model that stands still", moves),
     Effect("springs", "dynamics/spring_stiffness", _nonzero, "a spring of a joint"),
+    Effect("plugins", "model/plugin", _pushes, "a plugin with forces"),
+    Effect("plugins", "world/plugin", _pushes, "a plugin with forces"),
     *_DRAKE,
 )
 """Of SDF files, by the ends of their paths."""
@@ -79,8 +100,8 @@ URDF = (
     Effect("damping", "gazebo/velocity_decay", _nonzero, "a damping of a link's velocity"),
     Effect("static", "gazebo/static", _true, "a model that stands still"),
     Effect("springs", "gazebo/springStiffness", _nonzero, "a spring of a joint"),
+    Effect("plugins", "gazebo/plugin", _pushes, "a plugin with forces"),
     Effect("constraints", "robot/constraint", _always, "a constraint"),
-    Effect("constraints", "robot/loop_joint", _always, "a joint that closes a loop"),
     *_DRAKE,
 )
 """Of URDF files, with what they say to Gazebo and Drake."""
@@ -91,17 +112,18 @@ Found = tuple[str, FormatError]
 
 def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
     """Give the effects that elements of a file have, with the names of the elements around them."""
-    stack: list[tuple[Element, tuple[str, ...], str]] = [(root, (root.tag,), "")]
+    stack: list[tuple[Element, Element, tuple[str, ...], str]] = [(root, root, (root.tag,), "")]
     while stack:
-        element, path, place = stack.pop()
+        element, outer, path, place = stack.pop()
         if "name" in element.attributes or "reference" in element.attributes:
             name = element.attributes.get("name", element.attributes.get("reference", ""))
             place = f"{element.tag} {name}"
         for effect in effects:
             end = tuple(effect.path.split("/"))
-            if path[-len(end) :] == end and effect.says(element):
+            there = path[-len(end) :] == end and (effect.outer is None or effect.outer(outer))
+            if there and effect.says(element):
                 yield effect.kind, FormatError(element.line, place, effect.got, "nothing that a robot file cannot say")
-        stack += [(child, (*path[-2:], child.tag), place) for child in reversed(element.children)]
+        stack += [(child, element, (*path[-2:], child.tag), place) for child in reversed(element.children)]
 
 
 def judged(effects: Collection[Found], leave_out: Collection[str]) -> tuple[list[FormatError], list[FormatError]]:

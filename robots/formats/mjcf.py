@@ -19,6 +19,7 @@ from robots.formats import effects
 from robots.formats.mjcf_files import ModelFiles
 from robots.formats.mjcf_model import load
 from robots.formats.ratings import Rating
+from robots.formats.rotations import of_quaternion
 from robots.formats.tree import (
     HERE,
     Base,
@@ -131,15 +132,7 @@ def _lines(element: Element) -> Iterator[tuple[tuple[str, str], int]]:
 
 def _pose(position: np.ndarray, quaternion: np.ndarray) -> Pose:
     """Return a pose of a position and a quaternion (w, x, y, z), which is made of length 1."""
-    w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
-    turn = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    return turn, np.array(position, dtype=float)
+    return of_quaternion(quaternion), np.array(position, dtype=float)
 
 
 def _body(reading: _Reading, body: int) -> None:

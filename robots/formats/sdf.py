@@ -1,9 +1,10 @@
-"""SDF files as trees of bodies and loops: links, joints and frames of one model, by the conventions of its version.
+"""SDF files as trees of bodies and loops: links, joints and frames of models, by the conventions of their version.
 
-Links stand where their poses put them, in the model or in the frames that they name; joints do so in the frame of their
-child by default. A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer
-to the base than its parent is reversed. A link `world`, or a joint to it, is the base; without one the first link is,
-or the whole of a `static` model. Source: sdformat.org, specification 1.4 to 1.11.
+Of one model names are its own; of several models of a world, or where the world has joints, `model::name`. Links
+stand where their poses put them, in the model or in the frames that they name; joints do so in the frame of their child
+by default. A link that two joints lead to closes a loop: the second of them is cut. A joint whose child is nearer
+to the base than its parent is reversed. A link `world`, a joint to it, or a `static` model without joints is the base;
+without one the first link is. Source: sdformat.org, specification 1.4 to 1.12.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from robots.formats import effects
+from robots.formats import effects, elements
 from robots.formats.ratings import Rating
+from robots.formats.rotations import of_angles, of_quaternion, with_x_y, with_z
 from robots.formats.tree import (
     HERE,
     Base,
@@ -53,13 +55,8 @@ ALL_KINDS = (*KINDS, FIXED, BALL, *TWO_AXES)
 
 WORLD = "world"
 DRAKE = "drake:"
+EARTH = 9.81
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MODEL = {"link", "joint", "frame", "pose", "static", "model", "include"}
-_PASSED_OVER = {
-    "plugin", "self_collide", "allow_auto_disable", "enable_wind", "gripper", "light", "sensor", "gravity", "visual",
-    "collision", "velocity_decay", "kinematic", "must_be_base_link", "audio_source", "audio_sink", "battery",
-    "projector", "particle_emitter", "material",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,11 @@ class SdfModel:
     joints: list[SdfJoint] = field(default_factory=list)
     problems: list[FormatError] = field(default_factory=list)
     warnings: list[FormatError] = field(default_factory=list)
-    unread: set[str] = field(default_factory=set)
+    bodies: dict[str, str] = field(default_factory=dict)
+    """Frames and models by name, and the frame or link that each is attached to."""
+
+    standing: set[str] = field(default_factory=set)
+    """Links of static models."""
 
     def refuse(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
         """Add a problem at the line of an element."""
@@ -161,67 +162,102 @@ class SdfModel:
         if at is None:
             return frame, HERE
         outer = at.attributes.get("relative_to", at.attributes.get("frame", "")) or frame
-        if at.attributes.get("rotation_format", "euler_rpy") != "euler_rpy":
-            self.refuse(at, place, "a pose by a quaternion", "x y z roll pitch yaw")
-            return outer, HERE
+        if at.attributes.get("rotation_format", "euler_rpy") == "quat_xyzw":
+            *position, x, y, z, w = self.numbers(at, place, 7, (0.0,) * 6 + (1.0,))
+            if not any((x, y, z, w)):
+                self.refuse(at, place, "a quaternion 0 0 0 0", "one of length 1")
+                return outer, HERE
+            return outer, (of_quaternion((w, x, y, z)), np.array(position))
         values = np.array(self.numbers(at, place, 6, (0.0,) * 6))
         if at.attributes.get("degrees", "") in ("true", "1"):
             values[3:] = np.deg2rad(values[3:])
-        return outer, (_turned(values[3:]), values[:3])
+        return outer, (of_angles(values[3:]), values[:3])
+
+    def body(self, name: str) -> str:
+        """Return the link that a frame, a model or a link of a name belongs to; the name where it is none."""
+        seen = set[str]()
+        while name not in self.links and name in self.bodies and name not in seen:
+            seen.add(name)
+            name = self.bodies[name]
+        return name
 
 
 def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Element]:
-    """The model in the bytes or the root of an SDF file, and its element. Raises ImportedError with all problems."""
+    """The models in the bytes or the root of an SDF file, and its model or world. Raises ImportedError."""
     try:
         root = data if isinstance(data, Element) else parse(data)
     except FormatError as error:
         raise ImportedError([error]) from None
     version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
     reading = SdfModel(version)
-    model = _only_model(reading, root)
-    if model is not None:
-        problems, warnings = effects.judged([*effects.found(model, effects.SDF)], leave_out)
+    whole = _whole(reading, root)
+    if whole is not None:
+        problems, warnings = effects.judged([*effects.found(root, effects.SDF)], leave_out)
         reading.problems += problems
-        reading.warnings += warnings
-        reading.frames.model = reading.pose(model, "model", WORLD)[1]
-        _collect(reading, model, "")
-        reading.joints = [joint for scope, at in reading.elements if (joint := _joint(reading, at, scope)) is not None]
-    if reading.problems or model is None:
+        reading.warnings += [*warnings, *elements.unread(root, "SDF")]
+        _tell_gravity(reading, root)
+        reading.frames.model = HERE if whole.tag == WORLD else reading.pose(whole, "model", WORLD)[1]
+        _collect(reading, whole, "")
+        reading.joints = [
+            joint for scope, at in reading.elements if (joint := read_joint(reading, at, scope)) is not None
+        ]
+    if reading.problems or whole is None:
         raise ImportedError(reading.problems)
-    return reading, model
+    return reading, whole
 
 
-def _only_model(reading: SdfModel, root: Element) -> Element | None:
-    """Return the model of the file: of several, the only one whose links move."""
-    models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
+def _whole(reading: SdfModel, root: Element) -> Element | None:
+    """Return what is read: the one model with joints, or the world of several and of joints between them."""
+    worlds = [*root.all(WORLD)]
+    models = [*root.all("model"), *(model for world in worlds for model in world.all("model"))]
     moving = [model for model in models if _has_joint(model)]
-    if not models:
-        hint = "What it includes has to be a file of its own." if _includes(root) else ""
-        reading.refuse(root, "", "no model", "one model with links and joints", hint)
+    if not models and not any(_includes(each) for each in (root, *worlds)):
+        reading.refuse(root, "", "no model", "one model with links and joints")
         return None
-    if len(moving) > 1:
-        names = ", ".join(model.attributes.get("name", "?") for model in moving)
-        reading.refuse(moving[1], "", f"several models with joints ({names[:120]})", "one", "Make a file of each.")
+    if len(worlds) > 1:
+        reading.refuse(worlds[1], "", "several worlds", "one", "Make a file of each.")
         return None
-    model_found = moving[0] if moving else models[0]
+    world = worlds[0] if worlds else Element(WORLD, root.line, root.column, {}, [*root.children])
+    among = any(True for tag in ("joint", "include") for _ in world.all(tag))
+    if among or len(moving) > 1 or any(_placed(model) for model in moving):
+        name = world.attributes.get("name") or models[0].attributes.get("name", "robot") if models else "robot"
+        return replace(world, attributes={**world.attributes, "name": name})
+    whole = moving[0] if moving else models[0]
     for model in models:
-        if model is not model_found:
+        if model is not whole:
             name = model.attributes.get("name", "?")
             reading.warn(model, f"model {name}", "a model without joints", "one model", "It is left out.")
-    return model_found
+    return whole
 
 
 def _has_joint(model: Element) -> bool:
     return any(True for _ in model.all("joint")) or any(_has_joint(inner) for inner in model.all("model"))
 
 
-def _includes(root: Element) -> bool:
-    return any(child.tag == "include" for world in (root, *root.all("world")) for child in world.children)
+def _placed(model: Element) -> bool:
+    """Return whether a model stands in a frame of its world."""
+    pose = model.first("pose")
+    return pose is not None and (pose.attributes.get("relative_to") or pose.attributes.get("frame") or WORLD) != WORLD
+
+
+def _includes(outer: Element) -> bool:
+    return outer.first("include") is not None
+
+
+def _tell_gravity(reading: SdfModel, root: Element) -> None:
+    """Say that the gravity of a world is none of the robot."""
+    for world in root.all(WORLD):
+        at = world.first("gravity")
+        value = reading.numbers(at, WORLD, 3, (0.0, 0.0, -EARTH))
+        if at is not None and max(abs(x - y) for x, y in zip(value, (0.0, 0.0, -EARTH), strict=True)) > 0.02:
+            hint = f"It is left out: a sweep has `gravity: [{', '.join(f'{x:g}' for x in value)}]`."
+            reading.warn(at, WORLD, f"gravity {at.text[:60]}", "that of a sweep", hint)
 
 
 def _collect(reading: SdfModel, model: Element, scope: str) -> None:
-    """Links, joints and frames of a model and of those inside it, by names with `::` between."""
+    """Links, joints and frames of a model or world and of models inside it, by names with `::` between."""
     inner = "__model__" if not scope else scope.removesuffix("::")
+    _attach_model(reading, model, scope, inner)
     for child in model.children:
         name = scope + child.attributes.get("name", "")
         place = f"{child.tag} {name}"
@@ -231,27 +267,48 @@ def _collect(reading: SdfModel, model: Element, scope: str) -> None:
             if name in reading.links:
                 reading.refuse(child, place, f"{name} again", "a name for each link", "Rename one.")
             reading.links.setdefault(name, child)
-            frame, pose = reading.pose(child, place, inner)
-            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+            _state(reading, child, scope, inner)
         elif child.tag == "joint":
             reading.elements.append((scope, child))
             end = child.first("child")
             frame, pose = reading.pose(child, place, "")
             outer = _scoped(reading, scope, frame or (end.text.strip() if end is not None else ""))
             reading.frames.stated[name] = outer, pose, child.line
+            reading.bodies[name] = _scoped(reading, scope, end.text.strip() if end is not None else "")
         elif child.tag == "frame":
             attached = child.attributes.get("attached_to", "") or inner
-            frame, pose = reading.pose(child, place, attached)
-            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+            reading.bodies[name] = _scoped(reading, scope, attached)
+            _state(reading, child, scope, attached)
         elif child.tag == "model":
-            frame, pose = reading.pose(child, place, inner)
-            reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+            _state(reading, child, scope, inner)
             _collect(reading, child, f"{name}::")
         elif child.tag == "include":
-            reading.refuse(child, "", "an <include>", "a file that has all of the model", "Expand it first.")
-        elif child.tag not in _MODEL | _PASSED_OVER and child.tag not in reading.unread:
-            reading.unread.add(child.tag)
-            reading.warn(child, "", f"<{child.tag}>", "links, joints and frames", "It is left out.")
+            hint = "Import the file by its name, so that files beside it can be found."
+            reading.refuse(child, "", "an <include>", "a file that has all of the model", hint)
+
+
+def _attach_model(reading: SdfModel, model: Element, scope: str, inner: str) -> None:
+    """Note the link that the frame of a model belongs to, and whether its links stand still."""
+    if model.tag == WORLD:
+        reading.bodies[inner] = WORLD
+        return
+    if model.attributes.get("placement_frame", "__model__") != "__model__":
+        got, hint = "a placement_frame", "Write the pose of the model's own frame."
+        reading.refuse(model, f"model {scope}".rstrip(": "), got, "a pose of the model's frame", hint)
+    first = next((link.attributes.get("name", "") for link in model.all("link")), "")
+    canonical = model.attributes.get("canonical_link", "") or first
+    if canonical:
+        reading.bodies[inner] = scope + canonical
+    static = model.first("static")
+    if static is not None and static.text.strip() in ("true", "1") and not effects.moves(model):
+        reading.standing |= {scope + link.attributes.get("name", "") for link in model.all("link")}
+
+
+def _state(reading: SdfModel, child: Element, scope: str, inner: str) -> None:
+    """Note the pose of a link, frame or model, in the frame that it names or in `inner`."""
+    name = scope + child.attributes["name"]
+    frame, pose = reading.pose(child, f"{child.tag} {name}", inner)
+    reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
 
 
 def _scoped(reading: SdfModel, scope: str, name: str) -> str:
@@ -261,7 +318,8 @@ def _scoped(reading: SdfModel, scope: str, name: str) -> str:
     return name if name in (WORLD, scope.removesuffix("::")) else scope + name
 
 
-def _joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
+def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
+    """Read a joint of a model; None where it is wrong, which is added to the problems."""
     name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
     place = f"joint {name}"
     if kind not in ALL_KINDS:
@@ -272,7 +330,7 @@ def _joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
     for tag in ("parent", "child"):
         end = at.first(tag)
         body = "" if end is None else end.text.strip()
-        whole = body if body == WORLD and WORLD not in reading.links else scope + body
+        whole = body if body == WORLD and WORLD not in reading.links else reading.body(_scoped(reading, scope, body))
         if not body:
             reading.refuse(end or at, place, f"no {tag}", f"<{tag}>, the name of a link", "Add it.")
         elif whole != WORLD and whole not in reading.links:
@@ -392,15 +450,6 @@ def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
     return Rating(joint.attributes["name"], **numbers)
 
 
-def _turned(angles: np.ndarray) -> np.ndarray:
-    """Roll, pitch and yaw about fixed axes."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
-    roll = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
-    pitch = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
-    yaw = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
-    return yaw @ pitch @ roll
-
-
 FLOATING = "base"
 
 CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **dict.fromkeys(TWO_AXES, "universal")}
@@ -480,29 +529,35 @@ class _Growth:
         self.growing.bodies[WORLD] = (BASE, HERE)
         if WORLD in links:
             self.growing.bodies[WORLD] = (BASE, self.poses[WORLD])
-        if roots and not world:
+        for name in self.reading.standing:
+            self.growing.bodies[name] = (BASE, self.poses[name])
+        if roots and not world and not self.reading.standing:
             self._root(roots[0], self.reading.links[roots[0]])
         return joints
 
     def _root(self, name: str, at: Element) -> None:
+        """Put a link that nothing joins to the base in its place, on six joints where it floats."""
         place = (BASE, self.poses[name])
         if self.base == "floating":
-            place = self.growing.joints((BASE, self.poses[name]), FLOATING, "floating", np.eye(3), name)
-        elif self._inertia(name, HERE).mass > 0:
+            first = all(link.joint != f"{FLOATING}_x" for link in self.growing.links)
+            joints = FLOATING if first else f"{_plain(name)}_{FLOATING}"
+            place = self.growing.joints(place, joints, "floating", np.eye(3), _plain(name))
+        inertia = self._inertia(name, place[1])
+        if self.base == "fixed" and inertia.mass > 0:
             hint = "It stands still, and its mass does not matter; --base floating gives it six joints."
             self.reading.warn(at, f"link {name}", "a root with mass", "a base that stands still", hint)
         self.growing.bodies[name] = place
-        self.growing.load(place, self._inertia(name, place[1]))
+        self.growing.load(place, inertia)
 
     def _island(self, waiting: list[SdfJoint]) -> None:
-        """Links that hang together, but not with the base: they stand where they are."""
-        joint = waiting[0]
-        at = self.reading.links[joint.parent]
-        hint = "Join it to the others: its first link stands still."
-        self.reading.warn(at, f"link {joint.parent}", "a part that nothing joins to the base", "one part", hint)
-        place = (BASE, self.poses[joint.parent])
-        self.growing.bodies[joint.parent] = place
-        self.growing.load(place, self._inertia(joint.parent, place[1]))
+        """Put the first link of a part that nothing joins to the base in its place."""
+        children = {joint.child for joint in waiting}
+        name = next((joint.parent for joint in waiting if joint.parent not in children), waiting[0].parent)
+        at = self.reading.links[name]
+        if self.base == "fixed":
+            hint = "Join it to the others: its first link stands still."
+            self.reading.warn(at, f"link {name}", "a part that nothing joins to the base", "one part", hint)
+        self._root(name, at)
 
     def _join(self, joint: SdfJoint) -> None:
         """Join the body that is not in the tree yet."""
@@ -547,14 +602,7 @@ class _Growth:
 
     def _close(self, joint: SdfJoint) -> None:
         """Cut a joint between two bodies of the tree."""
-        kind = CUTS[joint.kind]
-        turn = _along(kind, [*joint.axes], joint.at[0])
-        frames = []
-        for name in (joint.parent, joint.child):
-            pose = _inverse(self.poses.get(name, HERE))
-            frames.append(frame_of(compose(pose, (turn, joint.at[1]))))
-        name = _plain(joint.name)
-        self.loops.append(ClosingJoint(name, kind, joint.parent, frames[0], joint.child, frames[1], joint.pitch))
+        self.loops.append(closing(joint, self.poses))
 
     def _inertia(self, name: str, at: Pose) -> Inertia:
         """Return the inertia of a link whose frame is at a pose in its body."""
@@ -567,7 +615,12 @@ class _Growth:
             hint = "The specification gives it 1 kg, and 1 kg m^2 about each axis."
             self.reading.warn(link, place, "no <inertial>", "<inertial>", hint)
             inertial = Element("inertial", link.line, link.column, {})
-        _, pose = self.reading.pose(inertial, place, name)
+        if inertial.attributes.get("auto", "false").strip() in ("true", "1"):
+            got, hint = "an inertia of shapes and a density (auto)", "Write mass and inertia, as gz sdf --print does."
+            self.reading.refuse(inertial, place, got, "mass and inertia in numbers", hint)
+        frame, pose = self.reading.pose(inertial, place, "")
+        if frame:
+            self.reading.refuse(inertial, place, f"an <inertial> in frame {frame!a}", "one in the frame of its link")
         mass = self.reading.number(inertial, "mass", place, 1.0)
         matrix = inertial.first("inertia")
         keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
@@ -579,6 +632,14 @@ class _Growth:
         rotation, centre = compose(at, pose)
         tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
         return Inertia(mass, vector(centre), rows(0.5 * (tensor + tensor.T)))
+
+
+def closing(joint: SdfJoint, poses: Mapping[str, Pose]) -> ClosingJoint:
+    """Return a joint as one that closes a loop between two links, whose poses in the model are known."""
+    kind = CUTS[joint.kind]
+    at = _along(kind, [*joint.axes], joint.at[0]), joint.at[1]
+    frame_a, frame_b = (frame_of(compose(_inverse(poses.get(name, HERE)), at)) for name in (joint.parent, joint.child))
+    return ClosingJoint(_plain(joint.name), kind, joint.parent, frame_a, joint.child, frame_b, joint.pitch)
 
 
 def _plain(name: str) -> str:
@@ -593,13 +654,5 @@ def _inverse(pose: Pose) -> Pose:
 def _along(kind: JointKind, axes: list[np.ndarray], turn: np.ndarray) -> np.ndarray:
     """Axes (3, 3) of the frame of a cut joint: z along its axis, of a universal one x and y along its two."""
     if kind == "universal":
-        x = axes[0]
-        y = axes[1] - x * (x @ axes[1])
-        y = y / np.linalg.norm(y)
-        return np.stack([x, y, np.cross(x, y)], axis=1)
-    if kind in ("spherical", "fixed") or not axes:
-        return turn
-    z = axes[0]
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x = x / np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)
+        return with_x_y(*axes)
+    return turn if kind in ("spherical", "fixed") or not axes else with_z(axes[0])

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from robots.formats import effects, urdf_file
+from robots.formats import effects, elements, urdf_file
 from robots.formats.description import Description
+from robots.formats.rotations import with_z
 from robots.formats.tree import (
     HERE,
     Base,
@@ -30,7 +31,8 @@ from robots.formats.tree import (
     rows,
     vector,
 )
-from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, Origin, UrdfFile, UrdfJoint, UrdfLink, advice
+from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, UrdfFile, UrdfJoint, UrdfLink, advice, pose_of_origin
+from robots.formats.urdf_loops import with_loops
 from robots.formats.xml_tree import Element, FormatError, parse
 from robots.geometry import point
 from robots.joint_kinds import URDF_KINDS
@@ -62,12 +64,12 @@ def read_tree(
         raise ImportedError([error]) from None
     problems, warnings = effects.judged([*effects.found(root, effects.URDF)], leave_out)
     file.problems += problems
-    file.warnings += warnings
+    file.warnings += [*warnings, *elements.unread(root, "URDF")]
     order = _ordered(file, base)
     couplings = _couplings(file)
     if file.problems:
         raise ImportedError(file.problems)
-    return _tree(file, order, couplings, base, inertias)
+    return with_loops(_tree(file, order, couplings, base, inertias), root)
 
 
 def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
@@ -173,12 +175,12 @@ def _joined(
 ) -> Place:
     """Add a joint to the tree unless it is fixed, and return the frame of its child."""
     body, pose = growing.bodies[joint.parent]
-    at = body, compose(pose, _pose(joint.origin))
+    at = body, compose(pose, pose_of_origin(joint.origin))
     if joint.kind == FIXED:
         return at
     if joint.kind in COMPOSED:
         kind = "spherical" if joint.kind == "ball" else joint.kind
-        turn = _about(joint.axis) if kind == "planar" else np.eye(3)
+        turn = with_z(joint.axis) if kind == "planar" else np.eye(3)
         ends = "three" if kind != "floating" else "six"
         got, hint = f"a {joint.kind} joint", f"It became {ends} joints, {joint.name}_x or {joint.name}_yaw and so on."
         file.warn(joint.line, f"joint {joint.name}", got, "joints of one variable", hint)
@@ -208,26 +210,7 @@ def _inertia(link: UrdfLink, at: Pose) -> Inertia:
     """Return the inertia of a URDF link whose frame is `at` a pose in its body."""
     if not link.mass and not any(link.tensor):
         return point(0.0)
-    rotation, centre = compose(at, _pose(link.origin))
+    rotation, centre = compose(at, pose_of_origin(link.origin))
     xx, yy, zz, xy, xz, yz = link.tensor
     tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
     return Inertia(link.mass, vector(centre), rows(0.5 * (tensor + tensor.T)))
-
-
-def _pose(origin: Origin) -> Pose:
-    """Roll, pitch, yaw turn about fixed axes, in this order."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(origin.rpy), np.sin(origin.rpy)
-    roll = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
-    pitch = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
-    yaw = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
-    return yaw @ pitch @ roll, np.array(origin.xyz)
-
-
-def _about(axis: Sequence[float]) -> np.ndarray:
-    """Axes (3, 3) the last of which is a direction: of a frame without turns, its own."""
-    z = np.array(axis)
-    if np.array_equal(z, [0.0, 0.0, 1.0]):
-        return np.eye(3)
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)

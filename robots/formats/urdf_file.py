@@ -1,7 +1,7 @@
 """The links and joints of a URDF file as records, every number checked; how they hang together is in `urdf`.
 
-All problems of a file are collected. What says nothing about dynamics (visual, collision) is passed over; elements that
-nobody reads are told once for each kind. Limits, damping and friction of joints are kept beside the mechanism; rotors
+All problems of a file are collected. Which elements are read is a table of `robots.formats.elements`. Limits, damping
+and friction of joints are kept beside the mechanism; rotors
 and gears of transmissions become armatures.
 """
 
@@ -12,8 +12,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from robots.formats.effects import URDF
+import numpy as np
+
+from robots.formats.elements import GEARS, ROTORS
 from robots.formats.ratings import Rating
+from robots.formats.rotations import of_angles, of_quaternion
 from robots.formats.xacro.expansion import EXPAND
 from robots.formats.xml_tree import Element, FormatError
 from robots.joint_kinds import URDF_KINDS
@@ -30,18 +33,16 @@ UNLIMITED = 1e10
 """Sizes of limits from which on they mean that there is none."""
 
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_PASSED_OVER = {"material", "gazebo", "ros2_control", *(effect.path.split("/")[-1] for effect in URDF)}
-_ROTOR = ("rotorInertia", "rotor_inertia", "motorInertia", "drake:rotor_inertia")
-_GEAR = ("mechanicalReduction", "gear_ratio", "drake:gear_ratio")
 _TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A pose: xyz [m], and roll, pitch, yaw about fixed axes [rad]."""
+    """A pose: xyz [m], and roll, pitch, yaw about fixed axes [rad], or a quaternion (x, y, z, w) in their place."""
 
     xyz: Numbers = (0.0, 0.0, 0.0)
     rpy: Numbers = (0.0, 0.0, 0.0)
+    quaternion: Numbers | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,6 @@ class UrdfFile:
     problems: list[FormatError] = field(default_factory=list)
     warnings: list[FormatError] = field(default_factory=list)
     gears: dict[str, Gear] = field(default_factory=dict)
-    unread: set[str] = field(default_factory=set)
 
     def refuse(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
         """Adds a problem."""
@@ -131,9 +131,15 @@ def read(root: Element) -> UrdfFile:
             _Joint(file, child).read()
         elif child.tag == "transmission":
             _Transmission(file, child).read()
-        elif child.tag not in _PASSED_OVER:
-            _Reader(file, root).not_read(child, ("link", "joint", "transmission"))
     return file
+
+
+def pose_of_origin(origin: Origin) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pose of an origin."""
+    if origin.quaternion is not None:
+        x, y, z, w = origin.quaternion
+        return of_quaternion((w, x, y, z)), np.array(origin.xyz)
+    return of_angles(origin.rpy), np.array(origin.xyz)
 
 
 def advice(name: str, names: Iterable[str]) -> str:
@@ -142,7 +148,7 @@ def advice(name: str, names: Iterable[str]) -> str:
     return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
 
-class _Reader:
+class Reader:
     """Reads one element; what is wrong goes to the file."""
 
     def __init__(self, file: UrdfFile, element: Element) -> None:
@@ -151,6 +157,7 @@ class _Reader:
         self.place = f"{element.tag} {self.name}"
 
     def refuse(self, at: Element, got: str, expected: str, hint: str = "") -> None:
+        """Add a problem at an element."""
         self.file.refuse(at.line, self.place, got, expected, hint)
 
     def named(self, value: object) -> bool:
@@ -163,20 +170,6 @@ class _Reader:
         else:
             return True
         return False
-
-    def unknown(self, element: Element, names: tuple[str, ...], ignored: tuple[str, ...] = ()) -> None:
-        """Tells of children that nobody reads."""
-        for child in element.children:
-            if child.tag not in (*names, *ignored):
-                self.not_read(child, names)
-
-    def not_read(self, child: Element, names: tuple[str, ...]) -> None:
-        """Warns of an element that changes nothing, once for each kind in a file: a misspelt one would be missed."""
-        if child.tag not in self.file.unread:
-            self.file.unread.add(child.tag)
-            close = advice(child.tag, names)
-            hint = close if close.startswith("Did") else "It changes nothing, here and below."
-            self.file.warn(child.line, self.place, f"an element <{child.tag}> that is not read", "known elements", hint)
 
     def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
         """Return the numbers of an attribute; `default`, or zeros, for what is missing or refused."""
@@ -199,26 +192,51 @@ class _Reader:
         return (0.0,) * count
 
     def number(self, at: Element, key: str, default: float | None = None) -> float:
+        """Return the number of an attribute."""
         return self.numbers(at, key, 1, None if default is None else (default,))[0]
 
     def origin(self, parent: Element) -> Origin:
+        """Return the pose in the <origin> of an element."""
         at = parent.first("origin")
-        if at is None:
-            return Origin()
+        return Origin() if at is None else self.pose(at)
+
+    def pose(self, at: Element) -> Origin:
+        """Return the pose in the attributes of an element."""
         zero = (0.0, 0.0, 0.0)
-        return Origin(self.numbers(at, "xyz", 3, zero), self.numbers(at, "rpy", 3, zero))
+        xyz, rpy = self.numbers(at, "xyz", 3, zero), self.numbers(at, "rpy", 3, zero)
+        if "quat_xyzw" not in at.attributes:
+            return Origin(xyz, rpy)
+        quaternion = self.numbers(at, "quat_xyzw", 4)
+        if "rpy" in at.attributes:
+            self.refuse(at, "rpy and quat_xyzw", "one of them", "Take one out.")
+        elif not math.hypot(*quaternion) > 0.0:
+            self.refuse(at, "quat_xyzw 0 0 0 0", "a quaternion", "Give it a length of 1.")
+            quaternion = (0.0, 0.0, 0.0, 1.0)
+        return Origin(xyz, quaternion=quaternion)
+
+    def axis(self, kind: str) -> Numbers:
+        """Return the direction of the axis, of length 1; x where there is none."""
+        at = self.element.first("axis")
+        if at is None or kind == FIXED:
+            return (1.0, 0.0, 0.0)
+        direction = self.numbers(at, "xyz", 3)
+        size = math.hypot(*direction)
+        if not size > 0:
+            self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
+            return (1.0, 0.0, 0.0)
+        if abs(size - 1.0) > 1e-6:
+            self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")
+        return direction if size == 1.0 else tuple(x / size for x in direction)
 
 
-class _Link(_Reader):
+class _Link(Reader):
     def read(self) -> None:
         if not self.named(self.file.links):
             return
-        self.unknown(self.element, ("inertial",), ("visual", "collision", "sensor"))
         inertial = self.element.first("inertial")
         if inertial is None:
             self.file.links[self.name] = UrdfLink(self.name, self.element.line)
             return
-        self.unknown(inertial, ("origin", "mass", "inertia"))
         mass, tensor = 0.0, UrdfLink.tensor
         if (at := self.child(inertial, "mass")) is not None:
             mass = self.number(at, "value")
@@ -234,16 +252,11 @@ class _Link(_Reader):
         return found
 
 
-class _Joint(_Reader):
+class _Joint(Reader):
     def read(self) -> None:
         if not self.named(self.file.joints):
             return
         element, kind = self.element, self.element.attributes.get("type", "")
-        self.unknown(
-            element,
-            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", *_ROTOR, *_GEAR),
-            ("calibration", "safety_controller", "property_limit"),
-        )
         if kind not in KINDS:
             hint = "A joint of several freedoms is written as several joints with massless links."
             self.refuse(element, f"type {kind[:60]!a}", f"one of {', '.join(KINDS)}", hint)
@@ -269,19 +282,6 @@ class _Joint(_Reader):
             self.refuse(at or self.element, f"no {tag} link", f'<{tag} link="...">', "Add it.")
             return ""
         return at.attributes["link"]
-
-    def axis(self, kind: str) -> Numbers:
-        at = self.element.first("axis")
-        if at is None or kind == FIXED:
-            return (1.0, 0.0, 0.0)
-        direction = self.numbers(at, "xyz", 3)
-        size = math.hypot(*direction)
-        if not size > 0:
-            self.refuse(at, "axis 0 0 0", "a direction", "Give it a length of 1.")
-            return (1.0, 0.0, 0.0)
-        if abs(size - 1.0) > 1e-6:
-            self.file.warn(at.line, self.place, f"an axis of length {size:g}", "length 1", "It was made so.")
-        return direction if size == 1.0 else tuple(x / size for x in direction)
 
     def rating(self, kind: str) -> Rating:
         """Range, speed and force, damping and friction of the joint."""
@@ -325,7 +325,7 @@ class _Joint(_Reader):
         return self.number(at, key, default)
 
 
-class _Transmission(_Reader):
+class _Transmission(Reader):
     """A transmission: the joint that it moves, its gear ratio, and the inertia of its rotor."""
 
     def read(self) -> None:
@@ -339,10 +339,10 @@ class _Transmission(_Reader):
             self.file.gears[name] = self.file.gears.get(name, Gear()).merged(whole)
 
 
-def _gear(reader: _Reader, element: Element) -> Gear:
+def _gear(reader: Reader, element: Element) -> Gear:
     """Return the rotor and the gear that are said inside an element, as text or in an attribute."""
     result: list[float | None] = []
-    for tags in (_ROTOR, _GEAR):
+    for tags in (ROTORS, GEARS):
         at = next((child for child in element.children if child.tag in tags), None)
         text = None if at is None else at.attributes.get("value", at.text).strip()
         if at is not None and text is not None and not _NUMBER.fullmatch(text):

@@ -22,20 +22,35 @@ from tests.robots.formats.test_sdf import ARM, BODY, file, joint, link
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 URDF = f"""<robot name="r"><link name="a"/><link name="b">{INERTIAL}</link><joint name="j" type="continuous">
 <parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>HERE</robot>"""
-SAYING = {effects._true: ("true", "false"), effects._false: ("false", "true"), effects._nonzero: ("0.5", "0.0")}
+SAYING = {
+    effects._true: ("true", "false"),
+    effects._false: ("false", "true"),
+    effects._nonzero: ("0.5", "0.0"),
+    effects._pushes: ("gz-thruster", "camera"),
+}
 """By rule: a text that changes something, and one that changes nothing."""
+
+
+def element_of(effect: effects.Effect, tag: str, text: str) -> str:
+    """An element that says a text, a plugin by the name of its file."""
+    named = effect.says is effects._pushes
+    return f'<{tag} name="p" filename="{text}"/>' if named else f"<{tag}>{text}</{tag}>"
 
 
 def urdf_with(effect: effects.Effect, text: str) -> bytes:
     outer, _, tag = effect.path.rpartition("/")
-    element = f"<{tag}>{text}</{tag}>"
+    element = element_of(effect, tag, text)
     return URDF.replace("HERE", f'<gazebo reference="b">{element}</gazebo>' if outer == "gazebo" else element).encode()
 
 
 def sdf_with(effect: effects.Effect, text: str) -> bytes:
     outer, _, tag = effect.path.rpartition("/")
-    element = f"<{tag}>{text}</{tag}>"
+    element = element_of(effect, tag, text)
     whole = file(*ARM).decode()
+    if outer == "world":
+        return (
+            whole.replace("<model", f'<world name="w">{element}<model').replace("</model>", "</model></world>").encode()
+        )
     place = {"link": '<link name="upper">', "inertial": "<inertial>", "dynamics": "<dynamics>"}
     start = place.get(outer, '<model name="arm">')
     assert start in whole

@@ -193,7 +193,7 @@ def test_joints_of_several_freedoms_and_screws() -> None:
 
 BAD = [
     (b'<sdf version="1.6"><world name="w"/></sdf>', "no model"),
-    (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "a file of its own"),
+    (b'<sdf version="1.6"><world name="w"><include><uri>model://x</uri></include></world></sdf>', "an <include>"),
     (file(link("a", "0 0 0 0 0")), "pose '0 0 0 0 0'; expected 6 finite numbers"),
     (file(link("a", "0, 0 0 0 0 0")), "decimal point"),
     (file(link("a", "0 0 0 0 0 0"), link("a", "0 0 0 0 0 0")), "a again"),
@@ -214,10 +214,10 @@ BAD = [
     (file("<link/>"), "no name"),
     (file(link("a", "0 0 0 0 0 0", -1.0), joint("j", "world", "a", "0 0 1")), "mass -1"),
     (file(link("a", "0 0 0 0 0 0"), "<include><uri>model://x</uri></include>"), "an <include>"),
-    (
-        file(*ARM).replace(b"</sdf>", b"<model name='two'>" + "".join(ARM).encode() + b"</model></sdf>"),
-        "several models",
-    ),
+    (b"<sdf version='1.8'><world name='a'><model name='m'/></world><world name='b'/></sdf>", "several worlds"),
+    (file(*ARM).replace(b'"arm"', b'"arm" placement_frame="upper"'), "a placement_frame"),
+    (file(*ARM).replace(b"<inertial>", b"<inertial auto='true'>", 1), "an inertia of shapes"),
+    (file(*ARM).replace(b"</mass><pose>", b"</mass><pose relative_to='fore'>", 1), "an <inertial> in frame 'fore'"),
     (file(*ARM).replace(b"0.6 0.8", b"0.6 zero"), "xyz '0 0.6 zero'"),
     (b"<sdf version='1.6'><model name='x'>", "text that is not XML"),
 ]
@@ -244,3 +244,87 @@ def test_a_link_without_inertia_is_told() -> None:
     tree = sdf.read_tree(file('<link name="a"/>', joint("j", "world", "a", "0 0 1")))
     assert "1 kg" in str(tree.warnings[0])
     assert tree.links[0].inertia.mass == 1.0
+
+
+def world(*content: str) -> bytes:
+    return f'<sdf version="1.11"><world name="scene">{"".join(content)}</world></sdf>'.encode()
+
+
+HAND = (
+    '<model name="hand"><pose>0.4 0.3 1.1 0 0.2 0</pose>'
+    + link("palm", "0 0 0 0 0 0", 0.7)
+    + link("finger", "0.1 0 0 0 0 0.3", 0.2)
+    + joint("bend", "palm", "finger", "0 1 0")
+    + "</model>"
+)
+BETWEEN = joint("wrist", "arm::fore", "hand::palm", "0.6 0 0.8")
+
+
+def test_joints_between_models_beside_drake(tmp_path: Path) -> None:
+    """Two models, a joint between them and one to the world; Drake reads them as models inside one."""
+    multibody = pytest.importorskip("pydrake.multibody.plant")
+    parsing = pytest.importorskip("pydrake.multibody.parsing")
+    tree = pytest.importorskip("pydrake.multibody.tree")
+    path = tmp_path / "scene.sdf"
+    arm = '<model name="arm"><pose relative_to="table">0 0 0 0 0 0.1</pose>' + "".join(ARM[:3] + ARM[4:]) + "</model>"
+    table = '<frame name="table"><pose>0.2 0.1 0.7 0.3 0 0</pose></frame>'
+    ground = joint("turn", "world", "arm::foot", "0 0 1")
+    whole = "".join((table, arm, HAND, BETWEEN, ground))
+    path.write_text(f'<sdf version="1.11"><model name="whole">{whole}</model></sdf>')
+    plant = multibody.MultibodyPlant(0.0)
+    parsing.Parser(plant).AddModels(str(path))
+    plant.Finalize()
+    ours = robot(world(whole))
+    names = ours.mechanism.freedoms
+    assert sorted(names) == ["arm_elbow", "arm_shoulder", "hand_bend", "turn", "wrist"]
+    order = [plant.GetJointByName(name.split("_")[-1]).velocity_start() for name in names]
+    context = plant.CreateDefaultContext()
+    for q, qd, qdd in np.random.default_rng(3).uniform(-1.0, 1.0, (4, 3, 5)):
+        place, rate, change = np.zeros((3, 5))
+        place[order], rate[order], change[order] = q, qd, qdd
+        plant.SetPositions(context, place)
+        plant.SetVelocities(context, rate)
+        forces = tree.MultibodyForces(plant)
+        plant.CalcForceElementsContribution(context, forces)
+        expected = plant.CalcInverseDynamics(context, change, forces)[order]
+        elbow = names.index("arm_elbow")
+        expected[elbow] -= 0.3 * qd[elbow]  # which is friction here
+        found = inverse_dynamics(ours, q=q, qd=qd, qdd=qdd, gravity=(0, 0, -9.81)).force
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_a_static_model_without_joints_is_the_base() -> None:
+    """Joints to it hold; it is neither refused nor left out."""
+    pedestal = '<model name="floor"><static>true</static>' + link("slab", "0 0 0 0 0 0", 500.0) + "</model>"
+    on = joint("mount", "floor::slab", "hand::palm", "0 0 1")
+    tree = sdf.read_tree(world(pedestal, HAND, on))
+    assert sorted(entry.joint for entry in tree.links) == ["hand_bend", "mount"]
+    assert [str(each) for each in tree.warnings] == []
+    with pytest.raises(ImportedError, match="a model that stands still"):
+        sdf.read_tree(world(pedestal, HAND.replace("<pose>", "<static>1</static><pose>", 1), on))
+
+
+def test_parts_that_nothing_joins_stand_still_or_float() -> None:
+    arm = '<model name="arm">' + "".join(ARM[:3] + ARM[4:]) + "</model>"
+    held = sdf.read_tree(world(arm, HAND))
+    assert sorted(entry.joint for entry in held.links) == ["arm_elbow", "arm_shoulder", "hand_bend"]
+    assert any("a part that nothing joins to the base" in str(each) for each in held.warnings)
+    floating = sdf.read_tree(world(arm, HAND), base="floating")
+    assert len(floating.links) == 3 + 12
+    assert {"base_x", "hand_palm_base_x"} <= set(floating.joints)
+
+
+def test_a_joint_may_name_frames_and_models() -> None:
+    """A frame that is attached to a link, and a model whose first link is meant."""
+    named = sdf.read_tree(world('<model name="arm">' + "".join(ARM) + "</model>", HAND, BETWEEN))
+    frame = '<frame name="tip" attached_to="arm::fore"/>'
+    end = '<pose relative_to="hand::palm"/>'
+    shown = BETWEEN.replace("arm::fore", "tip").replace("hand::palm", "hand").replace("<axis>", f"{end}<axis>")
+    by_frames = sdf.read_tree(world(frame, '<model name="arm">' + "".join(ARM) + "</model>", HAND, shown))
+    assert repr(by_frames.links) == repr(named.links)
+
+
+def test_gravity_of_a_world_is_told() -> None:
+    moon = "<gravity>0 0 -1.62</gravity>"
+    tree = sdf.read_tree(world(moon, '<model name="arm">' + "".join(ARM) + "</model>"))
+    assert any("a sweep has `gravity: [0, 0, -1.62]`" in str(each) for each in tree.warnings)

@@ -48,14 +48,12 @@ def robot(made: ImportedRobot) -> Robot:
 
 
 def test_elements_of_other_programs_are_told_once_each(tmp_path: Path) -> None:
-    odd = BODY + "<contact><lateral_friction/></contact><self_collision_checking/>"
+    odd = BODY + "<contact><lateral_friction/></contact><self_collisions/>"
     text = ARM.replace(BODY, odd).replace(LIMIT, LIMIT + '<safety x="1"/>').replace("</robot>", "<rosparam/></robot>")
     told = [str(each).partition("r.urdf")[2] for each in brought(tmp_path, text).warnings]
     assert told == [
-        ":4:1 link upper: got an element <contact> that is not read; expected known elements. It changes nothing, here "
-        "and below.",
-        ":4:1 link upper: got an element <self_collision_checking> that is not read; expected known elements. It "
-        "changes nothing, here and below.",
+        ":4:1 link upper: got an element <self_collisions> that is not read; expected known elements. It changes "
+        "nothing, here and below.",
         ":7:1 joint shoulder: got an element <safety> that is not read; expected known elements. It changes nothing, "
         "here and below.",
         ":10:1 robot arm: got an element <rosparam> that is not read; expected known elements. It changes nothing, "

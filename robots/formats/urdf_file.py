@@ -148,7 +148,7 @@ def advice(name: str, names: Iterable[str]) -> str:
     return hint[:1].upper() + hint[1:] + ("" if hint.endswith("?") else ".")
 
 
-class Reader:
+class ElementReader:
     """Reads one element; what is wrong goes to the file."""
 
     def __init__(self, file: UrdfFile, element: Element) -> None:
@@ -229,7 +229,7 @@ class Reader:
         return direction if size == 1.0 else tuple(x / size for x in direction)
 
 
-class _Link(Reader):
+class _Link(ElementReader):
     def read(self) -> None:
         if not self.named(self.file.links):
             return
@@ -252,7 +252,7 @@ class _Link(Reader):
         return found
 
 
-class _Joint(Reader):
+class _Joint(ElementReader):
     def read(self) -> None:
         if not self.named(self.file.joints):
             return
@@ -325,7 +325,7 @@ class _Joint(Reader):
         return self.number(at, key, default)
 
 
-class _Transmission(Reader):
+class _Transmission(ElementReader):
     """A transmission: the joint that it moves, its gear ratio, and the inertia of its rotor."""
 
     def read(self) -> None:
@@ -339,7 +339,7 @@ class _Transmission(Reader):
             self.file.gears[name] = self.file.gears.get(name, Gear()).merged(whole)
 
 
-def _gear(reader: Reader, element: Element) -> Gear:
+def _gear(reader: ElementReader, element: Element) -> Gear:
     """Return the rotor and the gear that are said inside an element, as text or in an attribute."""
     result: list[float | None] = []
     for tags in (ROTORS, GEARS):

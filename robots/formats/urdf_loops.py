@@ -13,7 +13,7 @@ from dataclasses import replace
 from robots.formats import sdf
 from robots.formats.rotations import with_z
 from robots.formats.tree import HERE, ClosingJoint, ImportedError, Pose, Tree, compose, frame_of, pose_of
-from robots.formats.urdf_file import Reader, UrdfFile, advice, pose_of_origin
+from robots.formats.urdf_file import ElementReader, UrdfFile, advice, pose_of_origin
 from robots.formats.xml_tree import Element
 from robots.model import Coupling
 from robots.types import BASE, JointKind
@@ -48,7 +48,7 @@ def with_loops(tree: Tree, root: Element) -> Tree:
 
 def _loop(file: UrdfFile, at: Element, tree: Tree) -> ClosingJoint | None:
     """Return the joint that closes a loop between frames of two links."""
-    reader, kind = Reader(file, at), at.attributes.get("type", "")
+    reader, kind = ElementReader(file, at), at.attributes.get("type", "")
     if not reader.named(None):
         return None
     if kind not in KINDS:
@@ -65,7 +65,7 @@ def _loop(file: UrdfFile, at: Element, tree: Tree) -> ClosingJoint | None:
     return ClosingJoint(reader.name, KINDS[kind], a, frame_a, b, frame_b)
 
 
-def _end(reader: Reader, at: Element, tag: str, tree: Tree) -> tuple[str, Pose] | None:
+def _end(reader: ElementReader, at: Element, tag: str, tree: Tree) -> tuple[str, Pose] | None:
     """Return the link of an end of a loop, and the frame of the loop in it."""
     end = at.first(tag)
     if end is None or not (link := end.attributes.get("link")):
@@ -80,7 +80,7 @@ def _end(reader: Reader, at: Element, tag: str, tree: Tree) -> tuple[str, Pose] 
 
 def _coupling(file: UrdfFile, at: Element, root: Element, tree: Tree) -> Coupling | None:
     """Return a joint that follows another: those whose children are the links that a coupling names."""
-    reader = Reader(file, at)
+    reader = ElementReader(file, at)
     above = {end.attributes.get("link"): joint for joint in root.all("joint") for end in joint.all("child")}
     ends = [_end(reader, at, tag, tree) for tag in ("predecessor", "successor")]
     if any(end is None for end in ends):

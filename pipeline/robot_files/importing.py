@@ -30,13 +30,14 @@ from pipeline.robot_files.sections import ClosureSection, LoopsFile
 from pipeline.robot_files.values import ValueReader
 from robots.arguments import check_arguments
 from robots.formats import checks, description, mjcf, sdf, urdf, writing
+from robots.formats.closing import ClosingJoint
 from robots.formats.description import CONSTANTS, Description, fill
 from robots.formats.parametric import with_parameters
-from robots.formats.tree import Base, ClosingJoint, ImportedError, Inertias, Tree
+from robots.formats.tree import Base, Inertias, Tree
 from robots.formats.xacro.budget import MacroError, Refusal
 from robots.formats.xacro.expansion import EXPAND, expand, has_macros
 from robots.formats.xml_tree import MAX_BYTES as MAX_XML
-from robots.formats.xml_tree import Element, FormatError, parse, root_tag
+from robots.formats.xml_tree import Element, FormatError, ImportedError, parse, root_tag
 from robots.model import Robot
 from robots.parameters import nearest
 

@@ -21,7 +21,7 @@ from scipy.spatial.transform import Rotation
 from robots.arguments import check_arguments, shown
 from robots.formats.assembly import Setting, close_facing, counted_from
 from robots.formats.description import Description
-from robots.formats.tree import rows, vector
+from robots.formats.poses import rows, vector
 from robots.formats.working_modes import (
     CLOSED,
     BranchError,

@@ -130,7 +130,7 @@ def unread(root: Element, language: str) -> list[FormatError]:
 
 
 def _unread(root: Element, language: str) -> Iterator[FormatError]:
-    told, stack = set[tuple[str, str]](), [(root, "", language)]
+    reported, stack = set[tuple[str, str]](), [(root, "", language)]
     while stack:
         element, place, language = stack.pop()
         vocabulary, table = LANGUAGES[language]
@@ -142,13 +142,13 @@ def _unread(root: Element, language: str) -> Iterator[FormatError]:
         for child in reversed(element.children):
             if child.tag in children:
                 stack.append((child, place, "SDF" if element.tag == "gazebo" else language))
-            elif child.tag not in idle and (element.tag, child.tag) not in told:
-                told.add((element.tag, child.tag))
+            elif child.tag not in idle and (element.tag, child.tag) not in reported:
+                reported.add((element.tag, child.tag))
                 yield _told(child.line, place, f"an element <{child.tag}>", child.tag, children)
         attributes = words.attributes.split()
         for key in element.attributes.keys() - {*attributes, *words.idle_attributes.split()}:
-            if not key.startswith(_IDLE_SPACES) and (element.tag, key) not in told:
-                told.add((element.tag, key))
+            if not key.startswith(_IDLE_SPACES) and (element.tag, key) not in reported:
+                reported.add((element.tag, key))
                 yield _told(element.line, place, f"an attribute {key} of <{element.tag}>", key, attributes)
 
 

@@ -16,29 +16,13 @@ from typing import Any
 import numpy as np
 
 from robots.formats import effects
+from robots.formats.closing import ClosingJoint
 from robots.formats.mjcf_files import ModelFiles
 from robots.formats.mjcf_model import load
+from robots.formats.poses import HERE, Pose, compose, frame_of, moved, of_quaternion, rows, vector
 from robots.formats.ratings import Rating
-from robots.formats.rotations import of_quaternion
-from robots.formats.tree import (
-    HERE,
-    Base,
-    ClosingJoint,
-    GrowingTree,
-    ImportedError,
-    Inertias,
-    Place,
-    Pose,
-    Tree,
-    compose,
-    finished,
-    frame_of,
-    moved,
-    plain_name,
-    rows,
-    vector,
-)
-from robots.formats.xml_tree import Element, FormatError
+from robots.formats.tree import Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
+from robots.formats.xml_tree import Element, FormatError, ImportedError
 from robots.model import Coupling, Inertia
 from robots.types import BASE
 

@@ -7,7 +7,6 @@ bodies and joints lead there.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,20 +16,17 @@ import numpy as np
 
 from robots.formats import assembly, checks
 from robots.formats.assembly import Setting, close_from_rough
+from robots.formats.closing import ClosingJoint
 from robots.formats.description import Description
+from robots.formats.poses import Pose, compose, frame_of, pose_of, rows
 from robots.formats.ratings import Rating, known
 from robots.formats.writing import AXES
-from robots.formats.xml_tree import FormatError
+from robots.formats.xml_tree import FormatError, ImportedError
 from robots.geometry import joined, point
-from robots.joint_kinds import JOINT_KINDS
 from robots.model import Closure, Coupling, Frame, Inertia, Limb, Link, Mechanism
 from robots.parameters import nearest
-from robots.types import BASE, JointKind, Number, Vector
+from robots.types import BASE, JointKind, Vector
 
-Pose = tuple[np.ndarray, np.ndarray]
-"""Rotation (3, 3) and position (3,) [m] in an outer frame."""
-
-HERE: Pose = (np.eye(3), np.zeros(3))
 Place = tuple[int, Pose]
 """A frame: the index of its body, or BASE, and its pose there."""
 
@@ -52,27 +48,6 @@ STEPS: Mapping[str, tuple[tuple[str, JointKind, int], ...]] = {
     ),
 }
 """Joints of several freedoms as joints of one, from the parent outwards: end of the name, kind, axis of the frame."""
-
-
-class ImportedError(ValueError):
-    """A file that cannot be imported, with all its problems."""
-
-    def __init__(self, problems: Sequence[FormatError]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
-
-
-@dataclass(frozen=True)
-class ClosingJoint:
-    """A joint that closes a loop between two bodies, by name, with a frame in each of their frames in the file."""
-
-    joint: str
-    kind: JointKind
-    a: str
-    frame_a: Frame
-    b: str
-    frame_b: Frame
-    pitch: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -277,43 +252,6 @@ def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
     across = np.cross(direction, np.eye(3)[np.argmin(np.abs(direction))])
     across /= np.linalg.norm(across)
     return AXES["z"], np.stack([across, np.cross(direction, across), direction], axis=1)
-
-
-def compose(outer: Pose, inner: Pose) -> Pose:
-    """Return a pose in an outer pose."""
-    return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]
-
-
-def vector(values: np.ndarray) -> Vector:
-    """Three numbers as floats."""
-    x, y, z = map(float, values)
-    return x, y, z
-
-
-def rows(matrix: np.ndarray) -> tuple[Vector, Vector, Vector]:
-    """Return a matrix (3, 3) as floats."""
-    a, b, c = map(vector, matrix)
-    return a, b, c
-
-
-def frame_of(pose: Pose) -> Frame:
-    """Return a pose as a frame of the model."""
-    return Frame(rows(pose[0]), vector(pose[1]))
-
-
-def pose_of(frame: Frame) -> Pose:
-    """Return a frame in numbers as a pose."""
-    return np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
-
-
-def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
-    """Return the pose of a joint at a value of its variable."""
-    direction = np.array(axis)
-    if not JOINT_KINDS[kind].turns:
-        return np.eye(3), direction * value
-    x, y, z = direction
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + math.sin(value) * cross + (1.0 - math.cos(value)) * (cross @ cross), np.zeros(3)
 
 
 def finished(

@@ -12,28 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from robots.formats import effects, elements, urdf_file
+from robots.formats.closing import ClosingJoint
 from robots.formats.description import Description
-from robots.formats.rotations import with_z
-from robots.formats.tree import (
-    HERE,
-    Base,
-    ClosingJoint,
-    GrowingTree,
-    ImportedError,
-    Inertias,
-    Place,
-    Pose,
-    Tree,
-    compose,
-    finished,
-    moved,
-    plain_name,
-    rows,
-    vector,
-)
+from robots.formats.poses import HERE, Pose, compose, moved, rows, vector, with_z
+from robots.formats.tree import Base, GrowingTree, Inertias, Place, Tree, finished, plain_name
 from robots.formats.urdf_file import COMPOSED, FIXED, KINDS, UrdfFile, UrdfJoint, UrdfLink, advice, pose_of_origin
 from robots.formats.urdf_loops import with_loops
-from robots.formats.xml_tree import Element, FormatError, parse
+from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
 from robots.geometry import point
 from robots.joint_kinds import URDF_KINDS
 from robots.model import Coupling, Inertia

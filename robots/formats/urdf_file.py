@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robots.formats.elements import GEARS, ROTORS
+from robots.formats.poses import of_angles, of_quaternion
 from robots.formats.ratings import Rating
-from robots.formats.rotations import of_angles, of_quaternion
 from robots.formats.xacro.expansion import EXPAND
 from robots.formats.xml_tree import Element, FormatError
 from robots.joint_kinds import URDF_KINDS

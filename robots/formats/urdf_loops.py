@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from robots.formats import sdf
-from robots.formats.rotations import with_z
-from robots.formats.tree import HERE, ClosingJoint, ImportedError, Pose, Tree, compose, frame_of, pose_of
+from robots.formats import sdf_file
+from robots.formats.closing import ClosingJoint, between
+from robots.formats.poses import HERE, Pose, compose, frame_of, pose_of, with_z
+from robots.formats.tree import Tree
 from robots.formats.urdf_file import ElementReader, UrdfFile, advice, pose_of_origin
-from robots.formats.xml_tree import Element
+from robots.formats.xml_tree import Element, ImportedError
 from robots.model import Coupling
 from robots.types import BASE, JointKind
 
@@ -58,9 +59,9 @@ def _loop(file: UrdfFile, at: Element, tree: Tree) -> ClosingJoint | None:
     turn: Pose = HERE
     if KINDS[kind] in ("revolute", "prismatic"):
         turn = with_z(reader.axis(kind)), HERE[1]
-    if len(found := [end for end in ends if end is not None]) < 2:
+    if len(joined := [end for end in ends if end is not None]) < 2:
         return None
-    (a, pose_a), (b, pose_b) = found
+    (a, pose_a), (b, pose_b) = joined
     frame_a, frame_b = (frame_of(compose(pose, turn)) for pose in (pose_a, pose_b))
     return ClosingJoint(reader.name, KINDS[kind], a, frame_a, b, frame_b)
 
@@ -98,7 +99,7 @@ def _coupling(file: UrdfFile, at: Element, root: Element, tree: Tree) -> Couplin
 
 def _of_gazebo(file: UrdfFile, root: Element, tree: Tree) -> Iterator[ClosingJoint]:
     """Yield joints of SDF that a URDF file hands to Gazebo, between links of its tree."""
-    reading, poses = sdf.SdfModel((1, 7)), _poses(tree)
+    reading, poses = sdf_file.SdfModel((1, 7)), _poses(tree)
     reading.links = dict.fromkeys(tree.bodies, root)
     reading.frames.stated = {name: ("__model__", pose, 0) for name, pose in poses.items()}
     elements = [joint for at in root.all("gazebo") for joint in at.all("joint")]
@@ -106,7 +107,7 @@ def _of_gazebo(file: UrdfFile, root: Element, tree: Tree) -> Iterator[ClosingJoi
         name, end = at.attributes.get("name", ""), at.first("child")
         frame, pose = reading.pose(at, f"joint {name}", "" if end is None else end.text.strip())
         reading.frames.stated[name] = frame, pose, at.line
-    joints = [joint for at in elements if at.attributes.get("name") and (joint := sdf.read_joint(reading, at, ""))]
+    joints = [joint for at in elements if at.attributes.get("name") and (joint := sdf_file.read_joint(reading, at, ""))]
     file.problems += reading.problems
     for at in elements:
         if not at.attributes.get("name"):
@@ -115,7 +116,8 @@ def _of_gazebo(file: UrdfFile, root: Element, tree: Tree) -> Iterator[ClosingJoi
         if joint.mimic is not None:
             hint = "Write it as a coupling, in a robot file."
             file.refuse(joint.line, f"joint {joint.name}", "a mimic of a loop", "a joint", hint)
-        yield sdf.closing(joint, poses)
+        bodies, kind = (joint.parent, joint.child), sdf_file.CUTS[joint.kind]
+        yield between(joint.name, kind, bodies, (joint.at, joint.axes), poses, joint.pitch)
 
 
 def _poses(tree: Tree) -> Mapping[str, Pose]:

@@ -6,7 +6,7 @@ A document type is where entities, bombs and reads of other files come from, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -21,6 +21,14 @@ class FormatError(ValueError):
     def __init__(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"line {line} {place}: got {got}; expected {expected}. {hint}".rstrip())
         self.line, self.place, self.got, self.expected, self.hint = line, place, got, expected, hint
+
+
+class ImportedError(ValueError):
+    """A file that cannot be imported, with all its problems."""
+
+    def __init__(self, problems: Sequence[FormatError]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
 
 
 @dataclass

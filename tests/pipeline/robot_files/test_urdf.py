@@ -12,8 +12,8 @@ from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from pipeline.robot_files.reader import parse_robot
 from robots.formats import urdf
-from robots.formats.tree import ClosingJoint, ImportedError
-from robots.formats.xml_tree import FormatError, parse
+from robots.formats.closing import ClosingJoint
+from robots.formats.xml_tree import FormatError, ImportedError, parse
 from robots.geometry import shifted
 from robots.model import Robot
 from tasks import inverse_dynamics, inverse_kinematics

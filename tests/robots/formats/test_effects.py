@@ -12,8 +12,7 @@ from applications.commands.cli import cli
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from robots.formats import effects, sdf, urdf
-from robots.formats.tree import ImportedError
-from robots.formats.xml_tree import parse
+from robots.formats.xml_tree import ImportedError, parse
 from robots.model import Robot
 from tasks import inertia_matrix
 from tests.robots.formats.mjcfs import ARM as MODEL

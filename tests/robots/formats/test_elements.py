@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from robots.formats import effects, elements, sdf, urdf
-from robots.formats.tree import ImportedError, Tree
-from robots.formats.xml_tree import parse
+from robots.formats.tree import Tree
+from robots.formats.xml_tree import ImportedError, parse
 from tests.robots.formats.test_sdf import ARM, file
 
 SDF_SCHEMA = {

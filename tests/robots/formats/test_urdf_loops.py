@@ -10,7 +10,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot
 from robots.formats import urdf
-from robots.formats.tree import ImportedError
+from robots.formats.xml_tree import ImportedError
 from robots.model import Robot
 from tasks import inverse_dynamics
 

@@ -1,12 +1,21 @@
-"""Rotation matrices from the angles, quaternions and axes of files."""
+"""Poses as arrays: of angles, quaternions and axes of files, one in another, and as frames of the model."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from robots.joint_kinds import JOINT_KINDS
+from robots.model import Frame
+from robots.types import Vector
+
 Array = np.ndarray
+Pose = tuple[np.ndarray, np.ndarray]
+"""Rotation (3, 3) and position (3,) [m] in an outer frame."""
+
+HERE: Pose = (np.eye(3), np.zeros(3))
 
 
 def of_angles(angles: Sequence[float] | Array) -> Array:
@@ -47,3 +56,45 @@ def with_x_y(first: Sequence[float] | Array, second: Sequence[float] | Array) ->
     y = np.array(second, dtype=float) - x * (x @ np.array(second, dtype=float))
     y = y / np.linalg.norm(y)
     return np.stack([x, y, np.cross(x, y)], axis=1)
+
+
+def compose(outer: Pose, inner: Pose) -> Pose:
+    """Return a pose in an outer pose."""
+    return outer[0] @ inner[0], outer[1] + outer[0] @ inner[1]
+
+
+def inverse(pose: Pose) -> Pose:
+    """Return the pose of the outer frame in the inner one."""
+    return pose[0].T, -(pose[0].T @ pose[1])
+
+
+def vector(values: np.ndarray) -> Vector:
+    """Three numbers as floats."""
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+def rows(matrix: np.ndarray) -> tuple[Vector, Vector, Vector]:
+    """Return a matrix (3, 3) as floats."""
+    a, b, c = map(vector, matrix)
+    return a, b, c
+
+
+def frame_of(pose: Pose) -> Frame:
+    """Return a pose as a frame of the model."""
+    return Frame(rows(pose[0]), vector(pose[1]))
+
+
+def pose_of(frame: Frame) -> Pose:
+    """Return a frame in numbers as a pose."""
+    return np.array(frame.rotation, dtype=float), np.array(frame.position, dtype=float)
+
+
+def moved(kind: str, axis: Sequence[float], value: float) -> Pose:
+    """Return the pose of a joint at a value of its variable."""
+    direction = np.array(axis)
+    if not JOINT_KINDS[kind].turns:
+        return np.eye(3), direction * value
+    x, y, z = direction
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + math.sin(value) * cross + (1.0 - math.cos(value)) * (cross @ cross), np.zeros(3)

@@ -1,0 +1,431 @@
+"""Links, joints and frames of an SDF file as records, by the conventions of its version; `sdf` makes a tree of them.
+
+Of one model names are its own; of several models of a world, or where the world has joints, `model::name`. Source:
+sdformat.org, specification 1.4 to 1.12.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from robots.formats import effects, elements
+from robots.formats.poses import HERE, Pose, compose, of_angles, of_quaternion
+from robots.formats.ratings import Rating
+from robots.formats.urdf_file import UNLIMITED
+from robots.formats.xml_tree import Element, FormatError, ImportedError, parse
+from robots.parameters import nearest
+from robots.types import JointKind
+
+KINDS: Mapping[str, JointKind] = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "screw": "screw",
+}
+FIXED, BALL = "fixed", "ball"
+TWO_AXES = ("universal", "revolute2")
+ALL_KINDS = (*KINDS, FIXED, BALL, *TWO_AXES)
+
+CUTS: Mapping[str, JointKind] = {**KINDS, FIXED: "fixed", BALL: "spherical", **dict.fromkeys(TWO_AXES, "universal")}
+"""Kinds of joints that close loops."""
+
+WORLD = "world"
+DRAKE = "drake:"
+EARTH = 9.81
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class SdfMimic:
+    """The joint that another follows, by its ratio."""
+
+    of: str
+    ratio: float
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A joint: what it joins, where it is in the model, its axes there, what is known of it."""
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    at: Pose
+    axes: tuple[np.ndarray, ...]
+    ratings: tuple[Rating, ...]
+    pitch: float | None = None
+    armature: float = 0.0
+    mimic: SdfMimic | None = None
+
+
+@dataclass
+class Frames:
+    """Named frames of a model, resolved when they are asked for: a pose in another frame."""
+
+    model: Pose = HERE
+    stated: dict[str, tuple[str, Pose, int]] = field(default_factory=dict)
+
+    resolved: dict[str, Pose] = field(default_factory=dict, repr=False)
+    """Poses in the model that have been computed."""
+
+    def pose(self, name: str) -> Pose:
+        """Pose in the model. Raises KeyError for a frame that is not there, ValueError for one that needs itself."""
+        chain: dict[str, Pose] = {}
+        while name in self.stated and name not in self.resolved and name != "__model__":
+            if name in chain:
+                raise ValueError(name)
+            chain[name] = self.stated[name][1]
+            name = self.stated[name][0]
+        result = self._outermost(name)
+        for inner, pose in reversed(chain.items()):
+            result = self.resolved[inner] = compose(result, pose)
+        return result
+
+    def _outermost(self, name: str) -> Pose:
+        if name == "__model__":
+            return self.model
+        return HERE if name == WORLD and name not in self.stated else self.resolved[name]
+
+
+@dataclass
+class SdfModel:
+    """A model and what has been found in it."""
+
+    version: tuple[int, ...]
+    frames: Frames = field(default_factory=Frames)
+    links: dict[str, Element] = field(default_factory=dict)
+    elements: list[tuple[str, Element]] = field(default_factory=list)
+    joints: list[SdfJoint] = field(default_factory=list)
+    problems: list[FormatError] = field(default_factory=list)
+    warnings: list[FormatError] = field(default_factory=list)
+    bodies: dict[str, str] = field(default_factory=dict)
+    """Frames and models by name, and the frame or link that each is attached to."""
+
+    standing: set[str] = field(default_factory=set)
+    """Links of static models."""
+
+    def refuse(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a problem at the line of an element."""
+        self.problems.append(FormatError(at.line, place, got, expected, hint))
+
+    def warn(self, at: Element, place: str, got: str, expected: str, hint: str = "") -> None:
+        """Add a warning there."""
+        self.warnings.append(FormatError(at.line, place, got, expected, hint))
+
+    def numbers(self, at: Element | None, place: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the numbers in the text of an element."""
+        if at is None or not at.text.strip():
+            return default
+        parts = at.text.split()
+        if len(parts) != count or not all(_NUMBER.fullmatch(part) for part in parts):
+            hint = "Use a decimal point, not a comma." if "," in at.text else ""
+            self.refuse(at, place, f"{at.tag} {at.text[:60]!a}", f"{count} finite numbers", hint)
+            return default
+        return tuple(map(float, parts))
+
+    def number(self, parent: Element | None, tag: str, place: str, default: float = 0.0) -> float:
+        """Return the number in a child; an infinite one where it says so."""
+        at = parent.first(tag) if parent is not None else None
+        if at is not None and re.fullmatch(r"[-+]?inf(inity)?", at.text.strip(), re.IGNORECASE):
+            return -math.inf if at.text.strip().startswith("-") else math.inf
+        return self.numbers(at, place, 1, (default,))[0]
+
+    def pose(self, parent: Element, place: str, frame: str) -> tuple[str, Pose]:
+        """Return the frame that a pose is in, `frame` where it names none, and the pose there."""
+        at = parent.first("pose")
+        if at is None:
+            return frame, HERE
+        outer = at.attributes.get("relative_to", at.attributes.get("frame", "")) or frame
+        if at.attributes.get("rotation_format", "euler_rpy") == "quat_xyzw":
+            *position, x, y, z, w = self.numbers(at, place, 7, (0.0,) * 6 + (1.0,))
+            if not any((x, y, z, w)):
+                self.refuse(at, place, "a quaternion 0 0 0 0", "one of length 1")
+                return outer, HERE
+            return outer, (of_quaternion((w, x, y, z)), np.array(position))
+        values = np.array(self.numbers(at, place, 6, (0.0,) * 6))
+        if at.attributes.get("degrees", "") in ("true", "1"):
+            values[3:] = np.deg2rad(values[3:])
+        return outer, (of_angles(values[3:]), values[:3])
+
+    def body(self, name: str) -> str:
+        """Return the link that a frame, a model or a link of a name belongs to; the name where it is none."""
+        seen = set[str]()
+        while name not in self.links and name in self.bodies and name not in seen:
+            seen.add(name)
+            name = self.bodies[name]
+        return name
+
+
+def read(data: bytes | Element, leave_out: Collection[str] = ()) -> tuple[SdfModel, Element]:
+    """The models in the bytes or the root of an SDF file, and its model or world. Raises ImportedError."""
+    try:
+        root = data if isinstance(data, Element) else parse(data)
+    except FormatError as error:
+        raise ImportedError([error]) from None
+    version = tuple(int(part) for part in re.findall(r"\d+", root.attributes.get("version", "1.6"))[:2])
+    reading = SdfModel(version)
+    whole = _whole(reading, root)
+    if whole is not None:
+        problems, warnings = effects.judged([*effects.found(root, effects.SDF)], leave_out)
+        reading.problems += problems
+        reading.warnings += [*warnings, *elements.unread(root, "SDF")]
+        _tell_gravity(reading, root)
+        reading.frames.model = HERE if whole.tag == WORLD else reading.pose(whole, "model", WORLD)[1]
+        _collect(reading, whole, "")
+        reading.joints = [
+            joint for scope, at in reading.elements if (joint := read_joint(reading, at, scope)) is not None
+        ]
+    if reading.problems or whole is None:
+        raise ImportedError(reading.problems)
+    return reading, whole
+
+
+def _whole(reading: SdfModel, root: Element) -> Element | None:
+    """Return what is read: the one model with joints, or the world of several and of joints between them."""
+    worlds = [*root.all(WORLD)]
+    models = [*root.all("model"), *(model for world in worlds for model in world.all("model"))]
+    moving = [model for model in models if _has_joint(model)]
+    if not models and not any(_includes(outer) for outer in (root, *worlds)):
+        reading.refuse(root, "", "no model", "one model with links and joints")
+        return None
+    if len(worlds) > 1:
+        reading.refuse(worlds[1], "", "several worlds", "one", "Make a file of each.")
+        return None
+    world = worlds[0] if worlds else Element(WORLD, root.line, root.column, {}, [*root.children])
+    among = any(True for tag in ("joint", "include") for _ in world.all(tag))
+    if among or len(moving) > 1 or any(_placed(model) for model in moving):
+        name = world.attributes.get("name") or models[0].attributes.get("name", "robot") if models else "robot"
+        return replace(world, attributes={**world.attributes, "name": name})
+    whole = moving[0] if moving else models[0]
+    for model in models:
+        if model is not whole:
+            name = model.attributes.get("name", "?")
+            reading.warn(model, f"model {name}", "a model without joints", "one model", "It is left out.")
+    return whole
+
+
+def _has_joint(model: Element) -> bool:
+    return any(True for _ in model.all("joint")) or any(_has_joint(inner) for inner in model.all("model"))
+
+
+def _placed(model: Element) -> bool:
+    """Return whether a model stands in a frame of its world."""
+    pose = model.first("pose")
+    return pose is not None and (pose.attributes.get("relative_to") or pose.attributes.get("frame") or WORLD) != WORLD
+
+
+def _includes(outer: Element) -> bool:
+    return outer.first("include") is not None
+
+
+def _tell_gravity(reading: SdfModel, root: Element) -> None:
+    """Say that the gravity of a world is none of the robot."""
+    for world in root.all(WORLD):
+        at = world.first("gravity")
+        value = reading.numbers(at, WORLD, 3, (0.0, 0.0, -EARTH))
+        if at is not None and max(abs(x - y) for x, y in zip(value, (0.0, 0.0, -EARTH), strict=True)) > 0.02:
+            hint = f"It is left out: a sweep has `gravity: [{', '.join(f'{x:g}' for x in value)}]`."
+            reading.warn(at, WORLD, f"gravity {at.text[:60]}", "that of a sweep", hint)
+
+
+def _collect(reading: SdfModel, model: Element, scope: str) -> None:
+    """Links, joints and frames of a model or world and of models inside it, by names with `::` between."""
+    inner = "__model__" if not scope else scope.removesuffix("::")
+    _attach_model(reading, model, scope, inner)
+    for child in model.children:
+        name = scope + child.attributes.get("name", "")
+        place = f"{child.tag} {name}"
+        if child.tag in ("link", "joint", "frame", "model") and not child.attributes.get("name"):
+            reading.refuse(child, place.strip(), "no name", "a name", "Add it.")
+        elif child.tag == "link":
+            if name in reading.links:
+                reading.refuse(child, place, f"{name} again", "a name for each link", "Rename one.")
+            reading.links.setdefault(name, child)
+            _state(reading, child, scope, inner)
+        elif child.tag == "joint":
+            reading.elements.append((scope, child))
+            end = child.first("child")
+            frame, pose = reading.pose(child, place, "")
+            outer = _scoped(reading, scope, frame or (end.text.strip() if end is not None else ""))
+            reading.frames.stated[name] = outer, pose, child.line
+            reading.bodies[name] = _scoped(reading, scope, end.text.strip() if end is not None else "")
+        elif child.tag == "frame":
+            attached = child.attributes.get("attached_to", "") or inner
+            reading.bodies[name] = _scoped(reading, scope, attached)
+            _state(reading, child, scope, attached)
+        elif child.tag == "model":
+            _state(reading, child, scope, inner)
+            _collect(reading, child, f"{name}::")
+        elif child.tag == "include":
+            hint = "Import the file by its name, so that files beside it can be found."
+            reading.refuse(child, "", "an <include>", "a file that has all of the model", hint)
+
+
+def _attach_model(reading: SdfModel, model: Element, scope: str, inner: str) -> None:
+    """Note the link that the frame of a model belongs to, and whether its links stand still."""
+    if model.tag == WORLD:
+        reading.bodies[inner] = WORLD
+        return
+    if model.attributes.get("placement_frame", "__model__") != "__model__":
+        got, hint = "a placement_frame", "Write the pose of the model's own frame."
+        reading.refuse(model, f"model {scope}".rstrip(": "), got, "a pose of the model's frame", hint)
+    first = next((link.attributes.get("name", "") for link in model.all("link")), "")
+    canonical = model.attributes.get("canonical_link", "") or first
+    if canonical:
+        reading.bodies[inner] = scope + canonical
+    static = model.first("static")
+    if static is not None and static.text.strip() in ("true", "1") and not effects.moves(model):
+        reading.standing |= {scope + link.attributes.get("name", "") for link in model.all("link")}
+
+
+def _state(reading: SdfModel, child: Element, scope: str, inner: str) -> None:
+    """Note the pose of a link, frame or model, in the frame that it names or in `inner`."""
+    name = scope + child.attributes["name"]
+    frame, pose = reading.pose(child, f"{child.tag} {name}", inner)
+    reading.frames.stated[name] = _scoped(reading, scope, frame), pose, child.line
+
+
+def _scoped(reading: SdfModel, scope: str, name: str) -> str:
+    """Return the whole name of a frame that is named inside a model."""
+    if name == "__model__":
+        return scope.removesuffix("::") or name
+    return name if name in (WORLD, scope.removesuffix("::")) else scope + name
+
+
+def read_joint(reading: SdfModel, at: Element, scope: str) -> SdfJoint | None:
+    """Read a joint of a model; None where it is wrong, which is added to the problems."""
+    name, kind = scope + at.attributes["name"], at.attributes.get("type", "")
+    place = f"joint {name}"
+    if kind not in ALL_KINDS:
+        hint = "Write it as a coupling, in a robot file." if kind == "gearbox" else ""
+        reading.refuse(at, place, f"type {kind[:60]!a}", f"one of {', '.join(ALL_KINDS)}", hint)
+        return None
+    ends = []
+    for tag in ("parent", "child"):
+        end = at.first(tag)
+        body = "" if end is None else end.text.strip()
+        whole = body if body == WORLD and WORLD not in reading.links else reading.body(_scoped(reading, scope, body))
+        if not body:
+            reading.refuse(end or at, place, f"no {tag}", f"<{tag}>, the name of a link", "Add it.")
+        elif whole != WORLD and whole not in reading.links:
+            hint = nearest(body, reading.links)
+            reading.refuse(
+                end or at, place, f"{tag} {body!a}", "a link of this model", f"{hint[:1].upper()}{hint[1:]}."
+            )
+        ends.append(whole)
+    parent, child = ends
+    try:
+        where = reading.frames.pose(name)
+    except (KeyError, ValueError) as error:
+        if not reading.problems:
+            reading.refuse(at, place, f"a pose in frame {error.args[0]!a}", "a frame of this model that leads to it")
+        return None
+    axes = [_axis(reading, at, tag, place, where) for tag in ("axis", "axis2")]
+    moving = [axis for axis in axes if axis is not None]
+    axis_count = 0 if kind in (BALL, FIXED) else 2 if kind in TWO_AXES else 1
+    if len(moving) < axis_count:
+        reading.refuse(at, place, f"{len(moving)} axes", f"{axis_count} of a {kind} joint", "Add <axis><xyz>.")
+        return None
+    ratings = tuple(_rating(reading, at, tag, place) for tag in ("axis", "axis2"))
+    armature = _armature(reading, at, kind, place)
+    mimic = _mimic(reading, at, scope, place)
+    return SdfJoint(
+        name,
+        at.line,
+        kind,
+        parent,
+        child,
+        where,
+        tuple(moving),
+        ratings,
+        _pitch(reading, at, place),
+        armature,
+        mimic,
+    )
+
+
+def _armature(reading: SdfModel, at: Element, kind: str, place: str) -> float:
+    """Inertia of a rotor times the square of its gear, as Drake has them [kg m^2 or kg]."""
+    rotor, gear = at.first(f"{DRAKE}rotor_inertia"), at.first(f"{DRAKE}gear_ratio")
+    inertia = reading.number(at, f"{DRAKE}rotor_inertia", place)
+    ratio = reading.number(at, f"{DRAKE}gear_ratio", place, 1.0)
+    if inertia and kind not in KINDS:
+        reading.refuse(rotor or at, place, f"a rotor of a {kind} joint", f"one of {', '.join(KINDS)}", "Take it out.")
+    if inertia < 0.0 or ratio < 0.0:
+        reading.refuse(rotor or gear or at, place, f"rotor {inertia:g}, gear {ratio:g}", "numbers of at least 0")
+    return inertia * ratio**2
+
+
+def _mimic(reading: SdfModel, at: Element, scope: str, place: str) -> SdfMimic | None:
+    """Return the joint that this one follows, from its first axis."""
+    axis = at.first("axis")
+    mimic = axis.first("mimic") if axis is not None else None
+    if mimic is None:
+        return None
+    second = at.first("axis2") is not None or mimic.attributes.get("axis", "axis") != "axis"
+    if second or any(reading.number(mimic, key, place) for key in ("offset", "reference")):
+        hint = "Write it as a coupling, in a robot file."
+        reading.refuse(mimic, place, "a mimic with offset, reference or second axis", "a ratio alone", hint)
+    return SdfMimic(scope + mimic.attributes.get("joint", ""), reading.number(mimic, "multiplier", place, 1.0))
+
+
+def _pitch(reading: SdfModel, at: Element, place: str) -> float | None:
+    """Way per angle of a screw [m/rad]."""
+    if at.attributes.get("type") != "screw":
+        return None
+    if at.first("screw_thread_pitch") is not None:
+        return reading.number(at, "screw_thread_pitch", place) / (2.0 * math.pi)
+    angle = reading.number(at, "thread_pitch", place, 1.0)  # rad/m, below zero where it is right-handed
+    if not angle:
+        reading.refuse(at, place, "thread_pitch 0", "radians per metre", "Write screw_thread_pitch [m].")
+    return -1.0 / angle if angle else 0.0
+
+
+def _axis(reading: SdfModel, joint: Element, tag: str, place: str, where: Pose) -> np.ndarray | None:
+    """Return the direction of an axis in the model."""
+    at = joint.first(tag)
+    if at is None:
+        return None
+    xyz = at.first("xyz")
+    values = np.array(reading.numbers(xyz, place, 3, (0.0, 0.0, 1.0)))
+    size = float(np.linalg.norm(values))
+    if not size > 0:
+        reading.refuse(xyz or at, place, "axis 0 0 0", "a direction", "Give it a length of 1.")
+        return None
+    frame = xyz.attributes.get("expressed_in", "") if xyz is not None else ""
+    old = at.first("use_parent_model_frame")
+    of_model = reading.version < (1, 5) if old is None else old.text.strip() in ("1", "true")
+    if frame:
+        try:
+            turn = reading.frames.pose(frame)[0]
+        except (KeyError, ValueError):
+            reading.refuse(xyz or at, place, f"an axis in frame {frame!a}", "a frame of this model")
+            return None
+    else:
+        turn = np.eye(3) if of_model else where[0]
+    return turn @ (values / size)
+
+
+def _rating(reading: SdfModel, joint: Element, tag: str, place: str) -> Rating:
+    """Range, speed, force and friction of an axis, under the name of the joint."""
+    at, numbers = joint.first(tag), dict[str, float]()
+    limit = at.first("limit") if at is not None else None
+    dynamics = at.first("dynamics") if at is not None else None
+    if limit is not None:
+        low, high = (reading.number(limit, key, place, d) for key, d in (("lower", -math.inf), ("upper", math.inf)))
+        if low < high and max(abs(low), abs(high)) < UNLIMITED and joint.attributes.get("type") != "continuous":
+            numbers |= {"low": low, "high": high}
+        for key, name in (("force", "effort"), ("velocity", "velocity")):
+            value = reading.number(limit, name, place, -1.0)
+            numbers |= {key: value} if 0.0 < value < UNLIMITED else {}
+    for key, name in (("viscous", "damping"), ("coulomb", "friction")):
+        value = reading.number(dynamics, name, place)
+        numbers |= {key: value} if 0.0 < value < UNLIMITED else {}
+    return Rating(joint.attributes["name"], **numbers)

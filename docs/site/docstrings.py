@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from numpy.typing import ArrayLike
 from sphinx.application import Sphinx
 from sphinx.util.typing import stringify_annotation
 
 import limbsweep
+from docs.site import arguments
+
+PUBLIC = ("limbsweep", "limbsweep.robots", "limbsweep.study")
+"""Packages whose functions have a table of their arguments."""
 
 _ALIAS = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 _ARRAY = re.compile(r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[([~\w.]+)\]\]")
@@ -62,6 +66,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _process(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     lines[:] = plain(lines)
+    package, _, function = name.rpartition(".")
+    if what == "function" and package in PUBLIC:
+        lines += arguments.table(function, cast(Callable[..., Any], obj))
 
 
 def _strip_added(app: Sphinx) -> None:

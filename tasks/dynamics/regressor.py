@@ -402,13 +402,13 @@ def regressor(
 ) -> Regressor:
     """Compute Y (*batch, actuator, parameter) with Y @ parameters = actuator forces; arguments of `inverse_dynamics`.
 
-    With `shared`, limbs that are copies of each other have the same inertial parameters. Columns of friction come last:
-    for every joint of each group those of `FrictionLaw.linear`; the others, such as a Stribeck velocity, are as given.
-    Normal loads from reactions are linear in parameters only where friction does not change reactions: in trees, and
-    where only actuated joints have friction; other friction is refused. With `full`, a Regressor. Samples that cannot
-    be solved hold NaN. A base that moves (`base_rotation`, `base_twist`, `base_acceleration`, as in inverse dynamics)
-    shows more parameters than one that stands. Raises ValueError or ParameterError for input that does not fit.
-    Source: Atkeson, An and Hollerbach 1986, for trees; through constraint embedding by hybrid-limb paper, Eq. (140).
+    With `shared`, limbs that are copies of each other have the same inertial parameters. The columns of friction come
+    last: for every joint of each group the parameters `FrictionLaw.linear`; the other parameters, such as a Stribeck
+    velocity, keep their values. Friction that depends on reactions is linear in the parameters only where it does not
+    change the reactions: in trees, and where only actuated joints have friction. Other friction is refused. Samples
+    that cannot be solved are NaN. A moving base (`environment.base`) makes more parameters identifiable than a fixed
+    one. Raises ValueError or ParameterError for input that does not fit. Source: Atkeson, An and Hollerbach 1986, for
+    trees; through constraint embedding by hybrid-limb paper, Eq. (140).
 
         >>> robot = ls.robots.build("planar_3r")
         >>> Y = ls.regressor(robot, q=[0.1, 0.2, 0.3], qd=[1.0, 0.0, 0.0]).matrix

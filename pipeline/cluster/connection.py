@@ -16,7 +16,6 @@ import json
 import math
 import shutil
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -38,6 +37,7 @@ from pipeline.cluster.checks import Adapt, seconds
 from pipeline.cluster.file import ClusterConfig
 from pipeline.cluster.kinds import EXTRAS
 from pipeline.cluster.safety import steering
+from pipeline.cluster.script_guard import require_guard
 from pipeline.cluster.settings import SETTINGS, flat, from_environment, nanny_variables, safe_children
 from pipeline.cluster.worker_folders import KEY, own_folder
 from pipeline.monitor.log import BlockDone, BlockFailed, Event, Finished, Started, Stopped
@@ -241,6 +241,8 @@ def _started(config: ClusterConfig) -> Iterator[Client]:
 
     # what others start in other folders or on other machines finds our packages as their environment says
     is_local = config.kind.family == "local"
+    if is_local:
+        require_guard()
     with (
         safe_children() if is_local else nullcontext(),
         _worker_folder() if is_local else nullcontext(),
@@ -334,8 +336,6 @@ def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
     """Return the error for a cluster that does not start, with what the other side said, in one line."""
     said = " ".join(str(error).split())[-400:] or "nothing"
     hint = f"{type(error).__name__}: {said}"
-    if config.cluster.kind == "local" and getattr(sys.modules.get("__main__"), "__spec__", None) is None:
-        hint += ' A script needs `if __name__ == "__main__":` before its calls: worker processes import it.'
     return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)
 
 

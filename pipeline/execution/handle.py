@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from pipeline.monitor.notebook import EVERY, Display, in_notebook
 
 if TYPE_CHECKING:
     from xarray import Dataset
+
+AWAIT = "expected an await: results = await ls.run(...)"
 
 HandleState = Literal["starting", "running", "finished", "failed", "cancelled"]
 
@@ -43,6 +46,44 @@ class HandleStatus:
             case CaseFailed():
                 return replace(self, cases=self.cases + 1)
         return self
+
+
+class PendingRun:
+    """Results of `run` with an asynchronous client: they are awaited. A warning tells where nobody did.
+
+    Status, result and cancel are those of the handle of the run.
+    """
+
+    def __init__(self, handle: RunHandle) -> None:
+        self._handle, self._used = handle, False
+
+    def __await__(self) -> Generator[Any, None, Dataset]:
+        """Wait for the results as the handle does."""
+        self._used = True
+        return self._handle.__await__()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a public attribute of the handle. Raises AttributeError for another name."""
+        if name.startswith("__") or not hasattr(RunHandle, name):
+            raise AttributeError(f"{name}: got results of `run` that were not awaited; {AWAIT}")
+        self._used = True
+        return getattr(self._handle, name)
+
+    def __getitem__(self, name: object) -> Any:
+        """Raise TypeError: the results are not there yet."""
+        raise TypeError(f"{name!r}: got results of `run` that were not awaited; {AWAIT}")
+
+    def __repr__(self) -> str:
+        """State and progress of the run in a line."""
+        return f"{self._handle!r}, to be awaited"
+
+    def __del__(self) -> None:
+        """Warn where nobody awaited the results and nobody asked for the status."""
+        if not self._used:
+            text = (
+                f"`run` with an asynchronous client was never awaited; the run goes on until this process ends; {AWAIT}"
+            )
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 class RunHandle:

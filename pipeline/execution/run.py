@@ -38,7 +38,7 @@ from pipeline.execution.device import device_of, on_device
 from pipeline.execution.executor import translated_losses
 from pipeline.execution.executors import SharedBlocks, choose_granularity, make_executor, threads_of, together
 from pipeline.execution.graph import Granularity
-from pipeline.execution.handle import RunHandle
+from pipeline.execution.handle import PendingRun, RunHandle
 from pipeline.execution.loop import RunLoop
 from pipeline.execution.policy import DEFAULTS, Timeouts
 from pipeline.execution.preparation import computed, lazy, preflight, require_space
@@ -67,6 +67,8 @@ CLOSE_SECONDS = 2.0
 
 SMALL_SECONDS = 5.0
 """Seconds of one core below which a run computes in this process: processes of their own take longer to begin."""
+SMALL_CALLS = 1000
+"""Calls of functions of a user up to which a run computes in this process."""
 
 
 @check_arguments
@@ -113,7 +115,7 @@ def run(
         _shown(progress),
     )
     if task.asynchronous:
-        return task.begin()  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
+        return PendingRun(task.begin())  # type: ignore[return-value]  # to be awaited, as all that Dask returns there
     return task.complete()
 
 
@@ -291,8 +293,12 @@ def _gathered(plan: Plan, cluster: UserCluster) -> Dataset:
 
 
 def near(plan: Plan) -> ClusterConfig:
-    """The cluster of this machine that has a plan done first: threads of this process where it is small."""
-    small = plan.work.seconds < SMALL_SECONDS and not plan.sweep.user_metrics
+    """Return the cluster of this machine that finishes a plan first: threads of this process for a small plan.
+
+    Nobody knows how long functions of a user take, and they hold the lock of Python: few of their calls are small.
+    """
+    calls = len(plan.sweep.user_metrics) * plan.cases
+    small = plan.work.seconds < SMALL_SECONDS and calls <= SMALL_CALLS
     return ClusterConfig.of("threads") if small else ClusterConfig()
 
 

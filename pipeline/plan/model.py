@@ -404,6 +404,11 @@ class Plan:
         return self.layout.blocks
 
     @property
+    def cases(self) -> int:
+        """Number of cases: the product of the sizes of all dims but time."""
+        return math.prod(size for dim, size in self.sweep.sizes.items() if dim != "time")
+
+    @property
     def samples(self) -> int:
         """Designs x trajectories x times; friction sets share the dynamics of a sample."""
         sizes = self.layout.sizes

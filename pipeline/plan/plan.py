@@ -118,11 +118,6 @@ class SimulationPlan(Plan):
     """A sweep of simulations cut into blocks."""
 
     @property
-    def cases(self) -> int:
-        """Number of cases: the product of the sizes of all dims but time."""
-        return math.prod(size for dim, size in self.sweep.sizes.items() if dim != "time")
-
-    @property
     def samples(self) -> int:
         """Instants of all cases that are stored."""
         return self.cases * self.layout.sizes["time"]

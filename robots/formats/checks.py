@@ -145,9 +145,11 @@ def check_inertia(inertia: Inertia, path: Path = ()) -> Iterator[FormatFinding]:
         yield FormatFinding(path, f"principal moments {shown}", "none below 0", hint)
     elif moments[0] + moments[1] < moments[2] - slack:
         shown = f"{moments[0]:g} + {moments[1]:g} < {moments[2]:g}"
-        yield FormatFinding(
-            path, f"principal moments {shown}", "no moment above the sum of the others", "No body has those."
-        )
+        hint = "No body has those."
+        if np.abs(moments[:2]).max() <= slack:  # of a planar model, whose author gave the moment about its axes alone
+            hint += f" A thin plate with this moment has {moments[2] / 2:g}, {moments[2] / 2:g} and {moments[2]:g}:"
+            hint += " it moves alike in its plane."
+        yield FormatFinding(path, f"principal moments {shown}", "no moment above the sum of the others", hint)
     elif mass > 0 and moments[2] > mass * LONGEST**2:
         hint = "Moments are in kg m^2: divide by 1e9 from g mm^2."
         got = f"a moment of {moments[2]:g} for {mass:g} kg"

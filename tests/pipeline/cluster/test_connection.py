@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.cluster import connection
 from pipeline.cluster.arguments import ARGUMENTS
 from pipeline.cluster.certificates import make_certificates
 from pipeline.cluster.connection import connect, preview, settings_in_force
@@ -283,11 +282,3 @@ def test_a_worker_that_does_not_come_is_said(monkeypatch: pytest.MonkeyPatch) ->
     words = r"start-timeout: got 7s; expected a worker in that time\. Look at the queue"
     with pytest.raises(InputError, match=words), connect(parse(section("start-timeout: 7s"))):
         pass
-
-
-@pytest.mark.parametrize("is_script", [True, False])
-def test_a_script_without_its_guard_is_told_of_it(is_script: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None if is_script else importlib.util.find_spec("json"))
-    told = str(connection._not_started(ClusterConfig.of("local"), RuntimeError("freeze_support")))
-    assert ('if __name__ == "__main__":' in told) == is_script
-    assert "freeze_support" in told

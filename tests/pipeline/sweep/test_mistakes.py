@@ -12,7 +12,10 @@ from applications.commands.cli import cli
 from pipeline import Sweep
 from pipeline.documents.files import UNITS, check_unit, conversion
 from pipeline.errors import InputError
+from robots.formats import checks
+from robots.geometry import diagonal
 from robots.limits import Capacity, JointLimit
+from robots.model import Inertia
 from robots.parameters import ParameterError
 
 HEAD = "limbsweep: 1\nrobot: {robot}\n"
@@ -53,6 +56,17 @@ def test_a_robot_file_that_is_missing_is_told_at_the_key_that_names_it(tmp_path:
     sweep.write_text(HEAD.format(robot="./my_robt.yaml") + CIRCLE + TIME)
     with pytest.raises(InputError, match=r"sweep.yaml:2:8 robot: got .*my_robt.yaml, no such file.*my_robot.yaml"):
         Sweep.from_yaml(sweep)
+
+
+def test_moments_of_a_planar_body_are_refused_with_those_of_a_plate() -> None:
+    (told,) = checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.0, 0.0, 0.01)))
+    assert told.got == "principal moments 0 + 0 < 0.01"
+    assert told.hint == (
+        "No body has those. A thin plate with this moment has 0.005, 0.005 and 0.01: it moves alike in its plane."
+    )
+    assert not list(checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.005, 0.005, 0.01))))
+    (rod,) = checks.check_inertia(Inertia(2.0, (0.1, 0.0, 0.0), diagonal(0.0, 0.005, 0.01)))
+    assert rod.hint == "No body has those."
 
 
 def test_latin_1_is_told_by_line_column_and_letter(tmp_path: Path) -> None:

@@ -406,7 +406,7 @@ def regressor(
     last: for every joint of each group the parameters `FrictionLaw.linear`; the other parameters, such as a Stribeck
     velocity, keep their values. Friction that depends on reactions is linear in the parameters only where it does not
     change the reactions: in trees, and where only actuated joints have friction. Other friction is refused. Samples
-    that cannot be solved are NaN. A moving base (`environment.base`) makes more parameters identifiable than a fixed
+    that cannot be solved are NaN. A moving base makes more parameters identifiable than a fixed
     one. Raises ValueError or ParameterError for input that does not fit. Source: Atkeson, An and Hollerbach 1986, for
     trees; through constraint embedding by hybrid-limb paper, Eq. (140).
 

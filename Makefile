@@ -8,13 +8,16 @@ PYTEST_ARGS ?=
 USED := azure casadi certificates dashboard gcs hdf5 jobqueue kubernetes mujoco netcdf parquet report ros s3 search ssh
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow bench bench-page docs pictures wheel bill hashes wheel-test audit clean
+.PHONY: help run test test-changed test-slow bench bench-page docs pictures wheel bill hashes wheel-test audit clean
 .DELETE_ON_ERROR:
+# Each process of the tests would compile all modules of Python again.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make run     install into .venv, run examples/delta.yaml, store it in $(STORE), plot runs/delta.png"
 	@echo "make test    install into .venv, lint, check types, run the tests"
-	@echo "make test-slow  the long campaigns that 'make test' leaves out: ten seconds of free motion, kill -9"
+	@echo "make test-changed  the tests that lie nearest to what differs from main, for a minute"
+	@echo "make test-slow  the long tests and campaigns that 'make test' leaves out: all robots, ten seconds of free motion, kill -9"
 	@echo "make bench   the benchmark cases, with the ratios to other engines"
 	@echo "make bench-page  some of them, and the tables of docs/benchmarks.md from their figures"
 	@echo "make docs    build the documentation into docs/_build, without network; warnings are errors"
@@ -33,8 +36,13 @@ run: .venv/core.stamp
 test: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(PYTEST_ARGS)
+	@mkdir -p build
+	$(BIN)/mypy > build/types.txt 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal $(PYTEST_ARGS); tests=$$?; \
+	wait $$types || { cat build/types.txt; exit 1; }; exit $$tests
+
+test-changed: .venv/test.stamp
+	$(BIN)/python -m benchmarks.house.changed $(PYTEST_ARGS)
 
 docs: .venv/docs.stamp
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html

@@ -1,8 +1,9 @@
 """Run tests and print their processor seconds by folder, and the costliest ones.
 
-`python -m benchmarks.house.tests [--top 20] [--depth 3] [--keep FILE] [--beside FILE] [PYTEST ARGUMENTS]`. Seconds of
-processes that a test starts and waits for are counted too: unlike wall time, they hardly depend on other work of the
-machine. `--keep` writes the seconds of every test as JSON, `--beside` prints those of an earlier run in a column.
+`python -m benchmarks.house.tests [--top 20] [--depth 3] [--keep FILE] [--beside FILE] [--record] [PYTEST ARGUMENTS]`.
+Seconds of processes that a test starts and waits for are counted too: unlike wall time, they hardly depend on other
+work of the machine. `--keep` writes the seconds of every test as JSON, `--beside` prints those of an earlier run in a
+column, and `--record` enters the files of tests that were run into `seconds.json`, for `benchmarks.house.changed`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 import pytest
 
+RECORD = Path(__file__).parent / "seconds.json"
 COLLECTION = "collection"
 """Name of the time that it takes to import the tests."""
 
@@ -88,6 +90,19 @@ def load(path: Path | None) -> dict[str, float]:
     return json.loads(path.read_text(encoding="utf-8")) if path else {}
 
 
+def read_record() -> dict[str, float]:
+    """Return the seconds of each file of tests as they were recorded."""
+    return load(RECORD if RECORD.exists() else None)
+
+
+def write_record(now: Mapping[str, float]) -> None:
+    """Enter the seconds of the files that were run; the others stay, those that are gone go."""
+    sums = total_by({test: value for test, value in now.items() if "::" in test}, depth=99)
+    known = {file: value for file, value in read_record().items() if (RECORD.parents[2] / file).exists()}
+    known |= {file: round(value, 1) for file, value in sums.items()}
+    RECORD.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests and print the table; the exit status is that of pytest."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house.tests", description=__doc__)
@@ -95,11 +110,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--beside", type=Path)
+    parser.add_argument("--record", action="store_true")
     options, others = parser.parse_known_args(arguments)
     clock, before = Clock(), load(options.beside)
     status = pytest.main(["-q", "-p", "no:cacheprovider", *others], plugins=[clock])
     if options.keep:
         options.keep.write_text(json.dumps(clock.seconds, indent=0) + "\n", encoding="utf-8")
+    if options.record:
+        write_record(clock.seconds)
     print("   before       now  processor seconds")
     print("\n".join(table(clock.seconds, before, options.depth, options.top)))
     return int(status)

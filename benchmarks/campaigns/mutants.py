@@ -1,9 +1,13 @@
-"""Change one thing in `storage` or in the validation of input at a time: the share of changes that a test notices.
+"""Change one thing of a module at a time: the share of changes that a test notices.
 
 A change turns a comparison round, puts `or` for `and`, adds one to a number or puts the other truth value; places are
-chosen by `--seed` among all of the modules in `TESTS`, which also says what is run for each. Modules are changed in a
-copy of the checkout, each in a process that has the libraries already:
-`python -m benchmarks.campaigns.mutants [--mutants 40] [--seed N] [MODULE ...]`.
+chosen by `--seed` among all of some modules. They are changed in a copy of the checkout, each in a process that has the
+libraries already: `python -m benchmarks.campaigns.mutants [--mutants 40] [--seed N] [--everywhere] [MODULE ...]`.
+
+Modules of `storage` and of the validation of input have the tests that `TESTS` names. Any other module, and with
+`--everywhere` all of ours, has its nearest ones of 20 processor seconds, see `benchmarks.house.changed`; that they pass
+without any change is for `make test` to show. A change that the gate does not notice is shown to the tests of the same
+files that `tests/left_to_slow.py` leaves to `make test-slow`.
 """
 
 from __future__ import annotations
@@ -19,10 +23,18 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
+
+from benchmarks.house.changed import choice
+from benchmarks.house.imports import files
+from tests.left_to_slow import LEFT
 
 ROOT = Path(__file__).parent.parent.parent
+NEAR = 20.0
+"""Processor seconds of the tests that a module without a row is shown to."""
 LIBRARIES = ("pytest", "numpy", "xarray", "zarr", "distributed", "pydantic", "click")
 IMPORTED = "ignore::pytest.PytestAssertRewriteWarning"
 SECONDS = 300
@@ -195,8 +207,22 @@ def change(node: ast.AST) -> str:
     return f"{old_value!r} becomes {node.value!r}"
 
 
-def is_noticed(root: Path, tests: tuple[str, ...]) -> bool:
-    """Whether a test fails, or does not end, in a process of its own."""
+def tests_of(module: str) -> tuple[str, ...]:
+    """Return the files of tests that a change of a module is shown to."""
+    if module in TESTS:
+        return tuple(f"tests/{name}.py" for name in TESTS[module])
+    return choice(ROOT, [f"{module}.py"], NEAR).run
+
+
+def left_of(tests: Sequence[str]) -> tuple[str, ...]:
+    """Return the tests of some files that the gate leaves to `make test-slow`, whole functions of cut names."""
+    left = [name for name in LEFT if name.partition("::")[0] in tests]
+    names = (name if name.endswith("]") else name.partition("[")[0] for name in left)
+    return tuple(dict.fromkeys(name.removesuffix("::") for name in names))
+
+
+def is_noticed(root: Path, tests: tuple[str, ...], *options: str) -> bool:
+    """Return whether a test fails, or does not end, in a process of its own. options: of pytest."""
     child = os.fork()
     if not child:
         status = 1
@@ -210,12 +236,11 @@ def is_noticed(root: Path, tests: tuple[str, ...]) -> bool:
                 del sys.modules[name]
             import pytest
 
-            files = [f"tests/{name}.py" for name in tests]
             with open(os.devnull, "w", encoding="utf-8") as nowhere:
                 os.dup2(nowhere.fileno(), 1)
                 os.dup2(nowhere.fileno(), 2)
             with contextlib.redirect_stdout(io.StringIO()):
-                status = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *files]))
+                status = int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-W", IMPORTED, *options, *tests]))
         finally:
             os._exit(status)
     _, ended = os.waitpid(child, 0)
@@ -234,14 +259,39 @@ def chosen(modules: list[str], mutants: int, chance: random.Random) -> list[tupl
     return chance.sample(every, min(mutants, len(every)))
 
 
+Outcome = Literal["noticed", "noticed by make test-slow alone", "not noticed"]
+
+
+def outcome(root: Path, module: str, place: int, tests: tuple[str, ...]) -> tuple[Outcome, str]:
+    """Change a place of a module in a checkout, show it to tests, and put it back; say who noticed what change."""
+    file = root / f"{module}.py"
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    node = list(places(tree))[place]
+    where = f"{module}.py:{getattr(node, 'lineno', 0)}: {change(node)}"
+    file.write_text(ast.unparse(tree), encoding="utf-8")
+    try:
+        if is_noticed(root, tests):
+            return "noticed", where
+        if (left := left_of(tests)) and is_noticed(root, left, "-m", "slow"):
+            return "noticed by make test-slow alone", where
+        return "not noticed", where
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+
 def main() -> int:
-    """Print every change that nobody noticed, and the share of those that were."""
+    """Print each change that no test of the gate noticed, and the share of those that one did."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.campaigns.mutants", description=__doc__)
-    parser.add_argument("modules", nargs="*", default=sorted(TESTS))
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--everywhere", action="store_true")
     parser.add_argument("--mutants", type=int, default=40)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
     options = parser.parse_args()
-    work, noticed = chosen(options.modules, options.mutants, random.Random(options.seed)), 0
+    every = [str(path.relative_to(ROOT).with_suffix("")) for path in files(ROOT)]
+    modules = options.modules or (every if options.everywhere else sorted(TESTS))
+    work, counts = chosen(modules, options.mutants, random.Random(options.seed)), Counter[Outcome]()
+    tests = {module: tests_of(module) for module, _ in work}
     print(f"seed {options.seed}", flush=True)
     sys.dont_write_bytecode = True  # by its time alone a changed file looks like the one before it
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -250,23 +300,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="limbsweep-mutants-") as folder:
         root = Path(folder, "checkout")
         shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(".*", "__pycache__", "runs", "dist"))
-        tests = tuple(dict.fromkeys(test for module, _ in work for test in TESTS[module]))
-        if is_noticed(root, tests):
+        if not options.everywhere and is_noticed(root, tuple(dict.fromkeys(sum(tests.values(), ())))):
             print("FAILED: tests fail without any change", flush=True)
             return 1
         for number, (module, place) in enumerate(work, start=1):
-            file = root / f"{module}.py"
-            text = file.read_text(encoding="utf-8")
-            tree = ast.parse(text)
-            node = list(places(tree))[place]
-            where = f"{file.relative_to(root)}:{getattr(node, 'lineno', 0)}: {change(node)}"
-            file.write_text(ast.unparse(tree), encoding="utf-8")
-            if is_noticed(root, TESTS[module]):
-                noticed += 1
-            else:
-                print(f"not noticed: {where}", flush=True)
-            file.write_text(text, encoding="utf-8")
-            print(f"{noticed} of {number} noticed", flush=True)
+            seen, where = outcome(root, module, place, tests[module])
+            counts[seen] += 1
+            if seen != "noticed":
+                print(f"{seen}: {where}", flush=True)
+            late = counts["noticed by make test-slow alone"]
+            print(f"{counts['noticed']} of {number} noticed, {late} more by make test-slow alone", flush=True)
     return 0
 
 

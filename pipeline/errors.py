@@ -1,4 +1,4 @@
-"""Errors: problems of an input as data (place, got, expected, what to do), and failures of a run."""
+"""Errors: problems of an input as data (place, got, expected, advice), and failures of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controllers as data: kinds with their gains, what a drive limits, and one controller of a robot.
+"""Controllers as data: kinds with their gains, limits of drives, and one controller of a robot.
 
 A kind is one row of `CONTROLLERS` here and one of mathematics, under the same name, in `tasks.dynamics.control.LAWS`. A
 controller is sampled: it looks at its coordinates every `sample_time` and its force is held in between.
@@ -120,7 +120,7 @@ def coordinates(mechanism: Mechanism, space: Space) -> tuple[str, ...]:
 
 
 def check_space(mechanism: Mechanism, kind: str, space: str) -> Space:
-    """Return the space of that name. Raises ParameterError for what is no kind or space, or does not suit the robot."""
+    """Return the space of that name. Raises ParameterError for a kind or space that the robot lacks."""
     if kind not in CONTROLLERS:
         raise ParameterError(f"kind: got {kind!r}; {nearest(kind, CONTROLLERS)}")
     if mechanism.underactuated and (CONTROLLERS[kind].model or space != "actuator"):

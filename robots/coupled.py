@@ -213,7 +213,7 @@ def grounds_of(platform: CoupledPlatform) -> dict[int, Frame]:
 
 
 def grounded(instance: Instance, ground: Frame) -> Instance:
-    """Return an instance as it is mounted on the ground, where what it stands on is at its reference pose there."""
+    """Return an instance as it is mounted on the ground, with its carrier at the reference pose."""
     return replace(instance, base=_within(ground, instance.base))
 
 
@@ -298,7 +298,7 @@ def _cut(cut: Closure, instance: Instance, start: int, platform: int, ground: in
 
 
 def _within(outer: Frame, inner: Frame) -> Frame:
-    """Return a frame in a frame, as one in what that is in."""
+    """Return the product of two frames: a frame in a frame, in the outer frame of the second."""
     turned = tuple(sum(a * b for a, b in zip(row, inner.position, strict=True)) for row in outer.rotation)
     x, y, z = (a + b for a, b in zip(outer.position, turned, strict=True))
     return Frame(product(outer.rotation, inner.rotation), (x, y, z))

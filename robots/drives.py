@@ -1,4 +1,4 @@
-"""Drives: motors beside the joints, what they turn, and the rotors and shafts that spin with them. Plain data.
+"""Drives as plain data: motors beside the joints, the joints that they turn, rotors and shafts that spin with them.
 
 A motor's coordinate is q_a = f(q), a function of joint positions: `ratios` times them, and `position` for what is not
 proportional. Its rate is (dq_a/dq) q', and its torque u puts u dq_a/dq on the joints. A belt or a parallelogram that
@@ -22,7 +22,7 @@ Ratios = tuple[tuple[str, "Number"], ...]
 
 
 class DriveError(ValueError):
-    """A drive that does not fit its limb. The text names limb, drive and what was expected."""
+    """A drive that does not fit its limb. The text names the limb, the drive and the expected value."""
 
 
 @dataclass(frozen=True)

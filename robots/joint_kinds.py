@@ -1,4 +1,4 @@
-"""Kinds of joints, a row for each: which motions it leaves free, and what follows from that. Plain data.
+"""Kinds of joints as plain data, a row for each: its free motions, and the properties that follow from them.
 
 A joint is between two bodies a and b: of the tree, the parent and the child. Its axes are those of frames on both; a
 joint of the tree has its own axis in place of z. How far a joint slides while it turns is mathematics:
@@ -29,7 +29,7 @@ class Freedom(NamedTuple):
 
 
 class JointError(ValueError):
-    """A joint that does not fit its kind. The text names the joint and what was expected."""
+    """A joint that does not fit its kind. The text names the joint and the expected value."""
 
 
 class Units(NamedTuple):
@@ -48,7 +48,7 @@ LENGTH = Units("m", "m/s", "m/s^2", "N", "kg")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of joint: what it leaves free of the motion of b relative to a, in words and as freedoms.
+    """A kind of joint: the free motion of b relative to a, in words and as freedoms.
 
     Those that turn come first. `urdf` are names of the kind in URDF files.
     """
@@ -158,6 +158,6 @@ def check(joint: str, kind: JointKind, pitch: Number | None, kinds: Sequence[Joi
 
 
 def shown(record: Any) -> str:
-    """The text of a record without what it leaves open: descriptions are hashed by it, so a new key changes no hash."""
+    """The text of a record without its default values: descriptions are hashed by it, so a new key changes no hash."""
     values = ((each.name, getattr(record, each.name)) for each in fields(record))
     return f"{type(record).__name__}({', '.join(f'{name}={value!r}' for name, value in values if value is not None)})"

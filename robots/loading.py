@@ -1,4 +1,4 @@
-"""Load what a package offers on first use, so that importing the package does not wait for all that it can do."""
+"""Load the modules of a package on first use, so that importing the package is fast."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def on_first_use(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str]
         return module if colon and not attribute else getattr(module, attribute or name)
 
     def names() -> list[str]:
-        """List what the package offers."""
+        """List the names of the package."""
         return sorted(homes)
 
     return load, names

@@ -314,7 +314,7 @@ class Mechanism:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of what a sweep gives the motion of: the other freedoms, then tasks that have no value."""
+        """Names of the freedoms whose motion a sweep gives, then tasks without value."""
         tasks = (name for limb in self.limbs if limb.posture for name in limb.posture.given)
         return (*(name for name in self.freedoms if name not in self.resolved), *tasks)
 

@@ -83,7 +83,7 @@ class Quantity:
     by iteration.
     """
     varies: Literal["with friction", "with passive friction", "where friction settles"] = "with friction"
-    """When the dim `friction`, if it has one, is more than one and the same number."""
+    """Return whether the dim `friction`, if the quantity has it, has different numbers along it."""
     finite: bool = False
     """True if the quantity is a number at every sample with status OK.
 
@@ -487,7 +487,7 @@ OF_SIMULATION = (GAINS, STATE)
 
 @dataclass(frozen=True)
 class MetricFunction:
-    """A function, pickled by value, and what it asks for by name: series of the dataset, and some of these."""
+    """A function, pickled by value, and the names of its inputs: series, and some numbers of the case."""
 
     payload: bytes
     series: tuple[str, ...]

@@ -58,7 +58,7 @@ ForceElement = AppliedWrench | Spring
 
 @dataclass(frozen=True)
 class JointSpring:
-    """A spring along joints of a tree: of what the sum of ratios times their positions is above `rest_position`.
+    """A spring along joints of a tree: it acts on the sum of ratios times positions beyond `rest_position`.
 
     It acts on that sum [rad or m] with -(stiffness times it + damping times its rate); within a `backlash` of that
     width, which has `rest_position` in its middle, with nothing, and beyond it counts from its end. `ratios`: of joints

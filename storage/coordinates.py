@@ -97,7 +97,7 @@ def read_chunks(
     described: Mapping[str, Any],
     numbers: Iterable[int] | None = None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of chunks of a coordinate, of all or of these numbers; what they unpack to is bounded.
+    """Yield the bytes of chunks of a coordinate, of all or of these numbers; their unpacked size is bounded.
 
     Raises StoreError that names the first that is missing, damaged, not listed, or larger than it may be.
     """

@@ -73,7 +73,7 @@ class Growing(Location):
         return self.base.keys(folder)
 
     def make(self, files: Mapping[str, bytes], last: str) -> None:
-        """Refused: what grows is there."""
+        """Return the error for a growth that is already in progress."""
         raise StoreError(f"{self.name}: exists already; a store that grows is not made anew")
 
     def journal(self, name: str) -> Journal:
@@ -101,7 +101,7 @@ class Growing(Location):
         return self.base.room()
 
     def guard(self, key: str) -> None:
-        """Refuses what could lead elsewhere."""
+        """Refuse links and other entries that could lead out of the store."""
         self.base.guard(_shadow(key))
 
     def zarr_store(self) -> Path | str:
@@ -196,7 +196,7 @@ def commit(store: LocationLike) -> None:
 
 
 def abandon(store: LocationLike) -> None:
-    """Drops a growth that was begun, and what it has computed beyond the old content. The caller has the lock."""
+    """Drop a begun growth and its blocks beyond the old content. The caller has the lock."""
     location = locate(store)
     manifest = Manifest.load(location)
     with refusals(location):

@@ -45,7 +45,7 @@ def later_rows(location: Location, layout: Mapping[str, Any]) -> tuple[Quantity,
 
 
 def _row(name: str, described: Mapping[str, Any], sizes: Mapping[str, int]) -> Quantity:
-    """Make the row of a variable. Raises ValueError for what no version writes."""
+    """Make the row of a variable. Raises ValueError for attributes that no version writes."""
     dims, kind, attributes = described["dimension_names"], described["data_type"], described["attributes"]
     if kind not in get_args(_Type) or not {*dims} <= {*sizes} or len({*dims}) < len(dims):
         raise ValueError(f"{name} of type {kind!r:.80} along {dims!r:.200}")

@@ -23,7 +23,7 @@ class Readable(Protocol):
 
 
 class _OnDemand(BackendArray):
-    """Reads what xarray asks for."""
+    """Read the selection that xarray requests."""
 
     def __init__(self, array: Readable) -> None:
         self.array, self.shape, self.dtype = array, array.shape, array.dtype

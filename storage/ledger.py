@@ -187,7 +187,7 @@ def generation_name(generation: int) -> str:
 
 
 def receipts(journal: Journal) -> Iterator[Receipt | str]:
-    """Every line of a journal: its receipt, or what is wrong with it."""
+    """Every line of a journal: its receipt, or its fault."""
     return (receipt for _, receipt in parsed(journal))
 
 
@@ -198,7 +198,7 @@ def line(receipt: Receipt) -> bytes:
 
 
 def parsed(journal: Journal) -> Iterator[tuple[bytes, Receipt | str]]:
-    """Every line without its checksum, with its receipt or what is wrong."""
+    """Every line without its checksum, with its receipt or fault."""
     with refusals(journal.name):
         for sealed in journal.lines():
             body, _, check = sealed.rpartition(_CHECK)
@@ -227,5 +227,5 @@ def digest_of(receipt: Receipt) -> bytes:
 
 
 def _seal(body: bytes) -> bytes:
-    """The end of a line, with the checksum of what precedes it."""
+    """The end of a line, with the checksum of the text before it."""
     return _CHECK + b'%08x"}' % zlib.crc32(body)

@@ -120,7 +120,7 @@ def _seal(data: Mapping[str, Any]) -> str:
 
 
 def require_same(store: LocationLike, *, fingerprint: str, sweep: str, layout: Layout) -> Manifest:
-    """Return the manifest of a store that belongs to this sweep and layout. Raises StoreError that shows what differs.
+    """Return the manifest of a store that belongs to this sweep and layout. Raises StoreError with the differences.
 
     A changed comment changes `sweep` but not `fingerprint`, and passes.
     """

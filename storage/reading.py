@@ -111,7 +111,7 @@ class CheckedArray:
                 raise self._reader.damage(index, name, f"damaged (block {index} of {name}: {error})") from None
 
     def _sound(self, index: int) -> NDArray[Any]:
-        """Return the region of a block, held against its receipt. Raises StoreError that says what it is instead."""
+        """Return the region of a block, compared with its receipt. Raises StoreError that names the block found."""
         reader, name, expected = self._reader, self._name, self._expected
         try:
             table = expected.table()

@@ -57,7 +57,7 @@ LOADED = 1 << 20
 """Values of the longest coordinate that opening a store brings into memory."""
 
 WRITTEN = ("design", "trajectory")
-"""Dims of the coordinate of an unfinished store that says what has been written, in the order of `Layout.split`."""
+"""Dims of the coordinate `written` of an unfinished store, in the order of `Layout.split`."""
 
 ARRAYS = "arrays.json"
 """Checksums of a store of plain arrays, such as recordings."""
@@ -144,7 +144,7 @@ def metadata(
 
 
 def template(layout: Layout, contents: Mapping[str, Any]) -> xr.Dataset:
-    """Return the dataset of a store without its results: coordinates in memory, attributes, and what each variable is.
+    """Return the dataset of a store without its results: coordinates in memory, attributes, metadata of each variable.
 
     `contents` are the arguments of `create`. Variables have the value with which they are filled.
     """
@@ -240,7 +240,7 @@ def _coordinates(location: Location, manifest: Manifest) -> dict[str, Any]:
 
 
 def _decoded(name: str, described: Mapping[str, Any], files: Mapping[str, bytes]) -> zarr.Array:
-    """Return a coordinate as Zarr decodes it from these files; what is not among them must not be asked for."""
+    """Return a coordinate as Zarr decodes it from these files, which must contain all its chunks."""
     array = zarr.open_group(_memory({METADATA: _group({name: described}), **files}), mode="r")[name]
     assert isinstance(array, zarr.Array)
     return array
@@ -328,7 +328,7 @@ def _variables(
 
 
 def _mask(dataset: xr.Dataset, blocks_done: bytes, layout: Layout) -> xr.Dataset:
-    """Return the dataset of an unfinished store, which says what has been written."""
+    """Return the dataset of an unfinished store, with the coordinate `written`."""
     blocks = np.frombuffer(blocks_done, dtype=bool).reshape(layout.grid)
     others = tuple(axis for axis, dim in enumerate(layout.split) if dim not in WRITTEN)
     done: NDArray[np.bool_] = np.all(blocks, axis=others)

@@ -87,7 +87,7 @@ class StoreWriter(BlockReader):
         self._metadata_checksum = checksum(METADATA, _metadata(self.location))
 
     def write(self, index: int, arrays: Mapping[str, NDArray[Any]]) -> Receipt:
-        """Stores the regions that block `index` owns, a status last, and returns what was stored, durably.
+        """Store the regions that block `index` owns, a status last, durably, and return the stored arrays.
 
         Shapes and types have to be those of the layout exactly. Raises StoreError where they are not, where the system
         cannot write, or where what is read back differs.
@@ -109,7 +109,7 @@ class StoreWriter(BlockReader):
         return receipt
 
     def _put(self, key: str, parts: list[bytes]) -> None:
-        """Writes one region, and looks at what is stored."""
+        """Write one region, and compare the stored bytes."""
         with refusals(self.location.at(key)):
             self.location.write(key, parts)
             if not self.location.holds(key, parts):
@@ -144,14 +144,14 @@ def receipt_of(layout: Layout, index: int, arrays: Mapping[str, NDArray[Any]], h
 
 
 def require_metadata(location: Location, manifest: Manifest) -> None:
-    """Refuses metadata of the group that are not those of the manifest. Raises StoreError that says what differs."""
+    """Refuse metadata of the group that differ from the manifest. Raises StoreError with the difference."""
     require_form(location, manifest.layout)
     if not matches(METADATA, _metadata(location), manifest.files.get(METADATA)):
         raise StoreError(f"{location.at(METADATA)}: damaged (its checksum is not that in {MANIFEST}); {MEND}")
 
 
 def require_form(location: Location, layout: Layout) -> None:
-    """Refuses metadata of arrays that are not those of the layout. Raises StoreError that says what differs."""
+    """Refuse metadata of arrays that differ from the layout. Raises StoreError with the difference."""
     file = location.at(METADATA)
     with refusals(file):
         if not location.has(METADATA):

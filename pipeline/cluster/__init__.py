@@ -1,1 +1,1 @@
-"""Cluster files: what they say, what they must not say, and connections made from them."""
+"""Cluster files: content, refusals, and connections made from them."""

@@ -93,7 +93,7 @@ def ssh(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
 
 
 def jobqueue(config: ClusterConfig, security: Security | None) -> dict[str, Any]:
-    """Arguments of the cluster classes of dask-jobqueue: the options of its section, and what limbsweep adds to them.
+    """Arguments of the cluster classes of dask-jobqueue: the options of its section, and those of limbsweep.
 
     A job is one process with a thread for every core, where the file does not say otherwise.
     """

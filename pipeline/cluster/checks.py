@@ -155,7 +155,7 @@ _TEXTS: tuple[tuple[Callable[[str], bool], Callable[[object], str]], ...] = (
     (_is_time, _time_rule),
     (_is_size, _size_rule),
 )
-"""For defaults that are text: what tells their sort, and the rule."""
+"""Tests and rules of options whose defaults are texts."""
 
 
 def rule_at(path: KeyPath, value: object, default: object) -> tuple[str, str]:
@@ -335,7 +335,7 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
         "custom-cluster-spec": (lambda value: False, "no specification of your own: limbsweep adds settings to it"),
     },
 }
-"""By family and option: a test, and what is expected."""
+"""Tests by family and option, with the expected value."""
 
 
 def scheduler_address(report: Report, path: str) -> str | None:

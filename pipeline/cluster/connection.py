@@ -58,7 +58,7 @@ class Demand:
         self._looked: float | None = None
 
     def __call__(self, event: Event) -> None:
-        """Take note of what is done."""
+        """Update the counts of finished blocks from an event."""
         match event:
             case Started(total_blocks=total, done_blocks=done):
                 self.left, self.done, self._worker_seconds, self._looked = total - done, 0, 0.0, None
@@ -70,7 +70,7 @@ class Demand:
                 self.left = 0
 
     def workers(self, present: int, seconds: float) -> int:
-        """Workers that would do what is left within some seconds; to be asked now and then, with how many there are.
+        """Return the number of workers that would finish within some seconds, from the present number.
 
         At least one while blocks are left, and never so few that one has to stop at a block: a worker leaves when there
         are fewer blocks than workers. Until the first block is done nobody knows how fast they are, and all stay.
@@ -145,7 +145,7 @@ def _started_by(config: ClusterConfig) -> str:
 
 
 def _require(config: ClusterConfig, *, programs: bool = True) -> None:
-    """See that the packages and programs of a kind are here. Raises InputError with what to install."""
+    """Check that the packages and programs of a kind are installed. Raises InputError with advice."""
     kind = config.kind
     for module in EXTRAS.get(kind.extra, ()):
         if importlib.util.find_spec(module) is None:
@@ -158,7 +158,7 @@ def _require(config: ClusterConfig, *, programs: bool = True) -> None:
 
 @contextmanager
 def settings_in_force(config: ClusterConfig) -> Iterator[None]:
-    """Settings of Dask for a cluster: ours, those of the file, and what follows from them.
+    """Settings of Dask for a cluster: ours, those of the file, and derived ones.
 
     The defaults of a package that has some must be there first, or leaving `set` would take them away.
     """
@@ -271,14 +271,14 @@ def _worker_folder() -> Iterator[None]:
 
 
 def _adapt(cluster: DaskCluster, config: ClusterConfig, bounds: Adapt) -> None:
-    """Let the number of workers follow what a run has left; the operator of Kubernetes follows the scheduler alone."""
+    """Let the number of workers follow the remaining work; the operator of Kubernetes follows the scheduler alone."""
     if config.kind.family == "kubernetes":
         cluster.adapt(minimum=bounds.minimum, maximum=bounds.maximum)
         return
     from distributed import Adaptive
 
     class ByDemand(Adaptive):
-        """Dask's scaling, which sees the tasks of the moment, and what a run has left beside them."""
+        """Scaling of Dask by the tasks of the moment, and by the remaining work of the run."""
 
         demand = Demand()
 
@@ -310,7 +310,7 @@ def _maker(config: ClusterConfig) -> Any:
 
 
 async def _submit(cluster: SpecCluster, workers: int) -> None:
-    """Submit jobs as `scale` of dask-jobqueue does; that would leave what the batch system refuses to the log."""
+    """Submit jobs as `scale` of dask-jobqueue does, but raise refusals of the batch system, which `scale` only logs."""
     from distributed.core import Status
 
     while len(cluster.worker_spec) * len(cluster.new_spec.get("group", "1")) < workers:
@@ -333,7 +333,7 @@ def _await_worker(config: ClusterConfig, client: Client) -> None:
 
 
 def _not_started(config: ClusterConfig, error: BaseException) -> Exception:
-    """Return the error for a cluster that does not start, with what the other side said, in one line."""
+    """Return the error for a cluster that does not start, with the message of the other side, in one line."""
     said = " ".join(str(error).split())[-400:] or "nothing"
     hint = f"{type(error).__name__}: {said}"
     return config.problem("kind", repr(config.cluster.kind), "a cluster that starts", hint)

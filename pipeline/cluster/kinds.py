@@ -30,7 +30,7 @@ HM = r"[0-9]{1,4}:[0-5][0-9]", "HH:MM"
 
 @dataclass(frozen=True)
 class ClusterKind:
-    """A row: what the kind is, what it needs, and which keys of our section mean something to it."""
+    """A kind of cluster: description, required packages and programs, and the keys of our section that apply to it."""
 
     text: str
     family: ClusterFamily

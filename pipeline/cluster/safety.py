@@ -45,7 +45,7 @@ _FLAG = re.compile(r"--dashboard-address[= ]+(\S+)")
 
 
 def check_secrets(report: Report, node: object, path: KeyPath = ()) -> None:
-    """Reports passwords, tokens and keys; what was found is never shown."""
+    """Report passwords, tokens and keys; their values are never shown."""
     children: Iterator[tuple[Any, Any]] = iter(())
     if isinstance(node, dict):
         children = iter(node.items())
@@ -91,7 +91,7 @@ def check_commands(report: Report, node: object, writers: str, path: KeyPath = (
 
 
 def steering(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Say in lines what settings make processes import, and which variables they set; nothing where they do not."""
+    """Return lines with the code that settings make processes import, and the variables that they set."""
     rows = list(_steering(settings, ()))
     if rows:
         yield "settings of this file that run code in schedulers and workers, or set their variables:"
@@ -109,7 +109,7 @@ def _steering(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, object]]:
 
 
 def check_reach(report: Report, cluster: ClusterSection, settings: Mapping[str, Any]) -> None:
-    """Reports what would be reached from other machines without TLS, and dashboards that would be."""
+    """Report connections from other machines without TLS, and dashboards open to other machines."""
     kind = KINDS[cluster.kind]
     if kind.family == "running" and cluster.address is not None:
         _check_address(report, cluster, cluster.address, settings)

@@ -106,7 +106,7 @@ def safe_children() -> Iterator[None]:
 
 
 def nanny_variables(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Environment of a worker process: the pins, and what a cluster file sets for Dask's nanny, which comes last."""
+    """Environment of a worker process: pinned variables, then those of a cluster file for Dask's nanny."""
     import dask.config
 
     sections = [dask.config.get(section, None, config=dict(settings)) or {} for section in _ENVIRON]

@@ -1,4 +1,4 @@
-"""Folders in which workers keep what does not fit into memory: checked before anything starts.
+"""Folders in which workers keep data that do not fit into memory: checked before anything starts.
 
 A worker whose folder is full, slow or not there stalls without a word.
 """
@@ -82,7 +82,7 @@ def folder_rule(folder: object) -> str:
 
 
 def _others(folder: str) -> str:
-    """Who else can remove or replace what a user puts into a folder; empty where nobody can but the administrator."""
+    """Other users who can remove or replace files in a folder; empty if only the administrator can."""
     status = os.stat(folder)
     if status.st_uid not in (os.geteuid(), 0):
         return f"user {status.st_uid}, whose folder it is,"

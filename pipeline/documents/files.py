@@ -51,12 +51,12 @@ def read_text(name: str, limit: int) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return what the library of a format says of a broken file: one line, its bytes escaped."""
+    """Return the message of a library about a broken file: one line, its bytes escaped."""
     return ascii(" ".join(str(error).split()))[1:-1][:120]
 
 
 def decode(data: bytes, name: str) -> str:
-    """Decode UTF-8 bytes. Raises InputError that says what else the bytes look like."""
+    """Decode UTF-8 bytes. Raises InputError that names the likely encoding."""
     if kind := looks_binary(data):
         raise refused(name, f"binary data that look like {kind}", "text", "Unpack or convert it first.")
     try:
@@ -70,7 +70,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def _undecoded(data: bytes, start: int, name: str) -> Problem:
-    """Return the problem of bytes that are no UTF-8 from `start` on, with what they would be in Latin-1."""
+    """Return the problem of bytes from `start` on that are no UTF-8, with their letters in Latin-1."""
     got, expected = f"byte {data[start]:#04x}", "UTF-8 text"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return Problem(name, 0, 0, "", got, expected, "It looks like UTF-16: save it as UTF-8.")
@@ -242,7 +242,7 @@ UNITS: Mapping[str, Unit] = {
 
 
 def check_unit(name: str, wanted: str) -> tuple[str, str] | None:
-    """Check that unit `name` measures what `wanted` measures: None, or what was expected, and advice.
+    """Check that unit `name` measures the same quantity as `wanted`: None, or the expected unit and advice.
 
     `wanted` is the unit of a parameter, in SI or degrees; alternatives are joined by ` or `.
     """

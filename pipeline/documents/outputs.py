@@ -38,11 +38,11 @@ KINDS: Mapping[str, tuple[str, bytes]] = {
     ".pdf": ("a PDF document", b"%PDF-"),
     ".fmu": ("an FMU", b"PK\x03\x04"),
 }
-"""Files that are made again and again, by the end of their name: what they are, and how they begin."""
+"""Kinds of files that a new run may replace, by the end of their name: description, and first bytes."""
 
 
 def check_output(path: Path, *, force: bool = False, option: str = OPTION, flag: str = "--force") -> None:
-    """See that a file may be written, before it takes time to compute what is in it. Raises InputError.
+    """Check that a file may be written, before its content is computed. Raises InputError.
 
     `option` and `flag` are what the command calls the file, and the force.
     """
@@ -155,5 +155,5 @@ class CellWriter:
 
 
 def cell(text: str) -> str:
-    """Return a text as it stands in a cell: an apostrophe before what would be a formula, unless it is a number."""
+    """Return a text for a CSV cell: with an apostrophe if it would be a formula, unless it is a number."""
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""Collect the problems of a document: each with its place, what was found, what was expected and what to do."""
+"""Collect the problems of a document: each with place, got, expected and advice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Report:
     document: Document
     problems: list[Problem] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    """Keys that a model refused: checks go on without them, so what they find lacking there is no news."""
+    """Keys that a model refused: later checks do not report that they are missing."""
 
     def __call__(
         self,
@@ -59,13 +59,13 @@ class Report:
 
 @dataclass(frozen=True)
 class Got:
-    """A description of what was found, which messages show without quotes."""
+    """A description of a value, which messages show without quotes."""
 
     text: str
 
 
 def number_hint(text: str) -> str:
-    """Say what may be wrong with text where a number is expected."""
+    """Return a guess of the mistake in a text where a number is expected."""
     if re.fullmatch(r"[-+]?[0-9]+,[0-9]+", text):
         return "Use a decimal point, not a comma."
     if re.fullmatch(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)? *[A-Za-z%°µ].*", text):

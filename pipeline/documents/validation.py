@@ -23,7 +23,7 @@ HUGE = 1e30
 and no machine is. Parameters have bounds of their own."""
 
 MANY = 2**53
-"""The largest count: what arrays of indices and doubles hold exactly."""
+"""The largest count that arrays of indices and doubles hold exactly."""
 
 Number = Annotated[float, Strict(), Field(allow_inf_nan=False, ge=-HUGE, le=HUGE)]
 Integer = Annotated[int, Strict()]

@@ -79,7 +79,7 @@ _CELL = "text-align:left;vertical-align:top;padding:1px 12px 1px 0"
 
 
 def table(title: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
-    """Return a table with a title; the first cell of a row says what the others are."""
+    """Return a table with a title; the first cell of a row names the row."""
     lines = [_row("th", heads)] if heads else []
     lines += [_row("td", row) for row in rows]
     return f'<div><b>{escape(title)}</b><table style="border:none">{"".join(lines)}</table></div>'

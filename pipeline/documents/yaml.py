@@ -40,7 +40,7 @@ _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Rule:
-    """Spellings that are refused: those that match `pattern`, what was expected, and what to write."""
+    """Refused spellings: those that match `pattern`, with the expected value and the right spelling."""
 
     pattern: re.Pattern[str]
     expected: str
@@ -197,14 +197,14 @@ def _read(text: str, line: int, column: int, pattern: re.Pattern[str]) -> tuple[
 
 
 def _blanked(text: str) -> str:
-    """Return a flow list without its content; what stands behind it stays where it is."""
+    """Return a flow list without its content; the rest of the line keeps its columns."""
     return "[" + re.sub(r"[^\n]", " ", text[1:-1]) + "]"
 
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32
 MAX_NODES = 20_000
-"""Values of a file, without its long lists of numbers: what the scanner reads within a second."""
+"""Values of a file without its long lists of numbers, so that the scanner reads them within a second."""
 
 MAX_NUMBERS = 200_000
 """Numbers of long lists."""
@@ -283,7 +283,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def parse_yaml(text: str, name: str, dialect: Dialect = STRICT) -> Document:
-    """Parse a document; `name` is what messages call it. Raises InputError with all problems found."""
+    """Parse a document, called `name` in messages. Raises InputError with all problems found."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blanked = blank_lists(text)
     if blanked.size > MAX_NUMBERS:
@@ -344,7 +344,7 @@ class _Composer:
             raise _Stop
 
     def check_text(self) -> None:
-        """Refuse what the scanner does not survive: control characters, and lines that take it minutes."""
+        """Refuse text that the scanner does not survive: control characters, and lines that take it minutes."""
         for number, line in enumerate(self.document.text.split("\n"), 1):
             column, expected = _bad_line(line)
             if expected:
@@ -393,7 +393,7 @@ class _Composer:
         return value
 
     def alias(self, event: events.AliasEvent, path: KeyPath) -> YamlValue:
-        """Give the value of an anchor, whose nodes count again: what is small in a file stays small in memory."""
+        """Return the node of an anchor and count its nodes again, so that a small file cannot expand in memory."""
         value, weight = self.anchors.get(str(event.anchor), (None, 0))
         if self.dialect.anchors and str(event.anchor) not in self.anchors:
             self.report(event, path, f"alias {show(str(event.anchor))}", "an anchor that ends before it")
@@ -447,7 +447,7 @@ class _Composer:
         return result
 
     def key(self, event: events.Event, path: KeyPath) -> str:
-        """Compose a key in Unicode's normal form C; what is not text is reported, and gets a text of its own."""
+        """Compose a key in Unicode's normal form C; a key that is no text is reported and replaced by a text."""
         if not isinstance(event, events.ScalarEvent):
             value = self.node(event, (*path, "?"))
         elif event.value == "<<" and not event.style:
@@ -494,7 +494,7 @@ def _position(event: events.Event) -> Position:
 
 
 def _bad_line(line: str) -> tuple[int, str]:
-    """Find what is wrong in a line: its column, and what was expected; 0 and nothing where all is well."""
+    """Find the mistake in a line: its column and the expected value; 0 and an empty text for a correct line."""
     if len(line) > MAX_LINE:
         return MAX_LINE + 1, f"lines of at most {MAX_LINE} characters"
     if line.isprintable():

@@ -80,7 +80,7 @@ def _user_metrics(sweep: Sweep) -> dict[str, Any]:
 
 
 def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
-    """See that every worker said what `versions` says here; `workers` has its answer, or an error, by address.
+    """Check that every worker has the `versions` of this process; `workers` has its answer, or an error, by address.
 
     Raises InputError about `cluster` with a line for each version that differs and the workers that have it, then all
     as a table.
@@ -91,7 +91,7 @@ def require_same_versions(cluster: str, workers: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Difference:
-    """A package whose version is not the one here, what it is instead, and where."""
+    """A package with another version: its name, the version found, and the workers that have it."""
 
     package: str
     here: str

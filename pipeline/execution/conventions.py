@@ -37,7 +37,7 @@ _LAYOUT = {"chunks", "preferred_chunks", "shards", "compressors", "compressor", 
 
 
 def with_conventions(dataset: Dataset, sweep: Sweep | None, files: FileSource | None = None) -> Dataset:
-    """Return a dataset as a store holds it, with attributes and units that other tools read; `sweep` is what it is of.
+    """Return a dataset as a store holds it, with attributes and units that other tools read, for this `sweep`.
 
     files: those that the sweep names, such as the table of a DataFrame, which the dataset keeps beside its encoding:
     designs can be computed again as long as it is the same dataset or a selection of it.
@@ -97,7 +97,7 @@ def _described(name: str, attributes: Mapping[str, Any], unit: str | None) -> di
 
 
 def joint_units(dataset: Dataset, sweep: Sweep | None) -> Iterator[tuple[str, str]]:
-    """Yield the units of what depends on the kinds of joints."""
+    """Yield the units of variables that depend on the kinds of joints."""
     if sweep is None:
         return
     mechanism = sweep.family.reference

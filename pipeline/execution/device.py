@@ -49,7 +49,7 @@ def _error(source: str, got: str, expected: str, hint: str) -> InputError:
 
 
 def _card_problem() -> str:
-    """Return what is wrong with the card of this process; nothing if it can be used."""
+    """Return the fault of the card of this process; an empty text if it can be used."""
     from tasks.kernels.cards import CardError, card  # needs the extra `gpu`
 
     try:

@@ -101,7 +101,7 @@ class Executor(Protocol):
         """Workers that were ended for their memory since this was asked last. Raises ClusterLostError."""
 
     def close(self) -> None:
-        """Cancel what is in flight."""
+        """Cancel the blocks in flight."""
 
 
 def failure(error: BaseException) -> Failure:
@@ -141,7 +141,7 @@ class InProcessExecutor:
 
     @property
     def keys(self) -> list[Key]:
-        """Keys of what waits."""
+        """Keys of the waiting blocks."""
         return [key for _, key in self._waiting]
 
     def submit(self, *graphs: KeyedGraph) -> None:
@@ -194,7 +194,7 @@ class InProcessExecutor:
         return []
 
     def close(self) -> None:
-        """Drop what waits."""
+        """Drop the waiting blocks."""
         self._waiting.clear()
 
 

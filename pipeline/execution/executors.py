@@ -132,7 +132,7 @@ def together(plan: Plan, threads: int = 1) -> SharedBlocks:
 
 
 def _lengths(axis: Axis) -> Iterator[int]:
-    """Lengths of the keys of a grid and of what multiplies with it, the slowest first; none where sets are left out."""
+    """Lengths of the keys of a grid and of the other sets, the slowest first; none if conditions leave sets out."""
     if isinstance(axis, Grid):
         yield from (column.size for column in axis.columns)
     elif isinstance(axis, Product):
@@ -417,7 +417,7 @@ class ClusterExecutor:
             self.client.restart_workers(workers, timeout=RESTART_SECONDS, raise_for_error=False)
 
     def describe(self) -> str:
-        """Workers, what they do, and how full they are."""
+        """Workers, their tasks, and the use of their memory."""
         with translated_losses():
             workers = worker_table(self.client)
             tasks = sum(map(len, self.client.processing().values()))
@@ -427,7 +427,7 @@ class ClusterExecutor:
         return f"{state}; {len(self._in_flight)} blocks in flight, {tasks} of their tasks on workers"
 
     def memory_restarts(self) -> list[MemoryRestart]:
-        """Workers whose nannies have ended them for their memory, by what these have told the scheduler."""
+        """Workers whose nannies have ended them for their memory, as reported to the scheduler."""
         with translated_losses():
             events = self.client.get_events(MEMORY_EVENTS)
         told, self._restarts_until = self._restarts_until, max((at for at, _ in events), default=0.0)
@@ -436,7 +436,7 @@ class ClusterExecutor:
         return [MemoryRestart(str(event["worker"]), int(event["rss"])) for at, event in events if at > told]
 
     def close(self) -> None:
-        """Cancel what is in flight."""
+        """Cancel the blocks in flight."""
         futures = [future for future, _ in self._in_flight.values()]
         self._in_flight.clear()
         self._tasks.clear()
@@ -492,7 +492,7 @@ def threads_of(client: Client) -> int:
 
 
 def _is_idle_pause(worker: Mapping[str, Any]) -> bool:
-    """Return whether a worker is paused and computes nothing, by what a scheduler says of it."""
+    """Return whether a worker is paused and computes nothing, by the report of a scheduler."""
     counts = worker.get("metrics", {}).get("task_counts", {})
     return worker.get("status") == "paused" and not any(counts.get(state) for state in ("executing", "long-running"))
 

@@ -58,7 +58,7 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 
 def block_of(plan: Plan, index: int) -> Block:
-    """The description of one block: what its tasks compute."""
+    """The description of one block: inputs and outputs of its tasks."""
     sweep, bounds = plan.sweep, plan.layout.bounds(index)
     design = bounds["design"]
     of_sections = [content.block_inputs(bounds) for content in sweep.sections.values()]
@@ -260,7 +260,7 @@ def _keep(rooted: _Rooted, assembled: Assembled, *reactions: Arrays) -> Arrays:
 
 
 def written(block: Block, writer: Writer, arrays: Arrays) -> Receipt | ReceiptWithWarnings:
-    """Store what a block has computed, with user metrics."""
+    """Store the arrays of a block, with user metrics."""
     stored, warnings = compute.completed(block, arrays)
     return with_warnings(_stored(block.index, writer, stored), warnings)
 
@@ -342,7 +342,7 @@ class Runnable(Protocol[Value_co]):
 
 
 def job_graph(job: Runnable[Value], name: str, *case: Hashable) -> KeyedGraph:
-    """The graph of a job; its key begins with a name, its result is what `run` returns."""
+    """The graph of a job; its key begins with a name, its result is the result of `run`."""
     key = (name, *case)
     return {key: Task(key, _run_job, job)}, key
 

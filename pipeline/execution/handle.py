@@ -137,7 +137,7 @@ class RunHandle:
         return self._future.done()
 
     def result(self, timeout: float | None = None) -> Dataset:
-        """Wait for the results, `timeout` seconds at most, and return them as `run` does; raises what `run` raises.
+        """Wait for the results, `timeout` seconds at most, and return them as `run` does; raises the errors of `run`.
 
         Raises TimeoutError, and InputError in the thread of an asynchronous client, whose run would wait for it.
         """

@@ -56,7 +56,7 @@ TICK = 1.0
 
 @dataclass
 class RunLoop:
-    """One run over the blocks without a receipt, and what has come of it so far."""
+    """One run over the blocks without a receipt, and its results so far."""
 
     plan: Plan
     writer: StoreWriter

@@ -105,7 +105,7 @@ class Agenda:
         self._again: deque[Attempt] = deque()
 
     def next(self) -> Attempt | None:
-        """The attempt to make now; None where nothing is left but what is in flight."""
+        """Return the attempt to make now; None if only attempts in flight are left."""
         if self._again:
             return self._again.popleft()
         block = next(self._blocks, None)
@@ -271,7 +271,7 @@ class Pace:
 
     @property
     def slow(self) -> float:
-        """Seconds after which a block is slow: several times what is usual, and never a few seconds."""
+        """Return the seconds after which a block is slow: several times the usual time, at least some seconds."""
         if len(self._seconds) < KNOWN:
             return max(2.0 * LEAST_SECONDS, UNKNOWN * self._planned)
         return max(LEAST_SECONDS, FACTOR * median(self._seconds))
@@ -339,7 +339,7 @@ SPARE_TASKS = 4
 
 REFRESH_SECONDS = 2.0
 MOST = 20_000
-"""Blocks in flight on the largest cluster: what the client can keep track of."""
+"""Largest number of blocks in flight of which the client keeps track."""
 
 
 @dataclass(frozen=True)
@@ -390,7 +390,7 @@ def batch(threads: int, seconds: float, left: int) -> int:
 
 
 def worker_table(client: Client) -> Mapping[str, Mapping[str, Any]]:
-    """Return what a scheduler says of each worker, by address. Raises ClusterLostError where it has gone."""
+    """Return the report of a scheduler on each worker, by address. Raises ClusterLostError where it has gone."""
     information = client.scheduler_info(n_workers=-1)
     if "workers" not in information:
         raise ClusterLostError("the scheduler has gone")

@@ -48,7 +48,7 @@ COMPRESSION = 2.0
 
 SPARE_FILES = 64
 SPARE = 1.02
-"""More memory than is needed that a refusal asks for: what a worker holds before its first block differs a little."""
+"""Share of memory that a refusal adds to the need: the memory of a worker before its first block varies."""
 
 CANARY_SECONDS = 300.0
 CANARY_LOOK_SECONDS = 2.0

@@ -403,7 +403,7 @@ class _Run:
         notify(Finished(loop.samples, time.perf_counter() - start, loop.agenda.given_up, loop.failed_cases))
 
     def _finish(self, ledger: Ledger) -> None:
-        """Mark the store as finished where every block has a receipt, and remove what killed workers have left."""
+        """Mark the store as finished if every block has a receipt, and remove drafts of killed workers."""
         if ledger.count == self.plan.blocks:
             ledger.sync()
             finish(self.place)

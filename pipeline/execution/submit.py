@@ -43,7 +43,7 @@ _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True)
 class SubmittedRun:
-    """A run in a process of its own: which, where, the file there with what it prints, whether it is queued."""
+    """A run in a process of its own: its process, host, output file, and whether it is queued."""
 
     pid: int
     host: str
@@ -124,7 +124,7 @@ def launch(payload: bytes, environment: Mapping[str, str] | None = None, runs: i
 
 
 def peek(pid: int, output: str) -> tuple[int | None, str]:
-    """Return the exit status of a process that was started from here, None while it runs, and what it has printed."""
+    """Return the exit status of a process started from here, None while it runs, and its output."""
     process = _CHILDREN.get(pid)
     code = process.poll() if process else None
     if code is not None:

@@ -1,4 +1,4 @@
-"""Try a few designs of a plan on a few trajectories in this process, before a run: what fails there, fails in it too.
+"""Compute a few designs of a plan on a few trajectories in this process before a run, to find failures early.
 
 The ends of both axes and of all parameters that are swept, and some places between them, drawn from a fixed seed;
 without friction, nothing is stored. Constraint singularities are looked for, whatever the sweep asks for. `check` and

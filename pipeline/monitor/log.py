@@ -125,7 +125,7 @@ class BlockFailed:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Nothing has come back for some time [s]: what is going on, in words."""
+    """Nothing has come back for some time [s]: the present state, in words."""
 
     seconds: float
     what: str
@@ -133,7 +133,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class WorkerPaused:
-    """A worker is paused and idle because its memory is full [bytes]: its address, and what is done about it.
+    """A worker is paused and idle because its memory is full [bytes]: its address, and the action taken.
 
     step: "trim" (it gives free memory back), "move" (its blocks go to others), "restart" (it is started anew).
     """
@@ -233,7 +233,7 @@ KINDS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class LogRecord:
-    """A line of the log: when [s since 1970], whose (process, host), what."""
+    """A line of the log: time [s since 1970], process and host, event."""
 
     time: float
     pid: int

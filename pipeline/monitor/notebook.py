@@ -1,4 +1,4 @@
-"""Progress of a run in a notebook: a bar below the cell that is drawn again as blocks are done, and what failed.
+"""Progress of a run in a notebook: a bar below the cell, drawn again as blocks finish, and the failures.
 
 It is written by `IPython.display` into one display of the cell, from whichever thread an event comes.
 """
@@ -47,7 +47,7 @@ class Display:
 
 
 class NotebookProgress:
-    """A listener that shows how far a run is. `place` makes what is drawn on, of its first HTML."""
+    """A listener that shows the progress of a run. `place` makes the display from its first HTML."""
 
     def __init__(
         self, place: Callable[[str], Any] = Display, now: Callable[[], float] = time.monotonic, what: str = "run"
@@ -81,7 +81,7 @@ class NotebookProgress:
                 self._place.replace(self._html())
 
     def results(self, failed: FailedSamples) -> None:
-        """Say what of the results failed."""
+        """Show the failures among the results."""
         self._notes = [*self._notes, *failed.lines()]
         if failed.failed:
             self._place.replace(self._html())

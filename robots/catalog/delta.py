@@ -94,7 +94,7 @@ def _cylinders(p: Mapping[str, Number], limbs: int = 3) -> Mechanism:
 
 
 def _geared(p: Mapping[str, Number]) -> Mechanism:
-    """Return the published robot, driven by its motors: what was an armature of the arms spins on the base."""
+    """Return the published robot, driven by its motors: the armature of the arms becomes rotors on the base."""
     mechanism = _published({**p, "gearbox_inertia": 0.0})
     spin = Spin(p["gearbox_inertia"], BASE, MINUS_Y)
     drive = Drive("motor", (("1", p["gear_ratio"]),), (spin,), Motor(p["torque_constant"], p["resistance"]))

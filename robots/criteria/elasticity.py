@@ -228,7 +228,7 @@ def _stiff(name: str, values: Sequence[float], count: int = 1) -> None:
 
 
 def once(table: dict[Key, Value], kind: str, name: str, more: dict[Key, Value]) -> None:
-    """Add what a key selects; refuse what another key has selected by ParameterError."""
+    """Add the parts that a key selects. Raises ParameterError for a part that another key has selected."""
     if table.keys() & more.keys():
         raise ParameterError(f"{kind} {name}: another key selects some of them, too; expected each once")
     table |= more

@@ -37,7 +37,7 @@ def link_names(mechanism: Mechanism) -> dict[str, Place]:
 
 
 def platform_link(mechanism: Mechanism) -> int | None:
-    """Return the link of a chain that is its platform: what the last joint of its coordinates carries; None without."""
+    """Return the link of a chain that carries its platform, behind the last joint of its coordinates; None without."""
     if not (mechanism.is_chain and mechanism.limbs[0].coordinates):
         return None
     (limb,) = mechanism.limbs

@@ -41,7 +41,7 @@ MAX_TOKENS = 200
 
 @dataclass(frozen=True)
 class ParsedExpression:
-    """A parsed expression: its text in one spelling, what it gives, the names in it. Equal texts are equal."""
+    """A parsed expression: its text in one spelling, its kind of result, its names. Equal texts are equal."""
 
     text: str
     kind: Kind
@@ -65,7 +65,7 @@ class ParsedExpression:
 
 
 def parse(text: str, kind: Kind, functions: Functions = EXACT) -> ParsedExpression:
-    """The expression in a text; `kind` is what it has to give, `functions` what it may call. Raises ExpressionError."""
+    """Parse the expression in a text; `kind` is its result, `functions` are allowed. Raises ExpressionError."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(MAX_LENGTH, f"{len(text)} characters", f"at most {MAX_LENGTH}", "Write several.")
     tokens = tokenize(text, functions)

@@ -64,7 +64,7 @@ _WIDTH = 4
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be read: `place` counts characters from 0; what was got, expected, and advice."""
+    """An expression that cannot be read: `place` counts characters from 0; got, expected, and advice."""
 
     def __init__(self, place: int, got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"got {got}; expected {expected}. {hint}".rstrip())
@@ -82,7 +82,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Subexpression:
-    """A subexpression: what it gives and how to compute it."""
+    """A subexpression: its kind of result and the function that computes it."""
 
     kind: Kind
     value: Evaluate

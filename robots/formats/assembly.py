@@ -20,7 +20,7 @@ from robots.model import PLATFORM, Closure, Frame, Instance, Limb, Link, Mechani
 from robots.types import BASE, Matrix
 
 CLOSED = 1e-12
-"""Residuals [m, or cosine] of loops that are closed; what is better is left as it is, so that texts are read back."""
+"""Residual [m, or cosine] of closed loops; a smaller one is left, so that written files are read back unchanged."""
 
 STEPS, SPREAD = 300, 0.05
 ASSEMBLED = 1e-9
@@ -265,7 +265,7 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
 
 
 def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) -> tuple[np.ndarray, float]:
-    """Positions near rough ones of the joints that are `named`, which stay while all others are found; what stays open.
+    """Positions near rough ones of the `named` joints, which stay; all others are found; and the open loops.
 
     Where axes that both ends of a cut joint share point against each other, as conditions allow, that they face each
     other is a condition as well, from positions of the other joints beside rough ones, always the same ones. Where all
@@ -291,7 +291,7 @@ def close_facing(setting: Setting, rough: np.ndarray, named: Collection[int]) ->
 def close(
     setting: Setting, guess: np.ndarray, held: Collection[int] = (), patience: int = STEPS
 ) -> tuple[np.ndarray, float]:
-    """Positions of the joints near a guess with all loops closed, `held` ones as they are; and what stays open.
+    """Positions of the joints near a guess with all loops closed, `held` ones unchanged; and the open loops.
 
     patience: steps after which it ends that have not made what is open smaller by a thousandth.
     """

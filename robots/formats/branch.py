@@ -42,7 +42,7 @@ SAME = 1e-9
 SINGULAR = 1e-4
 """Least singular value of the closures over joints that follow, as a share of the largest, of a reference pose."""
 HELD = 1e-9
-"""Ways [m, rad] of a platform along what its limbs hold."""
+"""Directions [m, rad] of a platform that its limbs hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Branched(Description):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what was asked for: what was found from it may differ in its last bits between machines."""
+        """SHA-256 of the request: the result may differ in its last bits between machines."""
         source = self.in_file.digest if self.in_file else self.name
         return hashlib.sha256(repr((source, self.asked)).encode()).hexdigest()
 
@@ -260,7 +260,7 @@ def branched(
 
 
 def _assembled(settings: Sequence[Setting], limb: Limb, rough: Mapping[str, float]) -> tuple[np.ndarray, float]:
-    """Positions of all joints near rough ones, and what stays open; as it is assembled where there are none."""
+    """Positions of all joints near rough ones, and the open loops; the assembly itself without rough ones."""
     if not rough:
         return brought(settings)
     values = np.zeros(len(limb.links))

@@ -19,7 +19,7 @@ from robots.types import BASE
 Path = tuple[str | int, ...]
 
 LONGEST = 1e2
-"""Metres from a joint to the next or to a centre of mass; what is further was meant in millimetres."""
+"""Largest distance [m] from a joint to the next or to a centre of mass; larger ones were meant in millimetres."""
 
 HEAVIEST = 1e6
 """Kilograms."""
@@ -36,7 +36,7 @@ GAP = 1e-6
 
 @dataclass(frozen=True)
 class FormatFinding:
-    """One thing that makes no sense: the keys that lead to it, what was found, what was expected, and advice."""
+    """One value that makes no sense: its keys, the value, the expected one, and advice."""
 
     path: Path
     got: str

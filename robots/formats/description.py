@@ -218,7 +218,7 @@ def nearest_axes(links: Sequence[Link], at_defaults: Sequence[Link]) -> dict[int
 
 
 def straightened_links(links: Sequence[Link], axes: Axes) -> tuple[tuple[Link, ...], BackTurn]:
-    """Links whose joints have coordinate axes, and what turns back a frame that is given on one of them."""
+    """Links whose joints have coordinate axes, and rotations that undo those frames."""
     turns = {k: _turn(axis, unit(links[k].axis)) for k, axis in axes.items()}
 
     def turned_back(body: int, frame: Frame) -> Frame:

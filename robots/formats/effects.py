@@ -25,7 +25,7 @@ stand still; tendons with springs, friction or inertia.
 
 @dataclass(frozen=True)
 class Effect:
-    """An element at the end of a path of tags, and whether what it says there, in `outer`, changes something."""
+    """An element at the end of a path of tags, and the test of whether its content changes the dynamics."""
 
     kind: str
     path: str
@@ -104,7 +104,7 @@ URDF = (
     Effect("constraints", "robot/constraint", _always, "a constraint"),
     *_DRAKE,
 )
-"""Of URDF files, with what they say to Gazebo and Drake."""
+"""Elements of URDF files, with those for Gazebo and Drake."""
 
 Found = tuple[str, FormatError]
 """The kind of an effect, and where it is."""
@@ -127,7 +127,7 @@ def found(root: Element, effects: Collection[Effect]) -> Iterator[Found]:
 
 
 def judged(effects: Collection[Found], leave_out: Collection[str]) -> tuple[list[FormatError], list[FormatError]]:
-    """Return problems, and warnings: what is left out because a user says so."""
+    """Return problems, and warnings about the elements that a user leaves out."""
     problems, warnings = list[FormatError](), list[FormatError]()
     for kind, error in effects:
         if kind in leave_out:

@@ -46,7 +46,7 @@ REFUSED: Mapping[str, str] = {
 
 @dataclass
 class _Reading:
-    """A compiled model, and what has been made of it so far."""
+    """A compiled model, and the parts of the robot made of it so far."""
 
     model: Any
     mujoco: ModuleType

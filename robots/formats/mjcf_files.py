@@ -151,7 +151,7 @@ class CopiedModel:
         raise FormatError(line, "", f"{name[:160]!a}, a whole path", "a name relative to the folder of the model", hint)
 
     def copy(self, line: int, place: str, limit: int) -> bytes | None:
-        """Copy a file of at most `limit` bytes and return what is in it; None if it was copied before."""
+        """Copy a file of at most `limit` bytes and return its content; None if it was copied before."""
         if place in self.copied:
             return None
         try:

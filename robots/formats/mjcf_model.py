@@ -1,4 +1,4 @@
-"""A compiled model of MuJoCo from a file: a child process compiles copies of the file and of what it names.
+"""A compiled model of MuJoCo from a file: a child process compiles copies of the file and of the files it names.
 
 `robots.formats.mjcf_files` makes the copies. The child has bounds of time and memory and can write nothing; what it
 gives back is the compiled model.
@@ -24,7 +24,7 @@ SECONDS = 10
 """Time of a compilation [s]. The largest model of Menagerie takes 2."""
 
 MEMORY = 2 << 30
-"""Addresses of the child [bytes]; what it touches is less."""
+"""Address space of the child [bytes]; it uses less memory."""
 
 MAX_MODEL = 512 << 20
 """Bytes of a compiled model."""
@@ -78,7 +78,7 @@ def _too_much(got: str) -> FormatError:
 
 
 def _refused(output: str) -> FormatError:
-    """Return what MuJoCo says as an error, at its line where it names one."""
+    """Return the message of MuJoCo as an error, at the line that it names."""
     line = re.search(r"line (\d{1,9})", output)
     got = f"a model that MuJoCo does not compile ({output[:160]})"
     hint = "Files that it names, such as meshes, have to be where it says."

@@ -60,7 +60,7 @@ class _Naming:
         return replace(limb, links=tuple(links), loops=loops, tips=tips, couplings=couplings)
 
     def name(self, owner: str, end: str) -> str:
-        """Return a name that is free: of a body or joint, and what it is of it."""
+        """Return a free parameter name: the name of a body or joint, and the property."""
         plain = re.sub(r"[^A-Za-z0-9]+", "_", owner).strip("_")[:60] or "part"
         plain = plain if plain[0].isalpha() else f"part_{plain}"
         name, count = f"{plain}_{end}", 1

@@ -52,7 +52,7 @@ class _Growth:
         self.loops: list[ClosingJoint] = []
 
     def tree(self, inertias: Inertias) -> Tree:
-        """Return the tree, its loops closed by what is left of the joints. Raises ImportedError."""
+        """Return the tree, with loops closed by the remaining joints. Raises ImportedError."""
         waiting = self._start()
         while waiting:
             reached = [joint for joint in waiting if {joint.parent, joint.child} & self.growing.bodies.keys()]

@@ -52,7 +52,7 @@ STEPS: Mapping[str, tuple[tuple[str, JointKind, int], ...]] = {
 
 @dataclass(frozen=True)
 class Tree:
-    """The tree of a file: links of the model; the place of the frame of each body of the file; what else it says.
+    """The tree of a file: links of the model, the place of each body frame of the file, and its warnings.
 
     `followers` are joints that move with others; `loops`, `driven` and `independent` are None where the file does not
     say. `massless` are bodies at the end of the tree that have no inertia.
@@ -206,7 +206,7 @@ class GrowingTree:
             yield FormatError(line, place, got, finding.expected, hint)
 
     def repaired(self) -> Iterator[FormatError]:
-        """Give bodies whose moments no body has three equal ones, their mean; what was changed, as warnings.
+        """Give bodies with impossible moments three equal ones, their mean; return the changes as warnings.
 
         Source: MuJoCo, XML reference, compiler, balanceinertia.
         """
@@ -257,7 +257,7 @@ def _axis(components: Sequence[float]) -> tuple[Vector, np.ndarray]:
 def finished(
     tree: Tree, growing: GrowingTree, problems: list[FormatError], warnings: list[FormatError], inertias: Inertias
 ) -> Tree:
-    """Return a tree with what has grown, checked. Raises ImportedError with all problems."""
+    """Return a tree from its links and joints, checked. Raises ImportedError with all problems."""
     if inertias == "repaired":
         warnings = [*warnings, *growing.repaired()]
     joints, bodies = [link.joint for link in growing.links], [link.body for link in growing.links]

@@ -58,7 +58,7 @@ def read_tree(
 
 
 def _ordered(file: UrdfFile, base: Base) -> list[UrdfJoint]:
-    """Joints from the root outwards; reports what is no tree."""
+    """Joints from the root outwards; links and joints that form no tree are reported."""
     above: dict[str, UrdfJoint] = {}
     below: dict[str, list[UrdfJoint]] = {name: [] for name in file.links}
     for joint in file.joints.values():

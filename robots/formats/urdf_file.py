@@ -116,7 +116,7 @@ class UrdfFile:
 
 
 def read(root: Element) -> UrdfFile:
-    """Return the links and joints of a file. Raises FormatError for what is not URDF at all."""
+    """Return the links and joints of a file. Raises FormatError for a file that is no URDF."""
     if root.tag != "robot":
         part = "It is a part of a model of MuJoCo: import the file that includes it."
         hint = part if root.tag.startswith("mujoco") else "Convert it to URDF first."
@@ -149,7 +149,7 @@ def advice(name: str, names: Iterable[str]) -> str:
 
 
 class ElementReader:
-    """Reads one element; what is wrong goes to the file."""
+    """Reader of one element; problems go to the file."""
 
     def __init__(self, file: UrdfFile, element: Element) -> None:
         self.file, self.element = file, element
@@ -172,7 +172,7 @@ class ElementReader:
         return False
 
     def numbers(self, at: Element, key: str, count: int, default: Numbers | None = None) -> Numbers:
-        """Return the numbers of an attribute; `default`, or zeros, for what is missing or refused."""
+        """Return the numbers of an attribute; `default`, or zeros, for a missing or refused one."""
         text = at.attributes.get(key)
         if text is None:
             if default is None:

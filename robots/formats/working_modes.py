@@ -41,7 +41,7 @@ Mode = Literal["usual", "other"]
 
 
 class BranchError(ValueError):
-    """A branch that a robot does not have: the keys that lead to it, what was got, what was expected, advice."""
+    """A branch that a robot does not have: its keys, the value, the expected one, advice."""
 
     def __init__(self, path: tuple[str, ...], got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"{'.'.join(('branch', *path))}: got {got}; expected {expected}. {hint}".rstrip())
@@ -172,7 +172,7 @@ REGULAR = 1e-6
 
 @dataclass(frozen=True)
 class LimbSigns:
-    """Determinants of a limb at a configuration: of its loops, and of the tips over what these leave free.
+    """Determinants of a limb at a configuration: of its loops, and of the tips over the joints that loops leave free.
 
     Rows and columns are those that are best conditioned where the limb is usual.
     """
@@ -337,7 +337,7 @@ def _returns(curve: Forward, column: int, sense: float) -> Iterator[np.ndarray]:
 
 
 def _direction(slopes: np.ndarray) -> np.ndarray:
-    """Return the unit tangent of a curve from what its conditions change by with variables that have no unit."""
+    """Return the unit tangent of a curve, from derivatives of its conditions by dimensionless variables."""
     tangent: np.ndarray = np.linalg.svd(slopes)[2][-1]
     return tangent
 
@@ -368,7 +368,7 @@ def way(start: Frame, end: Frame, steps: int = WAY) -> Iterator[Frame]:
 
 
 def brought(settings: Sequence[Setting]) -> tuple[np.ndarray, float]:
-    """Positions of all joints of a limb at the last pose of its way, or where its reach ends, and what stays open."""
+    """Positions of all joints of a limb at the last pose of its way, or at the end of its reach; and the open loops."""
     values, error = np.zeros(len(settings[0].limb.links)), 0.0
     for setting in settings:
         values, error = close(setting, values)

@@ -265,7 +265,7 @@ class _Inline(dict[str, Any]):
 
 
 def _lines(data: Any, indent: str = "") -> Iterator[str]:
-    """Yield the lines of block style for what is not inline."""
+    """Yield the lines of block style for a value that does not fit in a line."""
     for key, value in data.items():
         start = f"{indent}{_inline(key)}:"
         if isinstance(value, dict) and not isinstance(value, _Inline):
@@ -279,7 +279,7 @@ def _lines(data: Any, indent: str = "") -> Iterator[str]:
 
 
 def _broken(value: Any) -> str:
-    """In one line, but for the entries of what is not inline: no line of a file may be endless."""
+    """Write a value in one line, with long entries on their own lines: no line of a file is endless."""
     if isinstance(value, dict) and not isinstance(value, _Inline):
         return "{" + ",\n  ".join(f"{_inline(key)}: {_broken(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):

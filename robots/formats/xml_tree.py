@@ -16,7 +16,7 @@ MAX_BYTES = 8 << 20
 
 
 class FormatError(ValueError):
-    """A file that cannot be used: `line` (0: the whole), where in it, what was got, what was expected, advice."""
+    """A file that cannot be used: `line` (0: the whole), place, got, expected, advice."""
 
     def __init__(self, line: int, place: str, got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"line {line} {place}: got {got}; expected {expected}. {hint}".rstrip())

@@ -1,4 +1,4 @@
-"""Friction laws as data: parameters with units, what is optional, whether joints stick.
+"""Friction laws as data: parameters with units, optional ones, sticking.
 
 A law is one row of `LAWS` here and one of mathematics, under the same name, in `tasks.features.friction.laws.LAWS`.
 Nothing else knows the names of laws.

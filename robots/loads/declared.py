@@ -33,7 +33,7 @@ WrenchAxes = Literal["world", "link", "platform"]
 
 
 class LoadError(ValueError):
-    """A load that a robot cannot have: the keys that lead to it, what was got, what was expected, advice."""
+    """A load that a robot cannot have: its keys, got, expected, advice."""
 
     def __init__(self, path: tuple[str | int, ...], got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"{'.'.join(map(str, ('loads', *path)))}: got {got}; expected {expected}. {hint}".rstrip())
@@ -193,7 +193,7 @@ def measures(load: DeclaredLoad) -> Mapping[str, Measure]:
 
 @dataclass(frozen=True)
 class LoadNumber:
-    """One number of a load: the field, its place in a vector (-1: none), its name in the load, what was given."""
+    """One number of a load: its field, its place in a vector (-1: none), its name in the load, its value."""
 
     field: str
     place: int

@@ -1,4 +1,4 @@
-"""A robot family whose motors run warm and on a limited supply: what of that is swept are parameters of the family.
+"""A robot family with warm motors on a limited supply: temperature and supply are parameters of the family.
 
 The winding's resistance is R (1 + r dT), the torque constant K (1 + k dT), at dT above the temperature of the motor's
 data. r is 0.00393 1/K for copper (IEC 60028); k is that of the magnets' remanence, in data sheets, below zero. At a
@@ -38,7 +38,7 @@ SUPPLY = {
 
 @dataclass(frozen=True, eq=False)
 class SuppliedDescription(ExtendedDescription):
-    """A family with parameters for the temperature of its motors and what supplies them."""
+    """A family with parameters for the temperature of its motors and for their supply."""
 
     def __call__(self, values: Mapping[str, Number]) -> Mechanism:
         """Return the mechanism for values of the parameters: floats, arrays or symbols."""

@@ -27,7 +27,7 @@ PARAMETER = Parameter(TEMPERATURE, "K", 0.0, -200.0, 400.0, "of links above that
 LARGEST = 1e-3
 """Coefficient of expansion [1/K] above which a body is none that is solid."""
 ON_BASE, ON_PLATFORM = "base", "platform"
-"""Names of what is no link and grows as well."""
+"""Names of parts that are no links and grow as well."""
 
 Rates = tuple[tuple[int, float], ...]
 """Coefficients of expansion [1/K] of links of a limb by their number, of BASE and PLATFORM by theirs."""
@@ -48,7 +48,7 @@ class WarmedDescription(ExtendedDescription):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the robot, the parameters, and what grows by how much."""
+        """SHA-256 of the robot, the parameters, and the coefficients of expansion."""
         grown = (self.rates, self.sources, self.groups, self.names)
         return hashlib.sha256(repr((super().digest, grown)).encode()).hexdigest()
 
@@ -103,7 +103,7 @@ def _grown_inertia(inertia: Inertia, share: Number | None) -> Inertia:
 
 
 def _times(vector: Vector, share: Number) -> Vector:
-    """Zeros stay what they are, so that programs do without them."""
+    """Multiply numbers by a factor; zeros stay exact, so that programs leave them out."""
     x, y, z = (x if isinstance(x, float | int) and x == 0.0 else x * share for x in vector)
     return (x, y, z)
 

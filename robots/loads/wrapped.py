@@ -22,7 +22,7 @@ Items = TypeVar("Items", bound=tuple[object, ...])
 
 @dataclass(frozen=True, eq=False)
 class ExtendedDescription(Description):
-    """A family with parameters more than those of its `base`; who extends it says what mechanism they give."""
+    """A family with more parameters than its `base`; a subclass builds the mechanism."""
 
     base: Family | None = None
 
@@ -76,7 +76,7 @@ class LimbGroups(Generic[Items]):
 
     @classmethod
     def of(cls, mechanism: Mechanism, items: Sequence[Items]) -> LimbGroups[Items]:
-        """From what is told of each instance."""
+        """Deviation of an instance, by its own parameters."""
         keys = [(instance.limb, group_items) for instance, group_items in zip(mechanism.instances, items, strict=True)]
         distinct = list(dict.fromkeys(keys))
         whole, names = len(distinct) == len(mechanism.limbs), []
@@ -90,7 +90,7 @@ class LimbGroups(Generic[Items]):
 
 
 SUFFIX = "_deviation"
-"""Behind the name of a parameter, what it is off by."""
+"""Suffix of the name of a deviation."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ def parse_json(text: bytes | str) -> Any:
 
 
 def _finite(text: str) -> float:
-    """Return a number that is one: what is not finite cannot become an integer, and is never written."""
+    """Return a finite number: others cannot become an integer, and are never written."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:20]}, which is not finite")

@@ -26,7 +26,7 @@ _SEAL = 4
 """Bytes of a checksum."""
 
 _HEADER = 16
-"""Bytes at the start of a chunk in which Blosc says what it holds."""
+"""Bytes of the header of a Blosc chunk, which describes its content."""
 
 _VERSION, _LZ4, _COPIED = 2, 1, 2
 """Of that header: the version of the format, the compressor, the flag of bytes that are not compressed."""

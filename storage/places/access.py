@@ -43,7 +43,7 @@ def locate(store: LocationLike) -> Location:
 
 @contextmanager
 def coordinator_lock(store: LocationLike) -> Iterator[None]:
-    """Lock a store for this process, and remove what killed writers have left.
+    """Lock a store for this process, and remove drafts of killed writers.
 
     Raises StoreError that says who holds it.
     """

@@ -254,7 +254,7 @@ class FileJournal:
         sync_directory(self.file.parent)
 
     def append(self, line: bytes) -> None:
-        """Adds a line whole, or takes back what was written of it."""
+        """Append a whole line, or remove the part that was written of it."""
         data = line + b"\n"
         try:
             if os.pwrite(self._descriptor, data, self._end) != len(data):

@@ -45,7 +45,7 @@ class Journal(Protocol):
         """Leaves these lines and no others, also after a crash; not while it is open."""
 
     def remove(self) -> None:
-        """Removes all lines, and what they are kept in."""
+        """Remove all lines, and the file that has them."""
 
     def close(self) -> None:
         """Ends writing; lines that are not durable yet may be lost."""
@@ -114,7 +114,7 @@ class Location(ABC):
 
     @abstractmethod
     def write(self, key: str, parts: Iterable[bytes]) -> None:
-        """Puts bytes under a key, in place of what was there, whole or not at all, durably."""
+        """Put bytes under a key, durably: readers see the old content or the new one, never a part."""
 
     @abstractmethod
     def holds(self, key: str, parts: list[bytes]) -> bool:
@@ -130,7 +130,7 @@ class Location(ABC):
 
     @abstractmethod
     def make(self, files: Mapping[str, bytes], last: str) -> None:
-        """Makes a new store of these files, as far as a reader can tell at once; `last` is what makes it one.
+        """Make a new store of these files, in one step for a reader; `last` is the file that makes it a store.
 
         Raises FileExistsError where there is something already; then nothing has changed.
         """
@@ -153,14 +153,14 @@ class Location(ABC):
 
     @abstractmethod
     def tidy(self) -> int:
-        """Removes what writers that were killed have left; how many there were. The caller holds the lock."""
+        """Remove drafts of killed writers and return their number. The caller holds the lock."""
 
     @abstractmethod
     def room(self) -> Room | None:
         """Return the free space, without the reserve of the administrator; None where it is unknown."""
 
     def guard(self, key: str) -> None:  # noqa: B027 - what most locations need is nothing
-        """Refuses what is under a key and could lead elsewhere; does nothing where there are only objects."""
+        """Refuse an entry under a key that could lead out of the store; in object storage there are none."""
 
     @abstractmethod
     def zarr_store(self) -> Path | str:

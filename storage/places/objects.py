@@ -23,7 +23,7 @@ LEASE = "coordinator.lease"
 MAKERS = f"{LEASE}.making"
 """Leases of runs, and of those who make a store."""
 MAKING = "limbsweep.making"
-"""The first object of a store that is being made: says that what lies about is ours."""
+"""First object of a new store: it marks the objects around it as ours."""
 
 SEGMENT = 1 << 20
 """Bytes of a journal's object before the next one is begun."""
@@ -65,11 +65,11 @@ _NUMBERED = re.compile(r".+/\d{1,18}\.jsonl?", re.ASCII)
 """Keys of leases and journals; others are none of ours."""
 
 REASON = 300
-"""Letters of what a service says."""
+"""Number of letters that are kept of a message of a service."""
 
 
 class _Service:
-    """A file system of fsspec whose errors are all of the system's kind: services raise what their libraries like."""
+    """A file system of fsspec that turns all errors of services into OSError."""
 
     def __init__(self, files: Any) -> None:
         self._files = files

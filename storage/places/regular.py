@@ -21,7 +21,7 @@ _KINDS = {
 
 
 class ForeignFileError(OSError):
-    """Something in a store that is no file of its own; its text begins with what it is."""
+    """An entry of a store that is no regular file; the text begins with its kind."""
 
 
 def foreign(what: str, file: str | Path) -> ForeignFileError:

@@ -39,7 +39,7 @@ PER_CASE = ("design", FRICTION, "trajectory")
 
 @dataclass(frozen=True)
 class Assembled:
-    """Variables of a block in the dims of the dataset; and where reactions are to follow, what limbs need for theirs.
+    """Variables of a block in the dims of the dataset; and the inputs of limbs for reactions that follow.
 
     loads (set, trajectory, design, component, padded time), by key among the values of stages: `status`, the forces
     that joints feel, `redundant` of each limb, and where passive joints have friction `passive_friction` of each;
@@ -101,7 +101,7 @@ class Assembly:
         return short if many and self._kernels_alone else max(1, self.STRIP // self.width)
 
     def _peaks(self) -> PeakReactions:
-        """Peaks of reactions, in parts of trajectories that are much longer than what the cache likes."""
+        """Peaks of reactions, computed in parts of long trajectories that fit the cache."""
         most = self.samples if self.memory.on_card or self.samples <= 2 * MANY_ROWS else MANY_ROWS
         return PeakReactions(self.block, self.memory, min(self.step, self.block.designs), parts(self.samples, most))
 
@@ -233,7 +233,7 @@ class Assembly:
             self._friction(kernel, j, designs, values, series)
 
     def _in_parts(self, peaks: PeakReactions, kernel: Kernels, j: int, designs: slice, values: Values) -> Values:
-        """Peaks of reactions part by part of trajectory j; what the limbs have left for the whole of it.
+        """Peaks of reactions of trajectory j, part by part; and the limb results for the whole of it.
 
         The assembly is done for each part, for the forces, and for the whole once more, for metrics over it.
         """
@@ -306,7 +306,7 @@ class Assembly:
             self.out["status"][place] = results[OUTCOME][:, 0, : self.samples]
 
     def _keep_loads_of_sets(self, sets: slice, j: int, designs: slice, values: Values) -> None:
-        """Keep what reactions need of friction sets; the first axis of values is that of sets or of designs."""
+        """Keep the inputs of reactions for each friction set; the first axis of values is the set or the design."""
         single = designs.stop - designs.start == 1
         given = self.loads.keys() - self.balance.shapes.keys() - self.request.known.keys() if self.balance else set()
         for f in range(sets.start, sets.stop):

@@ -105,7 +105,7 @@ class Pool:
                 self.lock.release()
 
     def _settle(self, elsewhere: int = 0) -> None:
-        """Put what has come back among the free pieces; the oldest go when there is too much."""
+        """Put returned memory among the free pieces; the oldest ones are released when there are too many."""
         while self.returned:
             self.free.append(self.returned.popleft())
             self.leased -= self.free[-1].nbytes
@@ -148,7 +148,7 @@ def keep(size: int) -> None:
 
 @dataclass(frozen=True)
 class BlockMetric:
-    """A metric of the user's: its name, its function, and the dims of what that is given.
+    """A user metric: its name, its function, and the dims of its inputs.
 
     `depends` has for each series of the function whether it depends on design, on friction and on trajectory here; of
     simulations, whose dims `gains` and `state` follow, it depends on all. The result is one number, or with

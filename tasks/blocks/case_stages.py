@@ -28,11 +28,11 @@ from tasks.stages.stages import Stage
 CASE_DIMS = ("design", FRICTION, "trajectory", GAINS, STATE)
 
 PASSED_ON = ("simulation", "sensors")
-"""Stages of quantities that the simulation itself gives, or what sensors make of it."""
+"""Stages of quantities that the simulation itself gives, or that sensors measure."""
 
 
 def case_request(block: Block, wanted: Iterable[str]) -> Request:
-    """Return what quantities of a simulation ask of the stages."""
+    """Return the request to the stages for the quantities of a simulation."""
     chosen = tuple(name for name in dict.fromkeys(wanted) if QUANTITIES[name].stage not in PASSED_ON)
     return replace(block.request.with_features(Redundancy()), wanted=chosen, given=True)
 

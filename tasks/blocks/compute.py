@@ -34,7 +34,7 @@ def limb(block: Block, root: Motions, index: int) -> Arrays:
 
 
 def assembled(block: Block, root: Motions, limbs: Sequence[Arrays]) -> Assembled:
-    """Forces, friction, metrics, and what limbs have computed: everything but reactions."""
+    """Forces, friction, metrics and limb results: everything but reactions."""
     return _assembled(block, root, limbs)
 
 

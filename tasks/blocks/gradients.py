@@ -32,7 +32,7 @@ from tasks.stages.stages import Stage, stages
 
 PARAMETERS = "parameters"
 TINY = 1e-200
-"""Imaginary step of what finishes a metric: so small that nothing is lost by it."""
+"""Imaginary step for the derivative of the last operations of a metric: small enough to lose no digit."""
 
 REACTION, WRENCH = "peak_reaction", "joint_reaction"
 

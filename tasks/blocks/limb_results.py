@@ -290,7 +290,7 @@ class TrajectoryPart(NamedTuple):
     samples: int
 
     def of(self, values: Values) -> Values:
-        """Return the same values for this part alone: of what has an axis of time, its samples."""
+        """Return the same values for this part alone: its samples of arrays over time."""
         columns = slice(self.start, self.start + self.width)
         return {key: array[..., columns] if array.ndim == TIMED else array for key, array in values.items()}
 
@@ -321,7 +321,7 @@ class Precomputed:
     kernels_alone: bool = True
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """Views of what there is."""
+        """Views of the arrays in memory."""
         return {self.stage.gives(name): array[trajectory, designs] for name, array in self.arrays.items()}
 
 
@@ -344,7 +344,7 @@ class OnDemand:
         return self._once.apart or self._once.alike
 
     def strip(self, kernel: Kernels, trajectory: int, designs: slice, values: Values) -> Values:
-        """Compute a strip; once for a trajectory where designs are alike: what varies in time is the same for all."""
+        """Compute a strip, once per trajectory for equal designs: their values over time are the same."""
         count = designs.stop - designs.start
         if not self._once.alike:
             return self._once.run(kernel, values, self._samples, self._rows(count), filled=True)
@@ -355,7 +355,7 @@ class OnDemand:
         return {key: np.broadcast_to(array, (count, *array.shape[1:])) for key, array in self._given.items()}
 
     def part(self, kernel: Kernels, trajectory: int, designs: slice, values: Values, part: TrajectoryPart) -> Values:
-        """Compute a part of a strip; what is PASSING goes where it went for the part before."""
+        """Compute a part of a strip; PASSING arrays stay where the part before had them."""
         if self._once.alike:
             return part.of(self.strip(kernel, trajectory, designs, values))
         rows = self._rows(designs.stop - designs.start)

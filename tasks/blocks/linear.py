@@ -34,7 +34,7 @@ class Linear:
     """Rows of A and B of a block, a strip of designs on one trajectory at a time."""
 
     def __init__(self, block: Block, request: Request) -> None:
-        """`request`: what the stages are asked for whose values `strip` gets."""
+        """Linearisation of strips; `request` names the stages whose values `strip` gets."""
         self.block, self.structure, self.samples = block, request.structure, len(block.times)
         self.limbs = range(len(self.structure.mechanism.instances))
         bare = table.request(block.family, (), request.feature(PlatformWrench), moving_base=request.moving_base)

@@ -1,4 +1,4 @@
-"""Reactions of the joints of one limb for a whole block, once the assembly knows what limbs are loaded with."""
+"""Reactions of the joints of one limb for a whole block, after the assembly has found the load on each limb."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ class _Simulated:
         return np.stack([np.asarray(values, dtype=float) for values in numbers], axis=1)
 
     def _fed_motors(self, place: Mapping[str, np.ndarray]) -> FedMotors:
-        """Return the motors of all cases; what limits them where they saturate."""
+        """Return the motors of all cases, and their limits where they saturate."""
         chosen, block = self.simulated.simulation, self.block
         constant, resistance = (self._of_motors(key)[place["design"]].T for key in ("torque_constant", "resistance"))
         known = [block.limits.actuators.get(k, Capacity()) for k in range(len(constant))]
@@ -319,7 +319,7 @@ class _Simulated:
         return FedMotors(constant, resistance, force, current, voltage, by_voltage[self._profile_of(place)])
 
     def _variables(self, outcome: Outcome, place: Mapping[str, np.ndarray]) -> Arrays:
-        """Return what the sweep may store, by name, each (case, ...), for cases at these places."""
+        """Return the variables that the sweep may store, by name, each (case, ...), for cases at these places."""
         block, status = self.block, outcome.status.T
         sources = {name: np.moveaxis(values, 2, 0) for name, values in outcome.series.items()}
         result = {"status": status, "worst_status": status.max(axis=1), "failed_samples": (status != 0).sum(axis=1)}

@@ -25,7 +25,7 @@ from tasks.stages.metrics import actuators, poses
 from tasks.stages.stages import Stage
 
 CHUNK = 2 * LANES
-"""Instants of a chunk: of so many cases as a strip of a simulation has, what stages hand on stays in the cache."""
+"""Number of instants per chunk: with the cases of a strip, results of stages stay in the cache."""
 
 BEFORE: Mapping[Any, Key] = {"given_force": "force_before", "given_friction": "friction_before"}
 """Values at the end of a step, where they differ from those at the begin of the next."""

@@ -42,7 +42,7 @@ class MetricWarning:
 
 
 def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning, ...]]:
-    """The arrays that a block stores, from those that it has computed, with own metrics; what these could not do."""
+    """Add user metrics to the computed arrays and select the stored ones; also return the failures of user metrics."""
     result = {name: array for name, array in arrays.items() if name not in block.extra}
     complaints: list[MetricWarning] = []
     if {*names("path")} & {*block.metrics}:
@@ -57,7 +57,7 @@ def completed(block: Block, arrays: Arrays) -> tuple[Arrays, tuple[MetricWarning
 
 
 def selected(block: Block, name: str, array: np.ndarray) -> np.ndarray:
-    """A series of what is stored of it: one axis in place of limb and joint or link, or some of state or freedoms."""
+    """Return a stored selection of a series: one axis for limb and joint or link, or some states or freedoms."""
     dims = block.dims(name)
     if along := [dim for dim in dims if dim == "deviation" or dim in FREEDOMS]:
         for dim in along:

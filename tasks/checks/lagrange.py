@@ -79,7 +79,7 @@ class LagrangeChain:
 
     @cached_property
     def second(self) -> Array:
-        """Second derivatives (tree joint, n, n): what the loops add where rates are constant, pair by pair."""
+        """Second derivatives (tree joint, n, n) that loops cause at constant rates, pair by pair."""
         embedding, h, count = self.solved.tips.embedding, self.first, self.count
         result = np.array(np.zeros((len(h), count, count)), dtype=object)
         if embedding.loops:

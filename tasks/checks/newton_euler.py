@@ -266,7 +266,7 @@ def _reciprocal(twists: np.ndarray) -> np.ndarray:
 
 
 def _complement(vectors: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (n, d, d - k) of what is perpendicular to k vectors (n, k, d), k independent ones."""
+    """Orthonormal basis (n, d, d - k) of the complement of k independent vectors (n, k, d)."""
     count, size = vectors.shape[1:]
     if not count:
         return np.broadcast_to(np.eye(size), (len(vectors), size, size))
@@ -310,7 +310,7 @@ class BlockMatrix:
 
 
 class MountedJoint(NamedTuple):
-    """A composite joint of one limb of the robot: its chain, all joints of that limb, and what it transmits.
+    """A composite joint of one limb of the robot: its chain, all joints of that limb, and the wrench that it transmits.
 
     names: its joints, as instance.joint; columns: its unknowns in the system.
     """
@@ -378,7 +378,7 @@ class SystemAssembly:
         return body.position if self.moments == "body" else np.zeros_like(body.position)
 
     def _ends(self, joint: MountedJoint) -> Iterator[tuple[int, np.ndarray]]:
-        """First row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to what acts on it there."""
+        """First row of each body at a joint, and the map (n, 6, 6) from the joint's wrench to that on the body."""
         for link, sign in ((joint.chain.child, 1.0), (joint.chain.parent, -1.0)):
             if link != BASE:
                 row, body = self._body(joint.limb, link)
@@ -390,7 +390,7 @@ class SystemAssembly:
                 yield MatrixBlock(row, joint.columns.start, acting @ joint.passes.basis)
 
     def _along(self, limb: int, joint: int) -> tuple[MatrixBlock, np.ndarray]:
-        """Force along a joint of the tree that is held: linear in the unknowns, in row 0; and what is fixed of it."""
+        """Force along a held joint of the tree: linear in the unknowns, in row 0; and its constant part."""
         each, part = next(
             (each, part)
             for each in self.joints

@@ -161,7 +161,7 @@ def null_space(matrix: Any) -> np.ndarray:
 
 
 def _row_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Independent rows of a matrix, the triangle R and orthonormal Q with matrix[rows]' = Q R, and what Q leaves."""
+    """Independent rows of a matrix, R and orthonormal Q with matrix[rows]' = Q R, and the complement of Q."""
     q, r, order = scipy.linalg.qr(matrix.T, pivoting=True)
     pivots = np.abs(np.diag(r))
     rank = int((pivots > RANK * pivots[0]).sum())

@@ -108,7 +108,7 @@ def steps_in(seconds: np.ndarray, step: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Settings:
-    """Numbers of the controllers of a batch: `gains` (gain, coordinate, samples) by name of what has a value."""
+    """Numbers of the controllers of a batch: `gains` (gain, coordinate, samples) by name of the parameter."""
 
     gains: np.ndarray
     force_limit: np.ndarray
@@ -175,7 +175,7 @@ class ControlLoop:
         self._held = np.zeros((actuators, width))
         self._line = np.zeros((int(delays.max(initial=0)) + 1, actuators, width))
         self.lost = np.zeros((actuators, width))
-        """Samples at which a limit kept an actuator from what was asked for."""
+        """Samples at which a limit changed the commanded force of an actuator."""
 
     def force(self, number: int, motion: np.ndarray, wanted: np.ndarray, here: Inverse, there: Inverse) -> np.ndarray:
         """Return the forces of the actuators over the step of that number.

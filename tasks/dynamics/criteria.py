@@ -295,7 +295,7 @@ def natural_frequencies(
 
 
 class Clearance(NamedTuple):
-    """Distances (*batch, pair) [m] of capsules, below zero where they overlap; `pairs` says of what; status (*batch).
+    """Distances (*batch, pair) [m] of capsules, negative for overlaps; `pairs` has their names; status (*batch).
 
     least (*batch) is that of the nearest pair. Names are those of links, `platform 1`, `base 1` and so on.
     """
@@ -391,7 +391,7 @@ class ClearanceError(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A part with an offset: its name, limb, what it is alone, size, and how many components its ball has."""
+    """A part with an offset: its name, limb, kind, size, and the number of components of its ball."""
 
     name: str
     limb: int

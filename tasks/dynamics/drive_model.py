@@ -1,4 +1,4 @@
-"""The inverse model of a robot for a batch whose samples are cases of their own: what controllers and sensors need."""
+"""The inverse model of a robot for a batch whose samples are separate cases: the model of controllers and sensors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class InverseModel:
         return WholeModel(stages, self.structure.motion_size, len(self.family.signals), kept)
 
     def _bound(self, stage: Stage) -> tuple[Stage, BoundKernel]:
-        """Return a stage with what it needs of the cases."""
+        """Return a stage with its inputs of the cases."""
         case = {name: self.constants[_source(stage, name)] for name in stage.program.case}
         return stage, BoundKernel(stage.program, case)
 

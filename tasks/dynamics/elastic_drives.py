@@ -115,7 +115,7 @@ def drive_deflection(
 
 
 class _Motion(NamedTuple):
-    """Rigid transmissions along a motion: position, rate (*batch, actuator), what links take of them and rotors.
+    """Rigid transmissions along a motion: position and rate (*batch, actuator), forces for links and for rotors.
 
     mass (*batch, all freedoms, all freedoms) of the elastic robot; status (*batch).
     """
@@ -197,7 +197,7 @@ class _Drives:
         return result
 
     def check_exact(self) -> None:
-        """Refuse by ValueError what rates of the stretch would change."""
+        """Raise ValueError for properties that make the deflection depend on its rate."""
         if any(spring.damping for spring in self.springs.values()):
             raise ValueError("jerk, snap: got transmissions with damping; expected none, or leave both out")
         (limb,) = self.robot.mechanism.limbs

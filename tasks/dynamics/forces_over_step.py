@@ -83,7 +83,7 @@ class Feedback:
     seen: Seen
 
     def __call__(self, share: np.ndarray, state: np.ndarray) -> np.ndarray:
-        """Called with what other samples had at the beginning of the step."""
+        """Called with the values of other samples at the beginning of the step."""
         samples = int(np.prod(self.batch, dtype=int))
         moved, times = self.whole.copy(), np.full(self.whole.shape[1], self.start)
         moved[:, self.columns] = state
@@ -136,14 +136,14 @@ class HeldForces:
 
 @dataclass(frozen=True)
 class Source:
-    """Something that acts: its name in messages, what it is, and how many rows it has."""
+    """A force input: its name in messages, its description, and its number of rows."""
 
     name: str
     value: Acting
     size: int
 
     def first(self, time: float) -> np.ndarray:
-        """Return a constant, or what a function of time gives (*batch, size). Raises ValueError for another shape."""
+        """Return a constant, or the value of a function of time (*batch, size). Raises ValueError for another shape."""
         return checked(self.name, self.value(time) if callable(self.value) else self.value, (self.size,))
 
     def at(self, time: float, batch: Batch) -> np.ndarray:

@@ -71,7 +71,7 @@ class BaseMotion(NamedTuple):
 
 
 class Cases(NamedTuple):
-    """Batch dims, the state (size, padded samples) at the `start` [s], and what acts; with a servo, its gravity."""
+    """Batch dims, the state (size, padded samples) at the `start` [s], and the forces; with a servo, its gravity."""
 
     batch: Batch
     state: np.ndarray
@@ -90,7 +90,7 @@ def opened(
     start: float = 0.0,
     signals: np.ndarray | None = None,
 ) -> Cases:
-    """Return cases from what a caller gives. Raises ValueError and TypeError for what does not fit.
+    """Return cases from the arguments of a caller. Raises ValueError and TypeError for arguments that do not fit.
 
     signals (*batch, signal): those of loads at one instant; absent: over time.
     """

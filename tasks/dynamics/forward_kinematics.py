@@ -197,7 +197,7 @@ def _connected(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) 
 
 
 def _follow(search: _PoseSearch, position: np.ndarray, rotation: np.ndarray) -> None:
-    """Find what has not been found yet: actuators go straight from where they are at poses to where they are wanted."""
+    """Solve the remaining samples: actuators go straight from their positions at known poses to the given ones."""
     poses = np.flatnonzero(~search.found)
     if not len(poses):
         return

@@ -318,7 +318,7 @@ def _integrated(system: FreeSystem, times: np.ndarray, first: np.ndarray, rtol: 
 def _opened(
     robot: Robot, form: Form, gravity: ArrayLike, acting: Forces, moving: Moving, start: float = 0.0
 ) -> tuple[FreeSystem, np.ndarray, Batch]:
-    """The system, its motion at the start and the batch dims, from what a caller gives."""
+    """The system, its motion at the start and the batch dims, from the arguments of a caller."""
     force, load, axes = cast(Load | Feedback, acting.actuator), acting.load, acting.load_axes
     inputs.check_load_axes(axes)
     if moving.get("position") is None:
@@ -365,7 +365,7 @@ def _of_rows(control: Feedback, size: int, batch: Batch) -> OfPose:
 
 
 class _Input:
-    """Forces or loads as a caller gives them, and what they are at the start, (*batch, size)."""
+    """Forces or loads as a caller gives them, and their values at the start, (*batch, size)."""
 
     def __init__(self, name: str, value: Load, size: int, start: float):
         self.name, self.value, self.size = name, value, size

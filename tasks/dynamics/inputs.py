@@ -1,4 +1,4 @@
-"""Inputs of kernels from what callers give: checked, brought to one batch, one column per sample.
+"""Inputs of kernels from the arguments of callers: checked, broadcast to one batch, one column per sample.
 
 Everything that reaches a kernel through a function of `tasks` passes here; behind this door shapes are trusted.
 """
@@ -164,7 +164,7 @@ def rotations(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def refuse_actuator(forces: Forces) -> None:
-    """Refuse by ValueError forces of actuators where these are what is computed, and another record in their place."""
+    """Raise ValueError for actuator forces where these are the result, and for a wrong record."""
     check_record("forces", forces, Forces)
     if forces.actuator is not None:
         raise ValueError("actuator: got forces of actuators, which are the result here; expected forward_dynamics")
@@ -248,7 +248,7 @@ def present(moving: Moving) -> dict[str, ArrayLike]:
 
 
 def check_names(robot: Robot, moving: Moving) -> None:
-    """Refuse what is not part of a robot's motion, and a motion without its first part."""
+    """Refuse arguments that are no part of a robot's motion, and a motion without its first part."""
     names_of_kind, kind = ((JOINTS, "chain"), (tuple(CORES), "parallel robot"))[not robot.mechanism.is_chain]
     parts = present(moving)
     if strange := [name for name in parts if name not in names_of_kind]:

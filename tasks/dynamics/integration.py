@@ -146,7 +146,7 @@ class MotionSystem:
         cls, robot: Robot, friction: Friction, gravity: ArrayLike, *,
         base: bool = False, load_with_platform: bool = False, elasticity: Elasticity | None = None,
     ) -> MotionSystem:  # fmt: skip
-        """From friction as callers give it, of any law, and what gives way. Raises ParameterError and ValueError."""
+        """Make the record from friction as callers give it, and elastic parts. Raises ParameterError and ValueError."""
         groups = without_zero_width(friction_input(robot, friction, LAWS))
         values = groups.values if groups.groups else np.zeros((1, 0))
         parameters, field = inputs.parameters(robot, timed=True), inputs.gravity_input(gravity)
@@ -388,7 +388,7 @@ SATURATED = 1e-11
 
 
 def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
-    """Return the moment where what acts (rows, samples) has jumped: joints at rest may not hold any more."""
+    """Return the moment where a force (rows, samples) has jumped: joints at rest may break away."""
     after = Moment(now.state, now.modes, system.rates(now.state, now.modes, acting))
     after.rates.status[:] = np.where(now.rates.status > 0.5, now.rates.status, after.rates.status)
     loose = ((now.modes.rest > 0.5) & (after.rates.breaking != 0.0)).any(axis=0)
@@ -403,7 +403,7 @@ def forced(system: MotionSystem, now: Moment, acting: np.ndarray) -> Moment:
 
 @dataclass(frozen=True)
 class Stepper:
-    """Takes a batch over one step of `length` [s]; `push` gives what acts at shares of it in states."""
+    """Integrator of a batch over one step of `length` [s]; `push` gives the forces at shares of it in states."""
 
     system: MotionSystem
     step: Step

@@ -589,7 +589,7 @@ def resolved_rows(robot: Robot, rows: np.ndarray) -> np.ndarray:
 
 
 def resolved_motion(robot: Robot, moving: Moving) -> Moving:
-    """Return a motion in all freedoms of a robot from what is given; of one without posture and tasks the same."""
+    """Return the motion in all freedoms of a robot from the given ones: the same without redundancy."""
     if not robot.mechanism.resolved:
         return moving
     parts = present(moving)

@@ -1,4 +1,4 @@
-"""Records of a call: the state or motion of a robot, its environment, and what acts on it beside gravity.
+"""Records of a call: the state or motion of a robot, its environment, and the forces on it beside gravity.
 
 Fields are arrays with any leading batch dims, (*batch, core...), SI units; those of the public functions of `limbsweep`
 may be DataArrays. Missing values default to zero; a missing pose defaults to the reference pose.
@@ -246,7 +246,7 @@ NO_FORCES = Forces()
 
 
 def gravity_vector(gravity: ArrayLike) -> np.ndarray:
-    """Return gravity (3,) [m/s^2]. Raises ValueError for what is no vector."""
+    """Return gravity (3,) [m/s^2]. Raises ValueError for another shape."""
     try:
         result = real_numbers(gravity)
     except (TypeError, ValueError):

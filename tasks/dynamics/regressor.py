@@ -508,7 +508,7 @@ def _friction_values(robot: Robot, friction: FrictionInput) -> dict[str, float]:
 def _limb_columns(
     robot: Robot, inputs: Mapping[str, np.ndarray], samples: int, moving_base: bool
 ) -> tuple[list[np.ndarray], Values]:
-    """Columns of each limb on the freedoms, (1, size, padded samples); and what the actuators need of them."""
+    """Columns of each limb on the freedoms, (1, size, padded samples); and the inputs of the actuators from them."""
     parts: list[np.ndarray] = []
     shares: Values = {}
     instances = structure_of(robot.family).mechanism.instances

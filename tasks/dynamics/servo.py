@@ -189,7 +189,7 @@ Asked = Literal["force", "current", "voltage"]
 
 @dataclass(frozen=True)
 class FedMotors:
-    """Motors of a batch and what feeds them: (actuator, samples) each, or (actuator, 1) for all samples.
+    """Motors of a batch and their supplies: (actuator, samples) each, or (actuator, 1) for all samples.
 
     torque constant [N m/A or N/A], resistance [ohm]; largest force, current and voltage, infinite where there is none.
     `by_voltage` (samples or 1,): whether voltages are asked for in place of forces.
@@ -203,7 +203,7 @@ class FedMotors:
     by_voltage: np.ndarray
 
     def given(self, asked: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Forces at rates of the actuators, (actuator, samples) both, and whether these are not what is asked for.
+        """Forces at rates of the actuators, (actuator, samples) both, and whether they differ from the commanded ones.
 
         NaN for voltages of a motor without a resistance.
         """
@@ -225,7 +225,7 @@ class ActuatorRates:
         self._free = len(model.family.reference.freedoms)
 
     def __call__(self, seen: Sequence[np.ndarray], speed: np.ndarray) -> np.ndarray:
-        """J V (actuator, samples) for what forces see of the state and rates of the freedoms, (..., samples)."""
+        """Rates J V (actuator, samples) from state and rates of the freedoms, (..., samples)."""
         motion = motion_input(self._model.family, list(seen))
         rows_of_limbs = self._model.run(motion, forces=False).jacobians.values()
         rows = np.concatenate([values[0].reshape(-1, self._free, motion.shape[1]) for values in rows_of_limbs])

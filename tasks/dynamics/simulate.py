@@ -51,7 +51,7 @@ BALANCE = 1e-6
 """Share of its energy, or of the work in it, that may be missing from a case that is OK."""
 
 SOLVERS: Mapping[str, type[OdeSolver]] = {"DOP853": DOP853, "Radau": Radau}
-"""Integrators of scipy: explicit of order eight, and implicit of order five for what is stiff."""
+"""Integrators of scipy: explicit of order eight, and implicit of order five for stiff systems."""
 
 EVENTS = 10_000
 """Events after which a case has come to its end."""

@@ -114,7 +114,7 @@ class Parts:
         return [*(axes.T @ moment), *(axes.T @ force)]
 
     def joint(self, joint: int, compliance: Sequence[Scalar]) -> Strains:
-        """Return a bearing: what it carries about and along the axes of its frame, but for the joint's own freedom."""
+        """Return the stiffness of a bearing about and along the axes of its frame, without the joint's own freedom."""
         rows, limb, free = self.at_joint(joint), self.statics.mounted.limb, set()
         tree = len(limb.links)
         if joint < tree and (kind := limb.joint_kinds[joint]).turns != kind.slides:
@@ -122,7 +122,7 @@ class Parts:
         return [(c, array(row)) for k, (c, row) in enumerate(zip(compliance, rows, strict=True)) if k not in free]
 
     def _on_link(self, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
-        """Moment and force on the link at the end of an arm: what the link does to another is the reverse."""
+        """Moment and force on the link at the end of an arm; the reaction on the other link is the opposite."""
         limb = self.statics.mounted.limb
         tree = len(limb.links)
         child = arm.end == arm.link if arm.end < tree else limb.cuts[arm.end - tree].b == arm.link
@@ -445,7 +445,7 @@ class PlatformStiffness:
     growth: Array | None = None
     """K d by growth with temperature."""
     loose: Sequence[Array] = ()
-    """K d by the largest offsets of what is loose: of each ball its components (component, direction)."""
+    """K d for the largest offsets of loose parts: of each ball its components (component, direction)."""
 
     @cached_property
     def compliance(self) -> np.ndarray:

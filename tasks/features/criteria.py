@@ -64,7 +64,7 @@ class LimbCriteria(LimbPart):
     passive: tuple[int, ...] = ()
 
     def shapes(self, structure: Structure, limb_index: int) -> Shapes:
-        """Return names and shapes of what the limb gives for them."""
+        """Return names and shapes of the limb results for the criteria."""
         if self.elasticity is None:
             return {}
         count = len(directions(structure.family, self.elasticity.spatial))
@@ -81,7 +81,7 @@ class LimbCriteria(LimbPart):
         return shapes | ({"clearances": (self.loose.size,)} if self.loose is not None else {})
 
     def terms(self, sample: LimbSample) -> Mapping[str, Numbers]:
-        """Return stiffness, errors and clearances of the limb, and its share of what statics leaves open."""
+        """Return stiffness, errors and clearances of the limb, and its share of the loads that statics leaves open."""
         family, inputs = sample.structure.family, sample.inputs
         lines, statics = arms(family, sample.limb_index), sample.statics
         result: dict[str, Numbers] = {}
@@ -115,7 +115,7 @@ class Criteria(Feature):
     limbs: tuple[LimbCriteria, ...] = ()
 
     def of_limb(self, request: Request, k: int) -> LimbCriteria | None:
-        """Return what quantities ask of limb k."""
+        """Return the request of the quantities to limb k."""
         features_of_limb = self.limbs[k] if self.limbs else NOTHING
         found = LimbCriteria(
             features_of_limb.elasticity if any(map(request.needs, STIFFNESS)) else None,
@@ -172,7 +172,7 @@ class PlatformElasticity(Part[RobotSample]):
         return replace(sample, found={**sample.found, "stiffness": elastic})
 
     def _balls(self, play: Mapping[int, Array]) -> Iterator[Array]:
-        """Of each ball of what is loose its components (component, direction), from `play` of the limbs."""
+        """Components (component, direction) of each ball of a loose part, from `play` of the limbs."""
         for k, rows in sorted(play.items()):
             if (loose := self.limbs[k].loose) is not None:
                 yield from loose.balls(array(rows))
@@ -294,7 +294,7 @@ def sharing_problems(family: Family, parameters: CriteriaParameters) -> Iterator
 
 @functools.cache
 def directions(family: Family, spatial: bool) -> tuple[str, ...]:
-    """Components of the platform's twist along which stiffness counts: the freedoms, and what limbs can hold."""
+    """Components of the platform's twist for stiffness: the freedoms, and the directions that limbs hold."""
     mobility = family.reference.platform.mobility
     held = held_directions(mobility)
     holding = [held[k] for k in carried(family)] if spatial else []

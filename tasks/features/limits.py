@@ -110,7 +110,7 @@ def supplied(quantities: Sequence[str]) -> Supplied | None:
 
 @dataclass(frozen=True)
 class Supplied(Part[ActuatorSample]):
-    """Motors of the robot, from its `parameters`, and what actuators and motors can give.
+    """Motors of the robot, from its `parameters`, and limits of actuators and motors.
 
     Case inputs `capacity` (3 actuator) and `motor_capacity` (3 actuator), see `tasks.stages.metrics.margins`.
     """

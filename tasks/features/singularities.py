@@ -1,4 +1,4 @@
-"""Singularities: what limbs hold a platform by, and J_IK of the reference pose, with which a pose is compared."""
+"""Singularities: constraints of limbs on a platform, and J_IK of the reference pose for comparison."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Constraints(Feature):
         return request.needs("constraints") or ((request.statics or elastic) and request.structure.may_lose_constraints)
 
     def of_limb(self, request: Request, k: int) -> ConstraintRows | None:
-        """Return what the limb holds the platform by."""
+        """Return the constraint rows of the limb on the platform."""
         return ConstraintRows() if self.looked_for(request) else None
 
     def of_robot(self, request: Request) -> HeldRegularity | None:
@@ -118,7 +118,7 @@ def _row_shape(structure: Structure, limb_index: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class HeldRegularity(Part[RobotSample]):
-    """Regularity of what limbs hold, and whether they have lost it; nothing is `known` of limbs that drop no row."""
+    """Regularity of the constraints of limbs, and whether it is lost; limbs without dropped rows have none."""
 
     limbs: int
     known: bool

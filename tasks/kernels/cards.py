@@ -38,7 +38,7 @@ class CardError(RuntimeError):
 
 
 def _called(result: tuple[Any, ...]) -> Any:
-    """Return what a call of the driver gave. Raises CardError, and MemoryError where the card is full."""
+    """Return the result of a call of the driver. Raises CardError, and MemoryError where the card is full."""
     status, *values = result
     if status == cuda.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
         raise MemoryError("the graphics card has no memory left; use smaller blocks or fewer threads")

@@ -95,7 +95,7 @@ class CardKernel(Kernel):
         return done
 
     def _run(self, cases: int, samples: int, table: list[int], stack: ExitStack, known: bool) -> None:
-        """Launch the functions, with memory for what they hand to each other."""
+        """Launch the functions, with memory for their intermediate results."""
         device, layout, functions = card(), self._layout, self._functions()
         lanes = cases * layout.lanes
         rounds = -(-padded(samples) // layout.lanes)

@@ -186,39 +186,39 @@ class Expression:
         return self.graph.node("not", (self,))
 
     def sqrt(self) -> Expression:
-        """Square root; this is what `np.sqrt` calls."""
+        """Square root; `np.sqrt` calls it."""
         return unary("sqrt", self)
 
     def sin(self) -> Expression:
-        """Sine; this is what `np.sin` calls."""
+        """Sine; `np.sin` calls it."""
         return self.functions["sin"](self)
 
     def arctan2(self, x: float | Expression) -> Expression:
-        """Return the angle of the point (x, self); this is what `np.arctan2` calls."""
+        """Return the angle of the point (x, self); `np.arctan2` calls it."""
         return self.of_two["arctan2"](self, x)
 
     def cos(self) -> Expression:
-        """Cosine; this is what `np.cos` calls."""
+        """Cosine; `np.cos` calls it."""
         return self.functions["cos"](self)
 
     def exp(self) -> Expression:
-        """Exponential; this is what `np.exp` calls."""
+        """Exponential; `np.exp` calls it."""
         return self.functions["exp"](self)
 
     def expm1(self) -> Expression:
-        """Exponential less one; this is what `np.expm1` calls."""
+        """Exponential less one; `np.expm1` calls it."""
         return self.functions["expm1"](self)
 
     def log(self) -> Expression:
-        """Natural logarithm; this is what `np.log` calls."""
+        """Natural logarithm; `np.log` calls it."""
         return self.functions["log"](self)
 
     def tanh(self) -> Expression:
-        """Hyperbolic tangent; this is what `np.tanh` calls."""
+        """Hyperbolic tangent; `np.tanh` calls it."""
         return self.functions["tanh"](self)
 
     def rint(self) -> Expression:
-        """Nearest integer, halves to even; this is what `np.rint` calls."""
+        """Nearest integer, halves to even; `np.rint` calls it."""
         return unary("rint", self)
 
     def floor(self) -> Expression:

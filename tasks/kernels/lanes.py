@@ -262,7 +262,7 @@ _lock = threading.Lock()
 
 
 def split(program: Program) -> tuple[Program, Program]:
-    """Return the parts of a program, both without case inputs: first what gives PREPARED, then the rest.
+    """Return the parts of a program, both without case inputs: first the part with PREPARED outputs, then the rest.
 
     The second takes PREPARED in place of the case inputs. Raises ValueError for a program with reductions, which are
     over the samples of a case.

@@ -1,4 +1,4 @@
-"""A traced function as straight-line regions: what is computed once per case, before, inside and after each loop.
+"""A traced function as straight-line regions: once per case, before, inside and after each loop.
 
 `trace` calls a one-sample function on symbols. Products whose only use is a sum become fused multiply-adds here, so
 that both the interpreter and the compiler execute the same operations and give the same bits.
@@ -33,7 +33,7 @@ from tasks.kernels.expression import (
 from tasks.kernels.keys import Key, Shape, Shapes, arguments
 
 PER_CASE = -1
-"""Region of what depends on case inputs alone."""
+"""Region of the nodes that depend on case inputs alone."""
 
 REDUCTIONS = ("max", "min", "sum")
 
@@ -94,7 +94,7 @@ class Program:
 
     @functools.cached_property
     def sample_operands(self) -> frozenset[int]:
-        """Nodes that are arguments, results or outputs of what is computed for each sample."""
+        """Nodes that are arguments, results or outputs of the region of samples."""
         regions = (nodes for key, nodes in self.regions.items() if key != PER_CASE)
         result = {arg for nodes in regions for i in nodes for arg in self.nodes[i].args}
         result |= {i for loop in self.loops for i in (*loop.before, *loop.following, loop.done)}
@@ -190,7 +190,7 @@ def _collecting_nothing() -> Iterator[None]:
 
 
 def require_shapes(program: Program, shapes: Shapes) -> None:
-    """Check that outputs are what was said of them before the program was traced. Raises ValueError."""
+    """Check that outputs have the shapes declared before the program was traced. Raises ValueError."""
     traced = {key: shape for key, (shape, _) in program.outputs.items()}
     if traced != dict(shapes):
         raise ValueError(f"{program.name}: its outputs have the shapes {traced}; expected {dict(shapes)}")
@@ -312,7 +312,7 @@ class _Ordering:
         return Program(name, dict(case), dict(sample), outputs, dict(reductions), tuple(nodes), ordered, loops)
 
     def _placed(self, forms: Mapping[int, tuple[str, tuple[Expression, ...]]], live: Sequence[int]) -> dict[int, int]:
-        """The region of each node that is left: what the body of a rare loop alone uses is computed there, by few.
+        """Region of each remaining node: nodes used only in the body of a rare loop are computed there.
 
         Which products are fused is decided before, so that no bit depends on it.
         """

@@ -203,7 +203,7 @@ def _diagonal_product(a: np.ndarray) -> Scalar:
 
 
 def _reflected(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R and Q^T of Householder's factorisation; below its diagonal R holds what rounding leaves."""
+    """R and Q^T of Householder's factorisation; entries below the diagonal of R are rounding errors."""
     m, n = a.shape
     r, qt = np.array(a, dtype=object), np.array(np.eye(m), dtype=object)
     for k in range(min(m - 1, n)):

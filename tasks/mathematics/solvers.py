@@ -97,7 +97,7 @@ def _maximum(offsets: Array, slopes: Array, s: Sequence[Scalar]) -> Scalar:
 
 
 def spanning_columns(projector: Array, count: int) -> Array:
-    """Orthonormal columns (row, count) that span what a projector (row, row) does; zero beyond its rank.
+    """Orthonormal columns (row, count) that span the range of a projector (row, row); zero beyond its rank.
 
     The longest column of what is left is taken each time.
     """

@@ -1,1 +1,1 @@
-"""Kinematics and dynamics of limbs, chains and platforms for one sample: what programs are traced from."""
+"""Kinematics and dynamics of limbs, chains and platforms for one sample, from which programs are traced."""

@@ -1,4 +1,4 @@
-"""Drives for one sample: from joints to actuators and back, and what spinning rotors and shafts take.
+"""Drives for one sample: from joints to actuators and back, and forces of spinning rotors and shafts.
 
 Actuator coordinates are q_a = f(q) of the joints of a limb's tree; T = dq_a/dq is the transmission matrix (actuator,
 joint). Rates are q_a' = T q', accelerations q_a'' = T q'' + T' q', and actuator forces u put T^T u on the joints; what
@@ -203,7 +203,7 @@ def spin_forces(
     geared: Transmission,
     base: Field | None = None,
 ) -> Array:
-    """The part (joint,) of what spins in the generalised forces of a tree; `base` moves it, gravity does not count."""
+    """The part (joint,) of spinning bodies in the forces of a tree; `base` moves it, gravity does not count."""
     still = Field.of(np.zeros(3))
     field = still if base is None else replace(base, gravity=still.gravity)
     links = tuple(replace(link, inertia=WEIGHTLESS, armature=0.0) for link in limb.links)
@@ -212,7 +212,7 @@ def spin_forces(
 
 
 def spin_inertia(limb: Limb, states: Sequence[JointState], geared: Transmission) -> Array:
-    """Return the part (joint, joint) of what spins in the inertia matrix of a tree."""
+    """Return the part (joint, joint) of spinning bodies in the inertia matrix of a tree."""
     count = len(limb.links)
     still, fixed = np.zeros(count), geared if isinstance(geared, Direct) else Geared(geared.matrix, geared.change * 0.0)
     columns = [spin_forces(limb, states, still, unit, fixed) for unit in np.eye(count)]

@@ -68,7 +68,7 @@ def limb_share(
 
 
 def with_forces(share: EquationShare, mounted: Mounted, solved: Solved) -> EquationShare:
-    """Return a limb's share whose `gravity` holds it against what acts on its links from outside as well."""
+    """Return a limb's share whose `gravity` also holds the limb against external forces on its links."""
     if not mounted.limb.forces and not mounted.limb.springs:
         return share
     return replace(share, gravity=share.gravity - applied_force(mounted, solved))

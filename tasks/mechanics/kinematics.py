@@ -195,7 +195,7 @@ def inverse_pose(pose: Pose) -> Pose:
 
 
 def joined_pose(outer: Pose, inner: Pose) -> Pose:
-    """Pose of what is at `inner` in a body at `outer`."""
+    """Pose of a frame at `inner` in a body at `outer`."""
     return Pose(outer.rotation @ inner.rotation, outer.at(inner.position))
 
 
@@ -398,7 +398,7 @@ class Perpendicular:
 
 @dataclass(frozen=True)
 class Coupled:
-    """The joint has slid along an axis of frame a by what its lead law says for its angle about it."""
+    """Condition of a screw: displacement along an axis of frame a minus the lead law of the angle about it."""
 
     kind: JointKind
     axis: int

@@ -18,7 +18,7 @@ NUMBERS = "fiub"
 
 @dataclass(frozen=True)
 class ReadColumns:
-    """Columns that were read (row,), and notes of what was left out of them."""
+    """Columns that were read (row,), and notes about the rows left out of them."""
 
     columns: Mapping[str, Array]
     notes: tuple[str, ...] = ()

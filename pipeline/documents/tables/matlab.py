@@ -130,7 +130,7 @@ class _BoundedWalk:
         self.bounds.check_members(self.file, self.members, "arrays and fields")
 
     def _matrix(self, path: str, data: memoryview, depth: int) -> Iterator[Variable]:
-        """Yield the numeric arrays of a matrix, and of what is inside where it is a structure or cells."""
+        """Yield the numeric arrays of a matrix, and of the content of a structure or cell array."""
         if depth > self.bounds.depth:
             raise refused(self.file, f"structures deeper than {self.bounds.depth}", f"at most {self.bounds.depth}")
         parts = self._elements(data)

@@ -32,7 +32,7 @@ Variables = Callable[[IO[bytes], str, Bounds], list[Variable]]
 Opening = Callable[[IO[bytes], str, Bounds], Columns]
 HDF5_MARK = b"\x89HDF\r\n\x1a\n"
 HEAD = 1024
-"""Bytes that say what a file is; those of MATLAB 7.3 have the mark of HDF5 behind a text."""
+"""First bytes of files by kind; those of MATLAB 7.3 have the mark of HDF5 behind a text."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ SIDE_FILES: Mapping[str, Format] = {
 
 @contextmanager
 def open_columns(path: str | os.PathLike[str], bounds: Bounds = RECORDED) -> Iterator[Columns]:
-    """Open the columns of a file, of the kind that its ending says; what is used is read later. Raises InputError."""
+    """Open the columns of a file, of the kind of its ending; values are read at their first use. Raises InputError."""
     name = os.fspath(path)
     kind = _kind(name, name, RECORDINGS)
     with open_regular(name, bounds.file) as stream:
@@ -93,7 +93,7 @@ def parse_table(
     labels: Sequence[str] = (),
     bounds: Bounds = SIDE,
 ) -> Table:
-    """Parse a whole table from the content of a file; the ending of its `name` says what it is.
+    """Parse a whole table from the content of a file, of the kind of the ending of `name`.
 
     `shown` is what messages call it, where that is another name; `positions` are the names of the columns of an array
     without names; columns of `labels` may be texts in a CSV file. Raises InputError for any cell that is no finite

@@ -43,7 +43,7 @@ class ColumnRequest:
 
 @dataclass(frozen=True)
 class Selected:
-    """Signals (row, column) and units of their columns by the key of their request, and notes of what was left out."""
+    """Signals (row, column) and units of their columns by the key of their request, and notes about rows left out."""
 
     signals: Mapping[str, Array]
     units: Mapping[str, tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""Read CSV strictly: a header, commas, a finite number in every cell; what is wrong has its row and column.
+"""Read CSV strictly: a header, commas, a finite number in every cell; errors have row and column.
 
 Points of trajectories, whose every bad cell is told, are read by `pipeline.documents.points`; recordings by
 `pipeline.documents.tables.text`.

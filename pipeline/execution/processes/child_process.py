@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 
 BASE_MEMORY = 4 << 30
 BLOCKS = 4
-"""Address space of a child: so many whole blocks and what Python itself takes."""
+"""Address space of a child: a number of whole blocks, and the need of Python itself."""
 
 ROOT = Path(__file__).parents[__spec__.name.count(".")]
 """The folder that our packages are in, or the package `limbsweep` that a wheel has them in."""
@@ -38,7 +38,7 @@ GRACE_SECONDS = 2.0
 
 
 class ChildProcess(Generic[Argument, Value]):
-    """A subprocess for `body`, started when there is work; `memory` is what a whole block takes [bytes]."""
+    """A subprocess for `body`, started when there is work; `memory` is the need of a whole block [bytes]."""
 
     def __init__(self, body: Callable[[Argument], Value], memory: int) -> None:
         self.body = body
@@ -130,7 +130,7 @@ def _start(descriptor: int, memory: int) -> subprocess.Popen[bytes]:
 
 
 def serve(link: Connection[Any, Any]) -> None:
-    """Compute what comes through the link until it closes; errors are sent as texts of bounded length."""
+    """Compute the jobs from the link until it closes; errors are sent as texts of bounded length."""
     body = link.recv()
     link.send(READY)
     while True:

@@ -19,5 +19,5 @@ def collect_rarely() -> None:
 
 
 def keep_all() -> None:
-    """Never look at what there is now, such as modules."""
+    """Exclude the objects that exist now, such as modules, from all later garbage collections."""
     gc.freeze()

@@ -107,7 +107,7 @@ class Isolation:
 
 
 class _PartialResults:
-    """Arrays of a block while its parts come in; what is not there yet is NaN, or MISSING."""
+    """Arrays of a block while its parts arrive; missing parts are NaN, or MISSING."""
 
     def __init__(self, layout: Layout, index: int) -> None:
         self._variables = {name: layout.variable(name) for name in layout.owned(index)}
@@ -238,6 +238,6 @@ def _listed(names: Set[str], others: Set[str]) -> str:
 
 
 def require_fit(layout: Layout, index: int, arrays: object) -> None:
-    """See that arrays are what a block stores. Raises TaskError: it is the computation that is wrong, not the store."""
+    """Check that arrays have the variables and shapes of a block. Raises TaskError, a fault of the computation."""
     if wrong := misfits(layout, index, arrays):
         raise TaskError(wrong)

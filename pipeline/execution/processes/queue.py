@@ -51,7 +51,7 @@ def private_folder() -> Path:
 
 
 def printed_file(folder: Path) -> tuple[int, str]:
-    """Return a new file for what a run prints, as a descriptor and a path; those that are old are removed."""
+    """Return a new file for the output of a run, as a descriptor and a path; old ones are removed."""
     for path in folder.glob(f"*{PRINTED}"):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > KEPT_DAYS * 86400:

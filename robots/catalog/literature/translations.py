@@ -15,7 +15,7 @@ CYCLIC: tuple[Matrix, ...] = (
     ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
 )
-"""Rotations that hand x, y and z on: what lies along x in a mount frame lies along x, y and z of the base."""
+"""Rotations that permute the axes: x of a mount frame lies along x, y or z of the base."""
 
 
 def _cyclic(p: Mapping[str, Number], limb: Limb, start: Vector, end: Vector) -> Mechanism:

@@ -29,7 +29,7 @@ class MacroError(FormatError):
 
 
 class Refusal(ValueError):  # noqa: N818 - what is refused, which MacroError gives a place
-    """A text, value or file that macros may not have: what was got, what was expected, advice."""
+    """A text, value or file that macros may not have: got, expected, advice."""
 
     def __init__(self, got: str, expected: str, hint: str = "") -> None:
         super().__init__(f"got {got}; expected {expected}. {hint}".rstrip())

@@ -43,12 +43,12 @@ class MacroFiles(Protocol):
         """Return the name of an included file, and its root."""
 
     def mapping(self, path: str, near: str) -> Mapping[str, Value]:
-        """Return what a YAML file holds."""
+        """Return the content of a YAML file."""
 
 
 @dataclass(frozen=True)
 class Expanded:
-    """The root of an expanded file, and what there was: macros, arguments, warnings of the file (line, text)."""
+    """The root of an expanded file, its macros and arguments, and warnings about the file (line, text)."""
 
     root: Element
     macros: tuple[str, ...]
@@ -85,7 +85,7 @@ def expand(root: Element, file: str, files: MacroFiles, arguments: Mapping[str, 
 
 @dataclass
 class _Expansion:
-    """An expansion on its way: where it is, and what has been declared."""
+    """An expansion in progress: its position, and the declared properties and macros."""
 
     main: str
     files: MacroFiles
@@ -130,7 +130,7 @@ class _Expansion:
         return self.arguments[name]
 
     def extension(self, words: str) -> str:
-        """Return what stands for `$(words)`."""
+        """Return the value of `$(words)`."""
         command, _, arguments = words.strip().partition(" ")
         match command, arguments.strip():
             case "arg", name:
@@ -289,7 +289,7 @@ class _Expansion:
             raise Refusal(f"the block <{block.tag[:60]}> of {name}", "no more blocks than parameters with a star")
 
     def default(self, name: str, key: str, macro: Macro, scope: Scope) -> Value:
-        """Return the default of a parameter, or what the caller has under its name."""
+        """Return the value of a parameter: the default, or the value of the caller under the same name."""
         forwarded, text = macro.defaults.get(key, (False, None))
         if forwarded:
             try:

@@ -161,7 +161,7 @@ class _Walk:
         return Refusal(got, "arithmetic, comparisons, texts, lists and functions", hint)
 
     def bounded(self, value: Value) -> Value:
-        """Refuse what is too large."""
+        """Refuse values that are too large."""
         if isinstance(value, int) and not -MAX_WHOLE < value < MAX_WHOLE:
             raise Refusal(f"a number of {value.bit_length()} bits", "at most 63")
         if isinstance(value, str):

@@ -102,7 +102,7 @@ class Texts:
     budget: Budget
     functions: Mapping[str, Value]
     extension: Callable[[str], str]
-    """Gives what stands for the words in `$(...)`."""
+    """Function that returns the value of the words in `$(...)`."""
 
     waiting: list[tuple[int, str]] = field(default_factory=list)
 

@@ -123,7 +123,7 @@ class Pushed(ABC):
     @property
     @abstractmethod
     def bias(self) -> Array:
-        """b (freedom,): what the motion without accelerations takes, less the load on the robot."""
+        """b (freedom,): forces of the motion without accelerations, less the load on the robot."""
 
     @property
     @abstractmethod
@@ -200,7 +200,7 @@ class Pushed(ABC):
 
 
 def _apart(x: Scalar) -> Scalar:
-    """The same value as a node of its own: what is made of it is made of nothing behind it, as derivatives ask."""
+    """Return the value as a separate node, so that derivatives of later nodes stop at it."""
     return fma(x, x.graph.lift(1.0), x.graph.lift(0.0)) if isinstance(x, Expression) else x
 
 
@@ -217,7 +217,7 @@ TRACE = 1e-9
 """The same of a joint at its limit above which those that hold leave it some freedom, however little that is."""
 
 ROUNDED = 1e-13
-"""The same of friction at rest, relative to what would hold the joint by itself."""
+"""Friction at rest relative to the friction that would hold the joint alone."""
 
 LEAST = 1e-3
 """Share by which friction may miss its least norm, where it is not unique."""
@@ -260,7 +260,7 @@ class Loaded:
 
     @cached_property
     def _factors(self) -> Factors:
-        """Of the mass matrix, with what a linearly implicit stage adds to it."""
+        """Factors of the mass matrix, with the terms of a linearly implicit stage."""
         if is_zero(self.pushed.stage.scale):
             return self.pushed.factors
         heavy = self.pushed.mass
@@ -326,7 +326,7 @@ class Loaded:
         return Brake(lambda: self._factors, self.pushed.rows, self.pushed.sticking, holds)
 
     def kept_speed(self) -> Array:
-        """Return the rates of the freedoms (freedom,) without what joints at rest do not allow."""
+        """Return the rates of the freedoms (freedom,) without components that joints at rest forbid."""
         brake = self._brake(self._resting)
         _, less = brake.forces(self.pushed.velocity)
         return brake.unless_held(brake.released(array(self.pushed.speed), less))
@@ -364,7 +364,7 @@ class Loaded:
 
     @cached_property
     def _turning(self) -> list[Scalar]:
-        """Size of what velocity adds to the acceleration of joints that may rest, before it cancels."""
+        """Size of the terms that velocity adds to the acceleration of joints that may rest, before they cancel."""
         rates = abs(self.pushed.rows) @ abs(array(self.pushed.speed))
         return [rates[k] * rates[k] for k in self.pushed.sticking]
 
@@ -423,7 +423,7 @@ PATIENT = 24
 """Steps after which friction need not be the least of all that give the same accelerations."""
 
 HESITANT = ((60, 0.5), (200, 0.9), (400, 0.98))
-"""Rounds after which loads keep such a share of what they were: the circle goes round with a gain far above one."""
+"""Rounds after which loads keep this share of their first values: the iteration diverges with a gain above one."""
 
 SETTLED = 1e-14
 """Change of all loads in a step, relative to their size, at which the iteration ends."""
@@ -469,7 +469,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class _Taken:
-    """One round or step: the state after it, 1 where loads have `settled` or are `lost`, and what it came from."""
+    """One round or step: the state after it, 1 where loads have `settled` or are `lost`, and the state before it."""
 
     after: _Round
     settled: Scalar

@@ -337,7 +337,7 @@ class Instant:
         return [self._kernel("limb", k, self.constants.of_limb(k)) for k in limbs]
 
     def whole_kernel(self, *, implicit: bool = False) -> BoundKernel:
-        """Return the kernel of the chain, or of the whole of a parallel robot, which takes what its limbs give."""
+        """Return the kernel of the chain, or of the whole parallel robot with the results of its limbs as inputs."""
         if not self.layout.platform:
             return self._kernel("chain", implicit, self.constants.of_limb(0))
         return self._kernel("robot", implicit, self.constants.of_robot)

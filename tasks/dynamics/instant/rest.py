@@ -75,7 +75,7 @@ class Interior:
 
     @classmethod
     def of(cls, numbers: Scalars) -> Interior:
-        """From what `numbers` gives."""
+        """Make the record from the result of `numbers`."""
         return cls(*(array(part) for part in np.split(np.array(numbers, dtype=object), NUMBERS)))
 
     def numbers(self) -> list[Scalar]:
@@ -264,7 +264,7 @@ class Brake:
         return first, first + self.stiffness.solve(demanded - self.mobility @ first)
 
     def least(self, holding: Array, mass: Array) -> list[Scalar]:
-        """Return the friction (joint that may hold,) that does what `holding` does, of least sum of D_kk tau_k^2.
+        """Return the friction (joint that may hold,) with the effect of `holding` and the least sum of D_kk tau_k^2.
 
         Where joints depend on each other, `holding` has that already but for rounding, which compliance makes great.
         Friction that is W times something of the freedoms has none of it.
@@ -282,7 +282,7 @@ class Brake:
         return [where(self.dependent > 0.5, a, b) for a, b in zip(again, holding, strict=True)]
 
     def released(self, change: Array, holding: Array) -> Array:
-        """A change of the freedoms less what forces in sticking joints take back."""
+        """A change of the freedoms less the part that forces in sticking joints undo."""
         return change - self.through @ holding
 
     @cached_property
@@ -303,7 +303,7 @@ class Brake:
         return [a <= b * HELD for a, b in zip(margins, loose, strict=True)]
 
     def unless_held(self, change: Array) -> Array:
-        """A change of the freedoms, exactly zero where they are held: what is at rest stays there to the last bit."""
+        """A change of the freedoms, exactly zero where they are held: joints at rest stay to the last bit."""
         if not self.sticking:
             return change
         return array([where(mask, 0.0, x) for mask, x in zip(self.held, change, strict=True)])
@@ -315,7 +315,7 @@ GROWTH_ROUNDS = 8
 """Rounds after which the direction of large loads is that which grows."""
 
 LARGE = 1e9
-"""Sum of large loads, relative to that without friction: what is beside friction does not count among them."""
+"""Sum of large loads, relative to the sum without friction; loads of other origin are not counted."""
 
 SLOW_STEPS = 3000
 """Rounds and steps of the problem of rest in the slow search."""
@@ -363,7 +363,7 @@ class Searches:
 
     @classmethod
     def of(cls, numbers: Scalars, loads: int, partition: int) -> Searches:
-        """From what `numbers` gives."""
+        """Make the record from the result of `numbers`."""
         phase, count, settled, before, last, second, *flat = numbers
         first, remainder = flat[:loads], flat[loads:]
         return cls(phase, count, settled, (before, last), second, first, remainder[:partition], remainder[partition:])
@@ -388,6 +388,6 @@ def large(loads: Sequence[Scalar], size: Scalar) -> list[Scalar]:
 
 
 def differs(acceleration: Array, other: Sequence[Scalar], size: Scalar) -> Scalar:
-    """1 where accelerations are those of another motion; `size` is that of what they are the sum of."""
+    """1 where accelerations belong to another motion; `size` is the size of their terms."""
     apart = total([a - b for a, b in zip(acceleration, other, strict=True)])
     return where(apart > size * ANOTHER, 1.0, 0.0)

@@ -89,7 +89,7 @@ class StateLayout:
 
     @functools.cached_property
     def acting(self) -> Mapping[str, slice]:
-        """Rows of what acts from outside.
+        """Rows of the external forces.
 
         `force` of the actuators, `load` on the platform, `signals` of loads over time, and `base`, where it moves.
         """
@@ -154,7 +154,7 @@ def outputs_of_motion(
     family: Family, groups: tuple[FrictionGroup, ...], pushed: Pushed, limbs: Scalar,
     going: Sequence[Scalar], driven: Sequence[Scalar] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): what joints at rest allow, and `status`.
+    """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): rates that joints at rest allow, and `status`.
 
     `dependent` is 1 where the friction of joints at rest is not unique. The rate is that of the modes: joints at rest
     stay there also where `breaking` says that they do not hold, so that it is smooth up to that event and past it.
@@ -286,7 +286,7 @@ class LimbDynamics:
         return array(np.stack(rows)) if rows else np.zeros((0, len(self.speed)))
 
     def drift(self, rows: Array) -> Array:
-        """W' V (row,) of rows W (row, freedom): what velocity alone adds to accelerations."""
+        """W' V (row,) of rows W (row, freedom): the part of the accelerations that depends on velocity alone."""
         change = tangent(list(rows.ravel()), {**state_seeds(self.mounted, self.solved), **self.pose_seeds})
         return array(np.array(change, dtype=object).reshape(rows.shape)) @ array(self.speed)
 
@@ -440,7 +440,7 @@ class PushedPlatform(Pushed):
         return array(sum((array(x) for x in self.limbs["mass"].values()), start=ZERO)) + unit_wrenches
 
     def _of_joints(self, driven: str, passive: str) -> list[Any]:
-        """Of each joint with friction its row of what limbs give for their actuators and for their passive joints."""
+        """Rows of the limb results for each joint with friction, for actuators and for passive joints."""
         of_actuators = [row for rows in self.limbs[driven].values() for row in rows]
         result = []
         for each in self.joints:

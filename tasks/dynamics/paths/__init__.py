@@ -1,1 +1,1 @@
-"""Motions along paths: their shape, what they ask of actuators, and the shortest time that limits allow."""
+"""Motions along paths: shapes, forces of actuators, and the shortest time that limits allow."""

@@ -227,7 +227,7 @@ MotionOverTime = Callable[[np.ndarray], Moving]
 
 @dataclass(frozen=True)
 class TimedMotion:
-    """A motion over time, with what rates of its coordinates count by in the length of its path."""
+    """A motion over time, with the scale of each coordinate in the length of its path."""
 
     at: MotionOverTime
     weights: np.ndarray

@@ -121,7 +121,7 @@ Interval = tuple[float, float]
 
 
 def passes(plane: Plane, top: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """x and a of all points: backwards what can still be stopped, forwards as fast as that allows; None for no way."""
+    """x and a of all points: a backward pass for stopping, a forward pass at the largest speed; None for no way."""
     points = len(top)
     reach: list[Interval] = [(0.0, 0.0)] * points
     for point in reversed(range(points - 1)):
@@ -220,7 +220,7 @@ class Curves:
         most: np.ndarray | float = 0.0,
         shift: np.ndarray | float = 0.0,
     ) -> Curves:
-        """From arrays (point, row), or what is the same for some of them."""
+        """Make the record from arrays (point, row), or from values common to several points."""
         return cls(push, sweep, hold, *(np.broadcast_to(part, push.shape) for part in (falling, most, shift)))
 
     @classmethod

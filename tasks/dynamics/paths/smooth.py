@@ -213,7 +213,7 @@ def _state(matrix: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 
 class _Barrier:
-    """The weighted duration less the logarithms of what limits leave, with a step of Newton's method for it.
+    """Barrier function: weighted duration less the logarithms of the distances to limits; with its Newton step.
 
     Unknowns are the coefficients of x. `wider` (interval, node, row): how much of a last unknown limits are wider by,
     which counts with the weight `cost`.
@@ -228,7 +228,7 @@ class _Barrier:
         self.size = len(grid.knots) + 1
 
     def room(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """x, what limits leave above and below, and what speeds leave; not positive where one is not kept."""
+        """x, distances to the upper and lower limits, and of the speeds; not positive where a limit is broken."""
         y = _state(self.matrix, unknowns[: self.size])
         x, value, bound = y[..., 0], _dot(self.rows.slope, y) + self.rows.hold, self.rows.bound.copy()
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -331,7 +331,7 @@ def _balance(grid: ParameterGrid, rows: LimitRows, coefficients: np.ndarray) -> 
 
 
 def slow(grid: ParameterGrid, rows: LimitRows) -> np.ndarray:
-    """Coefficients of a motion at a constant rate that leaves half of what holding the robot leaves, where it does."""
+    """Coefficients of a motion at a constant rate that uses half of the force left by holding, where there is one."""
     turning, held, root, back = np.abs(rows.slope[..., 0]), np.abs(rows.hold), rows.root, np.abs(rows.back)
     room = np.where(held < rows.bound, 0.5 * (rows.bound - held), LITTLE * held)
     with np.errstate(divide="ignore"):

@@ -207,7 +207,7 @@ def _drives(force: Array, groups: Sequence[FrictionGroup]) -> list[JointPlace | 
 def with_parts(
     solution: FrictionSolution, robot: PassiveFriction, joints: Sequence[JointFriction], velocity: Array, tau: Array
 ) -> FrictionSolution:
-    """Add what normal loads and friction of all joints are made of."""
+    """Add the parts of normal loads and friction of all joints."""
     loads = [
         joint.load_parts(robot.carried(joint.place, tau) if joint.group.load == "reaction" else None)
         for joint in joints

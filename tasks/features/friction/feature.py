@@ -1,4 +1,4 @@
-"""Friction in joints, of motors and of limbs: rates and loads of joints, and what friction asks of actuators."""
+"""Friction in joints, of motors and of limbs: rates and loads of joints, and forces of friction on actuators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tasks.stages.request import Feature, Request
 LOAD_PART = "normal_load_part"
 
 PARTS = frozenset((LOAD_PART, "joint_friction_part"))
-"""Series of what normal loads and friction of all joints are made of."""
+"""Series of the parts of normal loads and friction of all joints."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class FrictionGroups(Feature):
         return settles(self.groups)
 
     def limbs(self, request: Request) -> tuple[LimbFriction, ...]:
-        """Return the joints of each limb; none where nobody asks for what friction changes."""
+        """Return the joints of each limb; none where no requested quantity depends on friction."""
         groups = self.groups if request.of("actuation") or request.reactions else ()
         return coupled.wanted(request.family, groups, bool(request.reactions))
 
@@ -113,7 +113,7 @@ class FrictionForces(Part[ActuatorSample]):
         return {name: value.shape[1:] for name, value in even_weights(structure.family).items() if shares}
 
     def add_to(self, sample: ActuatorSample) -> ActuatorSample:
-        """Return the sample with friction in its forces, and with what friction gives to be asked for."""
+        """Return the sample with friction in its forces, and with the series of friction."""
         family, status = sample.structure.family, sample.solved
         joints = joint_friction.of_groups(self.groups, coupled.joint_kinds(family), sample.inputs["friction"])
         forces = (sample.inputs["force"], sample.velocity)

@@ -1,4 +1,4 @@
-"""Friction of one joint in forward dynamics, for one sample: what it is in motion, what it holds at rest.
+"""Friction of one joint in forward dynamics, for one sample: in motion, and holding at rest.
 
 Joints differ in how they come to rest. One that *sticks* (a law with a sharp sign) has a mode: it is stuck, and its
 friction is what holds it, up to a limit; or it moves in a direction. One with *bristles* (a law with the rate of a
@@ -73,7 +73,7 @@ class ForwardFriction:
         return most + self._gear(load - most * side, side) * side
 
     def limit(self, load: Scalar, holding: Scalar) -> Scalar:
-        """Largest friction with which it holds against what it holds now; zero of a joint that does not stick."""
+        """Largest holding friction less the present one; zero for a joint that does not stick."""
         if not self.sticks:
             return 0.0
         law, values = self.joint.group.law, self.joint.own

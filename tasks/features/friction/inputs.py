@@ -42,7 +42,7 @@ Friction = Mapping[str, Any] | Sequence[Mapping[str, Any]] | FrictionInput | Non
 
 
 def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, FrictionLaw] = CURVES) -> FrictionInput:
-    """Return the groups of a robot's friction and their parameters. Raises ParameterError for what does not fit.
+    """Return the groups of a robot's friction and their parameters. Raises ParameterError for a wrong one.
 
     `laws` are those that serve: along a motion the curves, in forward dynamics all.
     """
@@ -64,7 +64,7 @@ def friction_input(robot: Robot, friction: Friction, laws: Mapping[str, Friction
 
 
 def without_zero_width(friction: FrictionInput) -> FrictionInput:
-    """Return the same where a `width` of zero is left out, so that what is sharp is known to be."""
+    """Return the same groups without a `width` of zero, so that sharp laws are known as sharp."""
     groups, values, remaining_values = [], [], list(friction.values[0]) if friction.groups else []
     for group in friction.groups:
         parameters = dict(zip(group.parameters, remaining_values, strict=False))

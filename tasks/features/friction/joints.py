@@ -48,7 +48,7 @@ def loss_of_drive(force: Scalar, direction: Scalar, efficiency: Scalar) -> Scala
 
 
 COMPONENTS = 5
-"""Of what the bearings of a joint carry, see `bearing_load`."""
+"""Names of the parts of the load of the bearings of a joint, see `bearing_load`."""
 
 LOAD_PARTS = 4
 """Parts of a normal load, see `load_parts`."""
@@ -66,7 +66,7 @@ class LimbFriction:
     statics: bool = False
 
     def shapes(self, free: int, driven: int, redundant: int, held: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of what `share` gives."""
+        """Return the names and shapes of the outputs of `share`."""
         count, rows = len(self.passive), COMPONENTS * len(self.loaded)
         result: dict[str, tuple[int, ...]] = {"through": (count, free), "passive_rate": (count,)} if count else {}
         if rows:
@@ -144,7 +144,7 @@ def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[
 
 
 def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
-    """Parts of `bearing_load` by cause: moment across the axis, force across it, what goes along it, preload."""
+    """Parts of `bearing_load` by cause: moment across the axis, force across it, force along it, preload."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))
     along, tilted = abs(carried[4]), bending / arms["bending_arm"]
     if JOINT_KINDS[kind].turns:
@@ -155,7 +155,7 @@ def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Sc
 
 @dataclass(frozen=True)
 class JointFriction:
-    """One joint with friction: where it is, of what kind, its group, and the group's parameters in this program."""
+    """One joint with friction: its place, kind and group, and the parameters of the group in this program."""
 
     place: JointPlace
     kind: str
@@ -163,7 +163,7 @@ class JointFriction:
     values: Mapping[str, Scalar]
 
     def load(self, carried: Array | None) -> Scalar:
-        """Its normal load, from what its bearings carry where that counts."""
+        """Normal load of the joint, from the load of its bearings where the law uses it."""
         if self.group.load == "reaction":
             assert carried is not None
             return bearing_load(self.kind, carried, self.values)

@@ -1,1 +1,1 @@
-"""Redundant chains at one configuration: what the joints that a pose leaves free do for a posture, and for tasks."""
+"""Redundant chains at one configuration: free joints at a pose decided by a posture and by tasks."""

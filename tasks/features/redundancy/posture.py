@@ -162,7 +162,7 @@ def _product(times: Callable[[Any, Any], Any], a: Jet, b: Jet) -> Jet:
 
 @dataclass(frozen=True)
 class FreeJoints(ABC):
-    """The joints `resolved` of a chain at one configuration, and what decides them.
+    """The joints `resolved` of a chain at one configuration, and their posture and tasks.
 
     Vectors are over the joints of the tree; `aimed` and `wanted` over tasks, of which a posture has none.
     """
@@ -191,7 +191,7 @@ class FreeJoints(ABC):
         return self.embedding.matrix @ rates
 
     def bent(self, one: Array, other: Array) -> Array:
-        """Accelerations of all joints that are bilinear in their rates: half of what both cause beyond each."""
+        """Accelerations of all joints bilinear in two rates: half of the mixed term."""
         drift = self.embedding.drift
         if one is other:
             return drift(one)
@@ -280,7 +280,7 @@ class Departure(FreeJoints):
 
     @cached_property
     def answer(self) -> Array:
-        """The inverse of A; where that leads to no minimum, of what leads downhill; zero where nothing does."""
+        """The inverse of A; if A leads to no minimum, of a matrix that leads downhill; zero where none does."""
         unit, shape = np.eye(len(self.ways)), self.curvature.shape
         firm = every([pivot > 0.0 for pivot in pivots(self.stiffness)])
         triples = zip(self.curvature.ravel(), self.stiffness.ravel(), unit.ravel(), strict=True)
@@ -303,7 +303,7 @@ class Departure(FreeJoints):
         return -(self.answer @ self.bending(rates, resolved, stated))
 
     def bending(self, rates: Array, resolved: Array, stated: Array, pulled: Array | None = None) -> Array:
-        """The second derivative of g at s'' = 0; `pulled` is how the distance changes beside what the motion does."""
+        """The second derivative of g at s'' = 0; `pulled` is the change of the distance beside that of the motion."""
         free = self.tree(rates)
         moving = free + self.moved(resolved)
         drift, slopes = self.embedding.drift(moving), self.along(self.tree(stated))
@@ -337,7 +337,7 @@ DEPENDENT = Dual(1e-6, 1e-3)
 
 @dataclass(frozen=True)
 class TaskRows(FreeJoints):
-    """Conditions on joints, and what is `left` of each to where it is wanted."""
+    """Conditions on joints, and the distance `left` of each to its target."""
 
     conditions: tuple[Condition, ...]
     left: Array
@@ -434,7 +434,7 @@ class PostureBesideTasks(FreeJoints):
 
     @cached_property
     def _within(self) -> Array:
-        """P: what of a step does not change the tasks."""
+        """P: the part of a step that does not change the tasks."""
         return np.eye(len(self.ways)) - self.tasks.answer @ self.tasks.matrix
 
     def _bordered(self, curvature: Array) -> Array:
@@ -454,7 +454,7 @@ class PostureBesideTasks(FreeJoints):
 
     @cached_property
     def _curvature(self) -> Array:
-        """A; where that leads to no minimum, what leads downhill, as stiff as A is anywhere."""
+        """A; if A leads to no minimum, a matrix that leads downhill, as stiff as A in its stiffest direction."""
         stiff = self.distance.stiffness
         more = total(self._lagrangian.ravel()) / np.trace(stiff)
         pairs = zip(self._lagrangian.ravel(), (stiff * (more + 1.0)).ravel(), strict=True)

@@ -39,7 +39,7 @@ from tasks.mechanics.tolerances import CONVERGED
 
 ITERATIONS = 800
 CALM = 0.05
-"""Longest step of a joint towards its place [rad or m] with which what is given moves on."""
+"""Longest step of a free joint [rad or m] with which the given coordinates move on."""
 TURNING = 2.0
 """Shorter steps by that where tasks hold, whose rows turn on the way."""
 SETTLED = Dual(1e-7, 1e-3)
@@ -126,7 +126,7 @@ class Resolution:
     def free_joints(
         self, states: Sequence[JointState], independent: Sequence[Scalar], wanted: Sequence[Scalar]
     ) -> FreeJoints:
-        """The joints that are free, and what decides them at these states; independent joints count all their turns.
+        """The free joints, and their posture and tasks at these states; independent joints count all their turns.
 
         `wanted` are values of the tasks.
         """
@@ -182,7 +182,7 @@ class Resolution:
         ]
 
     def positions(self, stated: Array, wanted: Sequence[Scalar]) -> tuple[list[JointState], Array, Mask]:
-        """Return states of all joints where what decides them holds, the resolved joints, and whether that was reached.
+        """Return states of all joints that meet posture and tasks, the resolved joints, and whether they were reached.
 
         From the reference configuration: what is given, and values of tasks, move in a straight line, in steps that
         leave the posture near its least distance and tasks near what is wanted.
@@ -209,7 +209,7 @@ class Resolution:
 
 @dataclass(frozen=True)
 class _Search:
-    """A search from the reference configuration: `targets` of what is given, `ends` of tasks, loops closed to `enough`.
+    """A search from the reference configuration: `targets` of given coordinates, `ends` of tasks, closure to `enough`.
 
     Its state in numbers: dependent joints, what is given and resolved so far, tasks so far.
     """
@@ -225,7 +225,7 @@ class _Search:
         return [joint for cluster in self.problem.chain.choice.clusters for joint in cluster.dependent]
 
     def unpacked(self, flat: Sequence[Scalar]) -> tuple[list[JointState], list[Scalar], list[Scalar], list[Scalar]]:
-        """Return states of all joints, what is given and resolved, and values of tasks from the numbers of a state."""
+        """Return states of all joints, given and resolved coordinates, and values of tasks from a state."""
         problem, links = self.problem, self.problem.chain.limb.links
         values, states = iter(flat), [HOME] * len(links)
         for joint in self.dependent:
@@ -236,7 +236,7 @@ class _Search:
         return states, reached, s, [next(values) for _ in self.ends]
 
     def step(self, flat: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
-        """Return the state after a step, with what is open and the length of the change, and whether it is the last."""
+        """Return the state after a step, its open residuals, the length of the change, and whether it is the last."""
         states, reached, s, aims = self.unpacked(flat)
         near = self.problem.free_joints(states, self.problem.joined(array(reached), array(s)), aims)
         closing = near.embedding.correction()

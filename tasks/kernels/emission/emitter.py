@@ -44,7 +44,7 @@ def function(program: Program, stretch: Stretch, number: int, single: bool) -> l
 
 
 class _StretchText(FunctionText):
-    """Writes a stretch; what comes from before is read where it is needed first."""
+    """Writer of a stretch of code; earlier values are read at their first use."""
 
     def __init__(self, program: Program, stretch: Stretch, single: bool) -> None:
         super().__init__(program, single)
@@ -185,7 +185,7 @@ class _Emitter(FunctionText):
         return "\n".join([*kernel, *fill, *declarations(), ATTRIBUTES])
 
     def places(self) -> None:
-        """Memory for slots, and for what loops that are functions take and give."""
+        """Memory for slots, and for arguments and results of loops that are functions."""
         super().places()
         taken = max((len(handed_over(self.program, k)) for k in self._rare), default=0)
         most_states = max((len(self.program.loops[k].state) for k in self._rare), default=0)

@@ -322,7 +322,7 @@ def handed_over(program: Program, index: int) -> tuple[int, ...]:
 
 
 class _StretchWalk:
-    """Goes through a function as emission does, and finds what is far, from where and to where that is needed.
+    """Pass through a function in the order of emission that finds distant values, their origins and their uses.
 
     Masks have slots for calls alone, and so has what is `still`: the same for all samples.
     """

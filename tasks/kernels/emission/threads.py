@@ -182,13 +182,13 @@ class _ThreadText(FunctionText):
         return self.new(f"fcmp one double {value}, {literal(0.0)}")
 
     def _power_of_two(self, form: FloatFormat, kind: str, whole: str, name: str) -> str:
-        """A device gives NaN other bits than processors do: the result is what they have for it, zero."""
+        """A device gives NaN other bits than a processor: the result is replaced by zero."""
         power = self.new(super()._power_of_two(form, kind, whole, name))
         return f"select i1 {self.new(f'fcmp uno {kind} {name}, {name}')}, {kind} {literal(0.0)}, {kind} {power}"
 
 
 def _cases(layout: ThreadLayout, target: Target) -> list[str]:
-    """Return the text of what depends on the case alone."""
+    """Return the text of the part that depends on the case alone."""
     program, text = layout.program, _ThreadText(layout, target)
     text.begin()
     text.guard("%cases")
@@ -210,7 +210,7 @@ def _cases(layout: ThreadLayout, target: Target) -> list[str]:
 
 
 class _LanesText(_ThreadText):
-    """Writes what belongs to samples. Inputs are loaded where they are needed first, so that few are held at a time."""
+    """Writer of the part that depends on samples. Inputs are loaded at their first use, so that few are held."""
 
     def __init__(self, layout: ThreadLayout, target: Target) -> None:
         super().__init__(layout, target)
@@ -332,7 +332,7 @@ class _LanesText(_ThreadText):
                 self.store(i)
 
     def _from_memory(self, index: int) -> Iterator[int]:
-        """Yield what the body of a loop needs from memory: it is loaded before, once."""
+        """Yield the values that the body of a loop needs from memory: they are loaded before it, once."""
         loop, body = self.program.loops[index], self.program.regions.get(2 * index + 1, ())
         inside = {*loop.state, *body}
         needed = {*loop.before, *loop.following, loop.done}.union(*(self.program.nodes[i].args for i in body)) - inside

@@ -249,7 +249,7 @@ class FunctionText:
         self.names[node] = self.operation(op, [self.operand(arg, scalar) for arg in args], scalar)
 
     def operation(self, op: str, names: list[str], scalar: bool) -> str:
-        """Return the name of what an operation gives for operands of these names."""
+        """Return the name of the result of an operation on operands of these names."""
         kind, mask = ("double", "i1") if scalar else (self.vector, self.mask)
         form = DOUBLE if scalar else self.format
         suffix = f"v{self.lanes}{form.suffix}" if self.vectors and not scalar else form.suffix

@@ -25,12 +25,12 @@ from tasks.mechanics.recursion import Field, Massing
 STILL = np.zeros(6)
 
 MASSLESS = 1e-12
-"""Inertia that a joint feels, relative to what it might have to carry, at and below which it has none."""
+"""Inertia of a joint relative to the bodies that it might carry, at and below which it counts as zero."""
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """A joint between its link and the parent of that: where it is, and what it takes to move it alone.
+    """A joint between its link and the parent link: its place, and the inertia for moving it alone.
 
     rotation (3, 3): from the axes of the link to those of the parent; position (3,): the link's origin there; screw
     (6,): twist of the link for unit rate; moved (6,): wrench that gives it while all beyond gives way, of which the

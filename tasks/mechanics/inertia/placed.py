@@ -1,4 +1,4 @@
-"""A tree at one configuration: what every method for its inertia matrix starts from, for one sample.
+"""A tree at one configuration: the input of every method for its inertia matrix, for one sample.
 
 All vectors are in the axes of one `root`, the base or a link, as in `tasks.mechanics.kinematics`.
 """

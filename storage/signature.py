@@ -8,6 +8,8 @@ of `ssh-keygen -t ed25519`, or PEM; the signature is a file beside the manifest.
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -89,10 +91,14 @@ def _public(file: Path) -> Ed25519PublicKey:
 
 def _text(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
-            return stream.read(_LARGEST_KEY)
-    except OSError as error:
-        raise StoreError(f"{file}: cannot be read ({error.strerror}); expected the file of a key") from None
+        # Opening a pipe would wait for a writer; with O_NONBLOCK it returns, and fstat tells what it is.
+        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+            if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return stream.read(_LARGEST_KEY)
+            why = "no regular file"
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+    raise StoreError(f"{file}: cannot be read ({why}); expected the file of a key") from None
 
 
 def _brief(error: Exception) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import numpy as np
 from pipeline.cluster.arguments import ClusterLike
 from pipeline.cluster.connection import connect
 from pipeline.cluster.file import ClusterConfig
+from pipeline.errors import InputError
 from pipeline.execution.contents import contents, plan_at
 from pipeline.execution.conventions import with_conventions
 from pipeline.execution.executors import make_executor
@@ -83,10 +85,16 @@ def append_to(
         if Manifest.load(place).fingerprint == sweep.fingerprint:
             _clear(place)
             return
-        if not is_growing(place):
+        if begun := not is_growing(place):
             _begin(place, sweep)
         _require_same(place, sweep)
-    run_into(Growing(place), sweep, cluster, listeners, granularity)
+    try:
+        run_into(Growing(place), sweep, cluster, listeners, granularity)
+    except InputError:  # of the cluster, before anything was computed
+        if begun:
+            with suppress(StoreError):  # somebody else goes on with it
+                drop(place)
+        raise
     if Manifest.load(Growing(place)).state == "finished":
         with coordinator_lock(place):
             commit(place)

@@ -16,6 +16,7 @@ from pipeline.documents.files import size
 from pipeline.documents.writing import table
 from pipeline.errors import ClusterLostError, RunStoppedError
 from pipeline.execution.contents import plan_at
+from pipeline.execution.device import device_of, on_device
 from pipeline.execution.executors import make_executor
 from pipeline.execution.run import run
 from pipeline.stores.recompute import differing, stored_sweep, uncomputable
@@ -155,7 +156,9 @@ def _recompute(
     sound = [block for block in sorted(receipts_of(place, range(plan.blocks))) if block not in wrong]
     chosen = sorted(random.Random(verification.seed).sample(sound, min(len(sound), max(1, round(share * len(sound))))))
     try:
-        with connect(as_cluster(cluster)) as client:
+        config = as_cluster(cluster)
+        with connect(config) as client:
+            plan = on_device(plan, device_of(config), config.source, client)
             executor, hashing = make_executor(client, plan), Manifest.load(place).hashing
             differences = sorted(differing(plan, receipts_of(place, chosen), executor, hashing))
     except ClusterLostError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,3 +94,13 @@ def test_keys_of_other_kinds_and_stores_that_are_not_finished_are_refused(path: 
     replace(Manifest.load(path), state="running").save(path)
     with pytest.raises(StoreError, match="cannot be signed; expected a finished store"):
         sign(path, private)
+
+
+def test_a_pipe_in_the_place_of_a_key_is_not_waited_for(path: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for use in (sign, signature_problem):
+        for place in ("pipe", "."):
+            with pytest.raises(
+                StoreError, match=r"cannot be read \((no regular file|Is a directory)\); expected the file of a key"
+            ):
+                use(path, tmp_path / place)

@@ -13,6 +13,8 @@ from pipeline.cluster.arguments import local
 from pipeline.cluster.file import ClusterConfig
 from pipeline.errors import InputError
 from pipeline.execution.run import run
+from pipeline.stores.append import append
+from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
 from tasks.kernels import cards
 from tests.tasks.kernels.simulated_card import simulated
@@ -26,6 +28,7 @@ time: {stop: 1.0, step: 0.1}
 outputs: [actuator_force]
 metrics: [peak_force]
 """
+LOCK = "coordinator.lock"
 ON_CARD = ClusterConfig.of("threads", device="gpu")
 
 
@@ -46,6 +49,36 @@ def test_the_command_takes_a_device(tmp_path: Path) -> None:
     with simulated() as card:
         done = CliRunner().invoke(cli, words)
     assert (done.exit_code, bool(card.moved["fetch"])) == (0, True), done.output
+
+
+def test_a_store_is_grown_and_computed_again_on_a_card(tmp_path: Path) -> None:
+    larger = Sweep.from_text(SWEEP.replace("[0.5, 0.53]", "[0.5, 0.53, 0.56]"))
+    run(Sweep.from_text(SWEEP), tmp_path / "s.zarr", ClusterConfig.of("threads"))
+    with simulated() as card:
+        found = append(tmp_path / "s.zarr", larger, ON_CARD)
+        fetched = card.moved["fetch"]
+        verification = verify(tmp_path / "s.zarr", 1.0, cluster=ON_CARD)
+    assert 0 < fetched < card.moved["fetch"]
+    assert verification.is_sound
+    assert len(verification.recomputed) == verification.blocks
+    xr.testing.assert_equal(found.drop_attrs(), run(larger, cluster=ClusterConfig.of("threads")).drop_attrs())
+
+
+@pytest.mark.skipif(cards.cuda is not None, reason="cuda-bindings is here")
+def test_without_a_card_a_store_stays_as_it_was(tmp_path: Path) -> None:
+    larger = Sweep.from_text(SWEEP.replace("[0.5, 0.53]", "[0.5, 0.53, 0.56]"))
+    run(Sweep.from_text(SWEEP), tmp_path / "s.zarr", ClusterConfig.of("threads"))
+    before = files(tmp_path / "s.zarr")
+    with pytest.raises(InputError, match="expected a graphics card that can be used"):
+        append(tmp_path / "s.zarr", larger, ON_CARD)
+    with pytest.raises(InputError, match="expected a graphics card that can be used"):
+        verify(tmp_path / "s.zarr", 1.0, cluster=ON_CARD)
+    assert files(tmp_path / "s.zarr") == before
+
+
+def files(store: Path) -> dict[str, bytes]:
+    """Contents of a store by name, but for the lock, which has the time of its last holder."""
+    return {str(path): path.read_bytes() for path in store.rglob("*") if path.is_file() and path.name != LOCK}
 
 
 @pytest.mark.skipif(cards.cuda is not None, reason="cuda-bindings is here")

@@ -157,7 +157,7 @@ def interaction(store: str, text: str, pair: tuple[str, str], parts: int, file: 
     from applications.studies.columns import column, feasible, value_of
     from applications.studies.sensitivity import interaction as table
 
-    ds, (target,) = every_design(store), read_objectives((text,))
+    ds, (target,) = every_design(store, pair), read_objectives((text,))
     usable = feasible(ds)
     first, second = (column(ds, name)[usable] for name in pair)
     effects = table(first, second, value_of(ds, target)[usable], parts)

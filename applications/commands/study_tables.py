@@ -57,15 +57,16 @@ def opened(store: str, cases: Sequence[str] = (), *, friction: bool = False) -> 
     return by_cases(ds, named)
 
 
-def every_design(store: str) -> xr.Dataset:
+def every_design(store: str, names: Sequence[str] = ()) -> xr.Dataset:
     """Open the results in a store, finished or not; operating cases are parameters as all others.
 
-    Gains and initial states of simulations are designs as well.
+    Gains and initial states of simulations are designs as well; friction sets where one of `names` is swept there.
     """
     from applications.studies.axes import by_design
     from storage import open_results
 
-    return by_design(open_results(store, unfinished=True))
+    ds = open_results(store, unfinished=True)
+    return by_design(ds, friction=any(name in ds.coords and ds[name].dims == ("friction",) for name in names))
 
 
 def question_of(

@@ -92,6 +92,23 @@ def test_interaction_prints_means(store: Path, tmp_path: Path) -> None:
     )
 
 
+def test_interaction_of_a_parameter_of_friction_has_each_set(tmp_path: Path) -> None:
+    sweep = Sweep.from_text(
+        "limbsweep: 1\nrobot: five_bar\ndesign: {grid: {proximal_length: [0.5, 0.55]}}\n"
+        "friction: {law: coulomb_viscous, joints: actuated, grid: {coulomb: [0.0, 2.0], viscous: [0.0, 1.0]}}\n"
+        "trajectories: {a: {kind: circle, radius: 0.05, normal: [0, 1, 0]}}\ntime: {stop: 1, step: 0.25}\n"
+        "metrics: [peak_force]\n"
+    )
+    ds = run(sweep, tmp_path / "sets.zarr")
+    words = ("interaction", tmp_path / "sets.zarr", "--of", "peak_force", "--between", "proximal_length", "coulomb")
+    output = told(*words)
+    assert "from 8 designs" in output
+    peaks = ds["peak_force"].max(("trajectory", "actuator"))
+    for row, design in zip(output.splitlines()[1:3], range(2), strict=True):
+        means = [float(peaks[design][ds["coulomb"].values == value].mean()) for value in (0.0, 2.0)]
+        np.testing.assert_allclose([float(word) for word in row.split()[1:]], means, rtol=1e-5)
+
+
 def test_one_at_a_time_prints_swings_and_writes_points(store: Path, tmp_path: Path) -> None:
     file = tmp_path / "points.csv"
     output = told("one-at-a-time", store, "--of", "peak_force", "--parts", 3, "--csv", file)

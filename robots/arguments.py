@@ -16,6 +16,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
@@ -103,11 +104,10 @@ def check_arguments(target: Target) -> Target:
 
     @functools.wraps(target)
     def checked(*places: object, **named: object) -> object:
-        try:
-            bound = signature.bind(*places, **named)
-        except TypeError:
-            return target(*places, **named)  # which says what is missing or unknown
-        for name, value in bound.arguments.items():
+        arguments: Mapping[str, object] = {}
+        with suppress(TypeError):  # the call itself says what is missing or unknown
+            arguments = signature.bind(*places, **named).arguments
+        for name, value in arguments.items():
             if name in annotations:
                 check_argument(name, value, annotations[name])
         return target(*places, **named)

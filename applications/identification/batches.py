@@ -12,6 +12,7 @@ import numpy as np
 from pipeline.sweep.dataset_split import PARTS, case_part, part_name
 from robots.arguments import check_arguments, shown
 from robots.extras import require_extra
+from robots.parameters import ParameterError
 from robots.quantities import GAINS, STATE
 from storage.errors import StoreError
 from storage.places.location import LocationLike
@@ -70,6 +71,9 @@ class Loader:
 
         if not 0 <= self.worker[0] < self.worker[1]:
             raise StoreError(f"worker: got {self.worker}; expected a number from 0 to below that of all workers")
+        if next(self._cases_of_part(data), None) is None:
+            hint = "Run it with the section split, or with other shares or more cases."
+            raise StoreError(f"part: got {shown(self.part)}; expected a part with cases of {self.store}. {hint}")
 
     def __len__(self) -> int:
         return -(-self.windows // self.batch)
@@ -80,6 +84,7 @@ class Loader:
         data = open_results(self.store)
         return len(self._shuffled(data)[0]) * self._windows_of_case(data)
 
+    @check_arguments
     def __getitem__(self, number: int) -> dict[str, Any]:
         """One window, the same in every pass: each variable (window, ...), labels as numbers. Raises IndexError."""
         data = open_results(self.store)
@@ -93,8 +98,17 @@ class Loader:
         """Iterate over the batches of one pass; the last may be smaller."""
         return self.after(0)
 
+    @check_arguments
     def after(self, batches: int) -> Iterator[dict[str, Any]]:
-        """Iterate over the batches of a pass without the first ones, which are hardly read: to go on exactly."""
+        """Iterate over the batches of a pass without the first ones, which are hardly read: to go on exactly.
+
+        Raises ParameterError for a number below zero.
+        """
+        if batches < 0:
+            raise ParameterError(f"batches: got {batches}; expected a whole number, zero or more")
+        return self._after(batches)
+
+    def _after(self, batches: int) -> Iterator[dict[str, Any]]:
         data = open_results(self.store)
         (cases, random), count, skipped = self._shuffled(data), self._windows_of_case(data), batches * self.batch
         pool: dict[str, np.ndarray] = {name: np.empty(0) for name in self._names}
@@ -126,14 +140,14 @@ class Loader:
         return cases[self.worker[0] :: self.worker[1]], random
 
     def _cases(self, data: Dataset) -> np.ndarray:
+        return np.array([*self._cases_of_part(data)], dtype=int).reshape(-1, len(self._dims))
+
+    def _cases_of_part(self, data: Dataset) -> Iterator[tuple[int, ...]]:
         named = {at: part_name(dim) for at, dim in enumerate(self._dims)}
         parts = {at: data[name].values.tolist() for at, name in named.items() if name in data.coords}
-        cases = [
-            case
-            for case in np.ndindex(*(data.sizes[dim] for dim in self._dims))
-            if case_part(PARTS[0], *(names[case[at]] for at, names in parts.items())) == self.part
-        ]
-        return np.array(cases, dtype=int).reshape(-1, len(self._dims))
+        for case in np.ndindex(*(data.sizes[dim] for dim in self._dims)):
+            if case_part(PARTS[0], *(names[case[at]] for at, names in parts.items())) == self.part:
+                yield case
 
     @cached_property
     def _dims(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Commands on hostile robot files or stores, each watched: processor time and memory of each, and what was wrong.
+"""Commands on hostile robot files, stores and paths, each watched: processor time, memory, and what was wrong.
 
-`python -m benchmarks.campaigns.hostile [robots|stores] [--every N]` prints a line for each file: the slowest and the
-largest of its commands. Nothing may run, nothing outside may be read or written, and each command has to end in a
+`python -m benchmarks.campaigns.hostile [robots|stores|paths] [--every N]` prints a line for each file: the slowest and
+the largest of its commands. Nothing may run, nothing outside may be read or written, and each command has to end in a
 sentence within 10 s of processor time, and 1 GiB for robot files. The status is 1 where one did not.
 """
 
@@ -12,14 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.hostile import commands, robot_commands
-from tests.hostile.answers import Answer, Watched, robot_answers, store_answers
+from tests.hostile import commands, path_commands, robot_commands
+from tests.hostile.answers import Answer, Watched, path_answers, robot_answers, store_answers
 from tests.hostile.robots import ROBOTS
 from tests.hostile.stores import STORES
 
 KINDS = {
     "robots": (ROBOTS, robot_commands.__name__, robot_answers),
     "stores": (STORES, commands.__name__, store_answers),
+    "paths": (path_commands.FILES, path_commands.__name__, path_answers),
 }
 """Files by name, module of the commands, and what gives their answers."""
 

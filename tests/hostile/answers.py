@@ -8,11 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.hostile import commands, robot_commands
+from tests.hostile import commands, path_commands, robot_commands
 from tests.hostile.robots import ROBOTS, XML, YAML
 from tests.hostile.stores import STORES
 
@@ -90,6 +90,20 @@ def store_answers(watched: Watched, folder: Path, name: str) -> Iterator[Answer]
         root = folder / command
         STORES[name](commands.prepared(root), root / "victim")
         yield _answer(watched, root, root, arguments, allowed, allowed, 400, range(256))
+
+
+def path_answers(watched: Watched, folder: Path, name: str) -> Iterator[Answer]:
+    """Give the answers of all commands to something at FILE that is no file of theirs."""
+    for line in path_commands.COMMANDS:
+        yield path_answer(watched, folder, name, line)
+
+
+def path_answer(watched: Watched, folder: Path, name: str, line: str) -> Answer:
+    """Return the answer of one command to something at FILE."""
+    root, (arguments, allowed) = folder / "here", path_commands.COMMANDS[line]
+    path_commands.FILES[name](path_commands.prepared(root))
+    statuses = (0, 2) if line in path_commands.FOLDERS else (2,)
+    return replace(_answer(watched, root, root, arguments, allowed, (), 600, statuses), command=line)
 
 
 def _answer(

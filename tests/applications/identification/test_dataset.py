@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from pipeline.errors import InputError
 from pipeline.sweep.dataset_split import DatasetSplit, case_part
 from pipeline.sweep.model import Sweep
 from robots.extras import MissingExtraError
+from robots.parameters import ParameterError
 from storage import open_results
 from storage.errors import StoreError
 from storage.store import StoreWriter
@@ -277,6 +279,29 @@ def test_tensors_without_torch_are_refused(tree: Path, monkeypatch: pytest.Monke
 def test_a_loader_that_cannot_be_is_refused(tree: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(StoreError, match=message):
         Loader(tree, **options)  # type: ignore[arg-type]
+
+
+def test_a_part_without_cases_is_refused(tmp_path: Path) -> None:
+    motion = "trajectories: {a: {kind: harmonic, amplitude: [0.1, 0.1, 0.1], period: 1}}\n"
+    rest = "time: {stop: 1, step: 0.5}\noutputs: [actuator_force]\n"
+    run(Sweep.from_text(f"limbsweep: 1\nrobot: planar_3r\n{motion}{rest}"), tmp_path / "small.zarr")
+    with pytest.raises(StoreError, match=r"part: got 'test'; expected a part with cases of .* Run it with the section"):
+        Loader(tmp_path / "small.zarr", "test", ("actuator_force",))
+    loader = Loader(tmp_path / "small.zarr", "train", ("actuator_force",))
+    calls: tuple[tuple[Callable[[], object], str], ...] = (
+        (lambda: loader.after(-1), "batches: got -1; expected a whole number, zero or more"),
+        (
+            lambda: loader.after("a"),  # type: ignore[arg-type]
+            "batches: got 'a'; expected a whole number",
+        ),
+        (
+            lambda: loader[0.5],  # type: ignore[index]
+            "number: got 0.5; expected a whole number",
+        ),
+    )
+    for call, text in calls:
+        with pytest.raises(ParameterError, match=text):
+            call()
 
 
 def test_parts_have_their_shares_and_stay_when_a_dataset_grows() -> None:

@@ -31,8 +31,8 @@ from scipy.linalg import qr
 from scipy.spatial.transform import Rotation, Slerp
 
 from robots.formats.assembly import Setting, close, conditions
-from robots.formats.tree import rows as matrix_rows
-from robots.formats.tree import vector
+from robots.formats.poses import rows as matrix_rows
+from robots.formats.poses import vector
 from robots.model import Frame, Limb, Mechanism
 
 CLOSED = 1e-9

@@ -97,7 +97,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     from robots import catalog
 
     several = [item for item in items if item.path.name not in QUICK and _robot(item) not in catalog.LITERATURE]
-    in_turn = _robots_in_turn(several)
+    in_turn = _robots_in_turn([item for item in several if not item.nodeid.startswith(LEFT)])
     for item in items:
         values = getattr(getattr(item, "callspec", None), "params", {}).values()
         robot, test = _robot(item), item.nodeid.partition("[")[0]

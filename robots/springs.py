@@ -34,9 +34,9 @@ class AppliedWrench:
 class Spring:
     """The pull of a spring on a point of a body, in its frame, towards a point `anchor` of another one [m].
 
-    `other`: the link of the same limb that the anchor is a point of, in its frame, or the base, in that of the robot. A
+    `other`: the link of the same limb that has the anchor, in its frame, or the base, in the frame of the robot. A
     spring between two links is two of these. It pulls with preload + stiffness (length - rest_length) + damping (rate
-    of the length): [N], [N/m], [m], [N s/m]. Without `damped` no velocity is looked at. `acts`: both ways, or
+    of the length): [N], [N/m], [m], [N s/m]. Without `damped` velocity does not matter. `acts`: both ways, or
     one-sided: it pulls alone, where it is longer than its rest length (a rope), or pushes alone, where it is shorter (a
     stop).
     """

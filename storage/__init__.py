@@ -13,7 +13,7 @@ __all__ = ["open_results"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what the package offers from the module that opens Zarr."""
+    """Load the names of the package from the module that opens Zarr."""
     if name in __all__:
         from storage import store
 

@@ -80,7 +80,7 @@ def lookup(name: str) -> Quantity:
 
 
 def units(turning: bool) -> dict[str, str]:
-    """Return the units of the variables that depend on it, for a robot all of whose drives turn, or do not."""
+    """Return the units that depend on the kind of drives, for drives that all turn or all slide."""
     rows = (
         variable
         for variable in QUANTITIES.values()

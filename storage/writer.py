@@ -36,7 +36,7 @@ class DamagedError(StoreError):
 
 
 class BlockReader:
-    """Reads blocks of a store, whatever its metadata are like."""
+    """Reader of blocks of a store that trusts none of its metadata."""
 
     def __init__(self, store: LocationLike, layout: Layout) -> None:
         self.location, self.layout = locate(store), layout

@@ -252,9 +252,9 @@ def _place(ds: xr.Dataset, number: int) -> int:
 def _problem(
     store: str, cases: Sequence[str] = (), values: Sequence[str] = (), *, friction: bool = False
 ) -> DesignProblem:
-    """Open the sweep of a store as functions of its parameters, under its operating cases, or those of some values.
+    """Open the sweep of a store as a problem over its parameters, under all operating cases or under selected ones.
 
-    friction: parameters of friction that are swept vary as those of designs do.
+    friction: swept parameters of friction vary like parameters of designs.
     """
     from applications.studies.problem import DesignProblem
     from pipeline.stores.recompute import stored_sweep

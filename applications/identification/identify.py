@@ -110,7 +110,7 @@ def checked_suffix(path: Path) -> str:
 
 
 def _described(fit: Fit) -> dict[str, Any]:
-    """Convert a fit to types of JSON; null for what is not finite."""
+    """Convert a fit to types of JSON; numbers that are not finite become null."""
     columns = zip(fit.names, fit.truth.tolist(), fit.values.tolist(), fit.deviations.tolist(), strict=True)
     parameters = [dict(zip(COLUMNS[2:6], row, strict=True)) for row in columns]
     numbers = {"condition": fit.condition, "noise": fit.noise, "validation": fit.validation}

@@ -57,7 +57,7 @@ def require(data: Dataset, robot: Robot, clean: bool, source: MotionSource, stor
 
 
 def refuse_unmodelled(sweep: Sweep, store: str) -> None:
-    """Refuse what regressors do not know: loads on bodies, a sharing, loads by elasticity. Raises StoreError."""
+    """Refuse loads on bodies, a sharing, and loads by elasticity, which regressors lack. Raises StoreError."""
     if sweep.sharing != EVEN_SHARING:
         raise StoreError(
             f"{store}: the section sharing says how actuators share forces, and regressors take least squares of "

@@ -20,7 +20,7 @@ QUIET, LINE, PANE = "#5a6472", "#dfe3e8", "#f6f7f9"
 
 BASE, PLATFORM, ARROW = "#555555", "#D55E00", "#000000"
 LIMBS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#5D3A9B")
-"""Of the mechanism: what stands, what is carried, forces, and limbs, none of which looks like the platform."""
+"""Colours of the mechanism: base, payload, forces, and limbs, all different from the platform."""
 
 
 def of(colours: tuple[str, ...], index: int) -> str:

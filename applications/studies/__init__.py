@@ -1,4 +1,4 @@
-"""Studies on results: which designs are feasible, which are best, what matters, and where to look next.
+"""Studies on results: feasible designs, best designs, important parameters, the next sweep.
 
 `problem` and `optimisation`, and `one_at_a_time` on request, call the kernels in this process; `populations` runs
 sweeps; all else works on an opened dataset and computes no mechanics.

@@ -1,4 +1,4 @@
-"""Rating life of the bearings of joints, from what they carry along the trajectories of a dataset.
+"""Rating life of the bearings of joints, from their loads along the trajectories of a dataset.
 
 ISO 281:2007, basic rating life: L10 = a1 (C / P)^p in millions of revolutions, p = 3 for balls and 10/3 for rollers,
 with the equivalent load P = X Fr + Y Fa, or Fr where Fa / Fr is at most e. A load that varies has the mean that does

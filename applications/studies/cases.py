@@ -1,6 +1,6 @@
-"""Operating cases of a dataset: parameters such as a payload that a design has to carry rather than be chosen for.
+"""Operating cases of a dataset: parameters such as a payload, under all of which a design has to work.
 
-`by_cases` gives the dataset a dim `case` for them: then a design is what does not depend on the case, columns are the
+`by_cases` gives the dataset a dim `case`: a design then has the other parameters only, columns are the
 worst over its cases, and objectives what they say. Every design needs every case, as a grid over the cases gives.
 """
 

@@ -101,7 +101,7 @@ def optimise(
 
 
 def _check(problem: DesignProblem, wanted: Objective, conditions: Sequence[ParsedExpression]) -> None:
-    """Refuse what has no derivatives, or is taken over cases in a way that is not followed. Raises InputError."""
+    """Refuse metrics without derivatives, and rules over cases that cannot be followed. Raises InputError."""
     smooth = (*DIFFERENTIABLE, *names("path")) if problem.sweep.simulation is None else None
     column_names = dict.fromkeys(name for each in (wanted.expression, *conditions) for name in each.names)
     for name in problem.require_columns([*column_names]):
@@ -149,7 +149,7 @@ class _LocalSearch:
         self.metrics = tuple(dict.fromkeys(base_of(name)[0] for name in self.columns))
 
     def run(self) -> LocalOptimum:
-        """Search; what counts is the best design met, not the last."""
+        """Search for the best design; the result is the best one met, not the last."""
         clock = time.perf_counter()
         x = self.scaled(self.begin)
         start = self.value(x)[0]
@@ -233,7 +233,7 @@ class _LocalSearch:
         return _flat(with_rates(self.wanted.expression, self._values(x)), self.cases, len(self.low))
 
     def value(self, x: Array, *, in_range: bool = True) -> tuple[float, Array]:
-        """The objective at a design, over cases as it says, and its derivatives, by whole ranges or by factors."""
+        """Compute the objective at a design, over cases by its rule, and its derivatives by scaled parameters."""
         each = self._per_case(x)
         worst = [cases[np.argmax(self.sign * each.value[cases])] for cases in self.groups]
         rates = each.rates[:, worst].mean(axis=1)

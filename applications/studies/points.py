@@ -1,4 +1,4 @@
-"""Points of a space of designs: what methods of search and of sampling ask, a coordinate for each variable."""
+"""Points of a space of designs for search and sampling methods, a coordinate for each variable."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class DesignProblem:
 
     @property
     def rows_of_tables(self) -> tuple[str, ...]:
-        """Names of the factors that are rows of tables: what varies and has no derivative."""
+        """Names of the factors that are rows of tables, which vary and have no derivative."""
         return tuple(name for name in self.names if name in self._tables)
 
     def at(self, constant: Mapping[str, float]) -> DesignProblem:
@@ -133,7 +133,7 @@ class DesignProblem:
         return replace(self, bounds=bounds, constant={**self.constant, **fixed})
 
     def under(self, case: Mapping[str, float]) -> DesignProblem:
-        """The problem under those of its cases alone that have these values. Raises InputError for what is none.
+        """The problem under the cases with these values alone. Raises InputError for values of no case.
 
         Sensitivities of it are conditional on the case.
 
@@ -291,7 +291,7 @@ class DesignProblem:
         }
 
     def by_case(self, designs: Array, columns: Sequence[str]) -> dict[str, Array]:
-        """Columns (design, case) by the kernels of a run; NaN where a sample fails, or bounds of what is derived."""
+        """Columns (design, case) by the kernels of a run; NaN for a failed sample or a parameter out of bounds."""
         base = {name: _metric(name, self._lacks) for name in columns}
         metrics = tuple(dict.fromkeys(metric for metric, _ in base.values()))
         table = self.table(designs)

@@ -30,7 +30,7 @@ KEPT = ("derive", "where")
 """Keys of the design section that stay."""
 
 FILED = ("file", "columns", "labels")
-"""Keys of a section with files, which stay beside a sample of what is free."""
+"""Keys of a section with files, which stay beside a sample of the free parameters."""
 
 
 def box(

@@ -55,7 +55,7 @@ class ElementaryEffects:
 
 @dataclass(frozen=True)
 class DerivativeMeasures:
-    """Means of squared derivatives by parameters (parameter,), and what they say of total indices: at most `bound`.
+    """Means of squared derivatives by parameters (parameter,), and `bound`, an upper bound of the total indices.
 
     Both are in units of whole ranges, so parameters compare; `samples` is how many designs had a derivative.
     """
@@ -154,7 +154,7 @@ PARTS = 11
 
 @dataclass(frozen=True)
 class ResponseCurve:
-    """A parameter: its values in order (n,), what is looked at for each (n,), and its value at the base."""
+    """A parameter: its values in order (n,), the objective at each (n,), and its value at the base."""
 
     name: str
     values: Array
@@ -163,7 +163,7 @@ class ResponseCurve:
 
     @property
     def swing(self) -> float:
-        """Largest less least result; NaN where nothing could be computed, else of what could."""
+        """Largest less least result over the computed values; NaN if none could be computed."""
         good = self.results[np.isfinite(self.results)]
         return float(np.ptp(good)) if len(good) else float("nan")
 

@@ -24,7 +24,7 @@ from applications.studies.space import DesignSpace
 from robots.arguments import check_arguments
 
 BLOCKS = 8
-"""Blocks of a Sobol' sample, each spread over the box by itself: what differs without one of them is the error."""
+"""Blocks of a Sobol' sample, each spread over the whole box: differences without one block give the error."""
 
 BINS = 24
 """Parts of a parameter's range for its main effect, at most."""

@@ -35,13 +35,13 @@ DEGREES = (1, 2, 3, 4, 6, 8, 10)
 PAIR_DEGREES = (0, 2, 3, 4, 5, 6, 8)
 """Degrees of one factor, and sums of the degrees of two, that are tried."""
 TERMS, ROOM = 200, 3
-"""Terms at most, and designs for each of them at least."""
+"""Largest number of terms, and smallest number of designs per term."""
 GROUPS = 20
 """Groups of designs, one of which is left out at a time."""
 ERRORS = 3.0
-"""Half width of a bar in standard errors: with so few groups a bar of two does not hold 95 % of what noise makes."""
+"""Half width of a bar in standard errors: with so few groups, two do not cover 95 % of the noise."""
 DEPENDENT, NOISE = 0.15, 4.5
-"""Correlation of two factors from which they count as dependent, and the same in units of that of random designs."""
+"""Correlation above which two factors are dependent, and the same in units of the noise of random designs."""
 MOST_SHAPLEY = 8
 """Factors of which all orders are looked at."""
 EXACT = 1e-14
@@ -83,7 +83,7 @@ class Explained:
         return self.first, self.first_error
 
     def bounds(self, share: Array, error: Array) -> tuple[Array, Array]:
-        """Least and greatest value that a share may have, from 0 to 1; what is unexplained may belong to it."""
+        """Least and greatest value that a share may have, from 0 to 1; the unexplained part may belong to it."""
         low, high = share - error, share + error + self.unexplained
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
@@ -368,7 +368,7 @@ def _terms(keys: Sequence[Key]) -> Iterator[_Term]:
 
 
 def _variances(fit: _Fit, moments: _Moments) -> dict[str, Array]:
-    """Return the shares of independent factors: the variance of each term over that of all and of what is left."""
+    """Return the shares of independent factors: the variance of each term over that of all terms and the remainder."""
     coefficients, remainder = moments.solved(np.arange(len(moments.gram)))
     noise = remainder / max(moments.count - len(coefficients), 1)
     spread = noise * np.linalg.inv(moments.regular(np.arange(len(coefficients))))

@@ -217,7 +217,7 @@ class DesignSpace(PointSpace):
         return len(next(iter(self.cases.values()))) if self.cases else 1
 
     def varied(self) -> tuple[Factor, ...]:
-        """Return free factors and categories: what is optimised, ranked and an axis."""
+        """Return free factors and categories, which are optimised, ranked and axes."""
         return tuple(factor for factor in self.factors if factor.is_varied)
 
     def of_kind(self, kind: Kind) -> tuple[str, ...]:
@@ -316,7 +316,7 @@ def section_of(coordinate: xr.DataArray) -> str:
 
 
 def design_coordinates(ds: xr.Dataset) -> list[str]:
-    """Return the names of what designs have: parameters, and labels that are numbers or texts."""
+    """Return the names of the values of designs: parameters, and labels that are numbers or texts."""
     coordinates = [
         str(name)
         for name, x in ds.coords.items()
@@ -353,7 +353,7 @@ UNKNOWN = DeclaredAxis({}, 1)
 
 @lru_cache(maxsize=16)
 def _declared(text: str) -> Mapping[str, DeclaredAxis] | None:
-    """Return what each section of the text of a sweep says of its axis; None where it cannot be read."""
+    """Return the content of each axis section in the text of a sweep; None where it cannot be read."""
     try:
         data: dict[str, Any] = dict(parse_yaml(text, "the sweep in the store").data)
         only_chosen(data)
@@ -482,7 +482,7 @@ def _combined(tables: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 
 def list_factors(columns: Mapping[str, NDArray[Any]], labels: Container[str], section: str) -> list[Factor]:
-    """Return the factors of a list of designs, columns (n,) by name: what varies on its own, and what goes together.
+    """Return the factors of a list of designs, columns (n,) by name: independent ones, and groups that vary together.
 
     Columns that a label with few texts decides are one factor, the label's; so are columns that name one another. All
     others are free, labels of many texts, such as names of designs, and labels that are numbers none.

@@ -319,7 +319,7 @@ def in_task() -> bool:
 
 
 BLOCKS = 2
-"""Blocks that a job should at least have time for: one is lost when it ends."""
+"""Number of blocks for which a job should have time: the last one is lost when the job ends."""
 
 
 def walltime(config: ClusterConfig) -> float | None:

@@ -32,7 +32,7 @@ LOST = {
     "FuturesCancelledError": "the scheduler has gone",
     "CancelledError": "the scheduler has gone",
 }
-"""Kinds of errors that say nothing of a block, only of the cluster."""
+"""Kinds of errors whose cause is the cluster, not the block."""
 
 
 @contextmanager

@@ -19,7 +19,7 @@ CANCEL_SECONDS = 120.0
 
 
 def follow(store: LocationLike) -> Iterator[Event]:
-    """Events of the run that began last, those of the past first, until its last one.
+    """Yield the events of the last run of a store, past ones first, until the run ends.
 
     Raises StoreError where there was no run, RunStoppedError where it has died without a last word.
     """

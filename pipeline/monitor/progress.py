@@ -71,7 +71,7 @@ class Tally:
         return min(self.total, self.before + self.computed)
 
     def rate(self, now: float) -> float:
-        """Samples per second of this run; what was stored before does not count."""
+        """Samples per second of this run, without those of earlier runs."""
         return self.computed / (now - self.start) if now > self.start else 0.0
 
     def left(self, now: float) -> float | None:
@@ -165,7 +165,7 @@ class LineProgress:
         self._tally, self._next = Tally(), 0.0
 
     def __call__(self, event: Event) -> None:
-        """Take one event."""
+        """Update the progress by one event."""
         now = self._now()
         match event:
             case Started():
@@ -182,7 +182,7 @@ class LineProgress:
                 self._write(text)
 
     def results(self, failed: FailedSamples) -> None:
-        """Say what of the results failed."""
+        """Show the failures among the results."""
         for line in failed.lines():
             self._write(line)
 

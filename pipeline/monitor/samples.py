@@ -1,4 +1,4 @@
-"""Samples of a store that failed: how many, of which status, where the first are, and what would help."""
+"""Failed samples of a store: their number, statuses, first places, and advice."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def none_failed(store: LocationLike) -> bool:
 
 
 def failed_samples(dataset: Dataset) -> FailedSamples:
-    """Count what failed in the results of a sweep, where they are written. Raises StoreError for damaged metadata."""
+    """Count the failed samples of the results of a sweep, as far as written. Raises StoreError for damaged metadata."""
     if FAILED not in dataset or WORST not in dataset:
         return FailedSamples(0, ())
     known = (*CASE, *(dim for dim in IN_SIMULATIONS if dim in dataset[FAILED].dims))

@@ -1,1 +1,1 @@
-"""From a sweep to its plan: blocks, what each holds, bytes to store, memory of a task, expected time."""
+"""From a sweep to its plan: blocks and their content, bytes to store, memory of a task, expected time."""

@@ -500,7 +500,7 @@ class Plan:
 
     @property
     def task_memory(self) -> int:
-        """Bytes that one task for a whole block holds, at most: its results, and what a part of it takes."""
+        """Bytes that one task for a whole block holds, at most: its results, and the memory of a part of it."""
         if not self.is_parted:
             return self._peak(by_limb=False)
         part = replace(self, layout=replace(self.layout, block=dict(self.parts or {})), parts=None)

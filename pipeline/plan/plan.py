@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 BLOCK_CASES = 2048
-"""Cases of a block: vectors are full, and what is handed from step to step stays in the cache."""
+"""Cases of a block: vectors are full, and values between steps stay in the cache."""
 
 
 FEW_CASES = 256
@@ -75,7 +75,7 @@ STAGES: Mapping[str, int] = {"rk4": 5, "euler": 2, "semi_implicit": 2, "rosenbro
 """Forward dynamics in one step, with that under forces that have changed."""
 
 FORWARD, INVERSE = 4.0, 2.0
-"""Operations of forward dynamics, and of what a controller needs, over those of inverse dynamics."""
+"""Operations of forward dynamics and of a controller, over those of inverse dynamics."""
 
 VARIED = {GAINS: "gain sets", STATE: "initial states"}
 """Labels of the axes of a simulation."""

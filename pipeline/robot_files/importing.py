@@ -44,7 +44,7 @@ from robots.parameters import nearest
 
 @dataclass(frozen=True)
 class ImportedRobot:
-    """An imported robot, the text of its robot file, and warnings about what was not imported."""
+    """An imported robot, the text of its robot file, and warnings about elements that were not imported."""
 
     description: Description
     text: str
@@ -171,7 +171,7 @@ def parse_tree(
 
 
 def _xml(data: bytes, name: str) -> tuple[bytes, tuple[Problem, ...]]:
-    """Return the bytes that a parser of XML can read: what is neither UTF-8 nor says its encoding is taken for Latin-1.
+    """Return the bytes for a parser of XML: a file that is no UTF-8 and states no encoding is read as Latin-1.
 
     Space before the declaration, and NUL bytes behind the end, are told and left out; lines stay as they are.
     """

@@ -39,14 +39,14 @@ BODIES = {"base": BASE, "platform": PLATFORM}
 
 
 class LimbReader:
-    """Reads limbs, and what is in them; problems go to the report of its values."""
+    """Reader of limbs and their parts; problems go to the report of its values."""
 
     def __init__(self, values: ValueReader) -> None:
         self.values = values
         self.report: Report = values.report
 
     def limb(self, name: str, section: LimbSection, path: KeyPath) -> Limb:
-        """Read a limb: its bodies in order, then what joins them."""
+        """Read a limb: its bodies in order, then its loops and tips."""
         bodies: dict[str, int] = {"base": BASE}
         links: list[Link] = []
         for k, link in enumerate(section.links):
@@ -465,7 +465,7 @@ class PlatformReader:
             self.report(("platform", "coordinates"), Got(got), "at least as many actuators", hint)
 
     def _check_names(self, platform: CoupledPlatform, limbs: Sequence[tuple[str, Limb]]) -> None:
-        """Report joints and bodies of base and platform that are called as others of the closed chain."""
+        """Report joints and bodies of base and platform whose names occur elsewhere in the closed chain."""
         stand_ins = {f"{NAME}_{entry}" for entry in COORDINATES}
         joints = stand_ins | {f"{name}.{joint}" for name, limb in limbs for joint in limb.joints}
         bodies = stand_ins | {BODY} | {f"{name}.{link.body}" for name, limb in limbs for link in limb.links}

@@ -76,7 +76,7 @@ class PackageFiles:
             raise MacroError(name, error.line, error.place, error.got, error.expected, error.hint) from None
 
     def mapping(self, path: str, near: str) -> Mapping[str, Value]:
-        """Return what a YAML file holds."""
+        """Return the content of a YAML file."""
         name = self._place(path, near)
         data = self._bytes(name, MAX_BYTES)
         try:

@@ -1,4 +1,4 @@
-"""Write what the file of a robot knows of its joints into its first sweep: limits, friction, a motion inside ranges."""
+"""Write the ratings of a robot file into its first sweep: limits, friction, a motion inside ranges."""
 
 from __future__ import annotations
 

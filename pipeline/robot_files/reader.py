@@ -49,7 +49,7 @@ def read_description(path: str | os.PathLike[str]) -> Description:
 
 
 def parse_robot(text: str, name: str) -> Description:
-    """Read the robot in a text; `name` is what messages call it. Raises InputError with all problems."""
+    """Read the robot in a text, called `name` in messages. Raises InputError with all problems."""
     return describe(parse_yaml(text, name))
 
 
@@ -243,7 +243,7 @@ class _RobotReader:
                     self.report((*path, "links", k, "axis"), Got(got), "a direction other than zero")
 
     def _try_values(self, description: Description) -> None:
-        """Evaluate all expressions with the default parameters, and report what is not finite."""
+        """Evaluate all expressions with the default parameters, and report values that are not finite."""
         known: dict[str, Any] = CONSTANTS | {parameter.name: parameter.scalar for parameter in description.parameters}
         rules = dict(description.derived)
         if description.platform is not None:
@@ -262,7 +262,7 @@ class _RobotReader:
                 known[str(path[1])] = float(value)
 
     def _try(self, description: Description) -> None:
-        """Evaluate the robot with the default parameters, and report what makes no mechanism."""
+        """Evaluate the robot with the default parameters, and report why it is no mechanism."""
         if self.report.problems:
             return
         if description.platform is not None:

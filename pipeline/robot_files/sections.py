@@ -1,4 +1,4 @@
-"""Models of the sections of a robot file: keys and types; `pipeline.robot_files.reader` has what they mean."""
+"""Models of the sections of a robot file: keys and types; `pipeline.robot_files.reader` interprets them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Turns = Annotated[
 
 
 class ParameterSection(Section):
-    """A parameter: what users may set and sweep."""
+    """A parameter that users may set and sweep."""
 
     default: Number = Field(description="value where none is given")
     unit: Text = Field(default="1", description="SI unit, or deg")

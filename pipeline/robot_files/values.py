@@ -34,7 +34,7 @@ class ValueReader:
     expressions: list[tuple[KeyPath, ParsedExpression]] = field(default_factory=list)
 
     def number(self, value: object, path: KeyPath) -> Late:
-        """Read a number or an expression; zero for what is neither, which is reported."""
+        """Read a number or an expression; anything else is reported, and zero."""
         if isinstance(value, int | float) and not isinstance(value, bool):
             if abs(value) <= LARGEST:
                 return float(value)
@@ -67,7 +67,7 @@ class ValueReader:
         return DriveCurve(number)
 
     def pitch(self, section: LinkSection | ClosureSection, path: KeyPath) -> Late | None:
-        """Return the pitch of a joint, None for a kind without; what its kind does not allow is reported."""
+        """Return the pitch of a joint, None for a kind without; a pitch of another kind is reported."""
         coupled, given, path = JOINT_KINDS[section.kind].coupled, section.pitch, (*path, PITCH)
         if given is None:
             if coupled:

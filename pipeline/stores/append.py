@@ -1,4 +1,4 @@
-"""Append designs or friction sets to a finished store, without computing again what is there.
+"""Append designs or friction sets to a finished store, without computing its blocks again.
 
 A command of its own, because `run` must go on refusing another sweep: a mistake in a file would otherwise enlarge the
 store of last month. How the old content stays readable meanwhile is in `storage.growth`.
@@ -115,7 +115,7 @@ def _clear(place: Location) -> None:
 
 
 def drop(store: LocationLike) -> None:
-    """Give up an append that was begun: the store is what it was. Raises StoreError where there is none."""
+    """Give up an append that was begun: the store is as before. Raises StoreError where there is none."""
     place = locate(store)
     with coordinator_lock(place):
         if not is_growing(place):
@@ -148,7 +148,7 @@ def _begin(place: Location, sweep: Sweep) -> None:
 
 
 def require_longer(place: Location, stored: Sweep, sweep: Sweep) -> None:
-    """See that a sweep is the stored one, with designs or friction sets added. Raises StoreError: what else differs."""
+    """Check that a sweep is the stored one with more designs or friction sets. Raises StoreError with differences."""
     lines = [*_other_content(stored, sweep), *_other_axis("design", stored.design, sweep.design)]
     lines += _other_axis("friction", stored.friction.axis, sweep.friction.axis)
     if lines:

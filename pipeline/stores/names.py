@@ -19,7 +19,7 @@ FLEETING = ("memory://",)
 
 
 def check_place(text: str, option: str) -> None:
-    """Raises InputError for what names neither a file nor a store: nothing, or more than a system can take."""
+    """Raise InputError for a name that is neither a file nor a store: empty, or too long for the system."""
     rules = (
         (not text.strip(), "a path or a URL"),
         ("\0" in text, "a path without NUL"),

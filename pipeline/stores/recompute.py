@@ -70,7 +70,7 @@ def stored_sweep(
 def differing(
     plan: Plan, receipts: Mapping[int, Receipt], executor: Executor, hashing: Hashing
 ) -> Iterator[tuple[int, str]]:
-    """Compute blocks again; those whose bits are not those of their receipts, and in what they differ.
+    """Compute blocks again and return those with other bits than their receipts, and the differences.
 
     Raises ClusterLostError.
     """

@@ -1,4 +1,4 @@
-"""Repair metadata of a store from its plan: what a sweep means decides every file but the results.
+"""Repair metadata of a store from its plan: the sweep decides every file but the results.
 
 The manifest and the metadata of the group each hold the text of the sweep, so each can be made again from the other;
 metadata of arrays and coordinates follow from the plan, side files are taken from the folder. Blocks are computed again

@@ -1,4 +1,4 @@
-"""Verify that a store holds what was computed: read everything, compute a share again, repair what is damaged.
+"""Verify that a store holds the computed bits: read everything, compute a share again, repair damage.
 
 What can be wrong with files is found by `storage.integrity`; here blocks are computed.
 """
@@ -170,7 +170,7 @@ def _recompute(
 
 
 def _repair(place: Location, verification: Verification, cluster: ClusterLike, folder: str | Path) -> Verification:
-    """Compute damaged blocks; what the store holds afterwards is read again."""
+    """Compute damaged blocks, and read the store again."""
     damaged = tuple(finding for finding in verification.findings if finding.kind != "other result")
     sweep, ledger = stored_sweep(place, folder), Manifest.load(place).ledger
     old = open_for_repair(place, damaged)

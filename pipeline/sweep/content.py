@@ -1,4 +1,4 @@
-"""Content of a section of a sweep file: its value in SI units, and what that adds to the fingerprint of a sweep."""
+"""Content of a section of a sweep file: its value in SI units, and its part of the fingerprint of a sweep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Content(Generic[Value]):
     value: Value
 
     def describe(self) -> dict[str, Any]:
-        """Describe what it adds to the fingerprint, in types of JSON by keys of `Sweep.canonical`; {} for a default."""
+        """Describe its part of the fingerprint, in types of JSON by keys of `Sweep.canonical`; {} for a default."""
         return {}
 
     def block_inputs(self, places: Mapping[str, slice]) -> dict[str, Any]:

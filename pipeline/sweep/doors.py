@@ -27,7 +27,7 @@ RobotLike = str | os.PathLike[str] | Robot | Family | Description | Mapping[str,
 
 
 class Sections(TypedDict, total=False):
-    """Sections of a sweep from objects, by their keys in a file; what a file may say may be a dict here.
+    """Sections of a sweep from objects, by their keys in a file; each may be a dict.
 
     simulation: a dict as in a file, with `controller` and `gains`, or `forces`, and `state`, `step`, `method`.
     loads: by name, dicts as in a file, or records such as `limbsweep.robots.SpringLoad`; tables over time are arrays.

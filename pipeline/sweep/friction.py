@@ -1,4 +1,4 @@
-"""The friction section of a sweep file: which joints have friction, by which law, and the axis of what is swept.
+"""The friction section of a sweep file: joints, laws, and the axis of the swept parameters.
 
 One group of joints is written in the section itself, several under `groups`; then the parameters of a group carry its
 name in front: `motors_viscous`. What is swept and what is fixed may be of any group.
@@ -42,7 +42,7 @@ class FrictionGroupSection(Section):
 
 
 class FrictionSection(FrictionGroupSection, AxesSection):
-    """Friction sets: a law and its joints, or several groups of them, and what is swept."""
+    """Friction sets: a law and its joints, or several groups of them, and swept parameters."""
 
     groups: Annotated[dict[GroupName, FrictionGroupSection], Field(min_length=1, max_length=100)] | None = Field(
         default=None, description="several laws, each under a name that stands before its parameters: `motors_viscous`"
@@ -50,7 +50,7 @@ class FrictionSection(FrictionGroupSection, AxesSection):
 
 
 class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
-    """Friction sets: laws, joints, and the axis of what is swept."""
+    """Friction sets: laws, joints, and the axis of the swept parameters."""
 
     key = KEY
     field = optional(FrictionSection, "friction sets; default: no friction")
@@ -75,7 +75,7 @@ class FrictionContent(SectionContent[FrictionAxis, FrictionSection | None]):
 
 @dataclass(frozen=True)
 class _Entry:
-    """A group as it is written: where, its name, what it says."""
+    """A group as written: its place, its name, its content."""
 
     path: KeyPath
     name: str

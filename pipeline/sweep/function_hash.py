@@ -1,6 +1,6 @@
 """Hash a Python function: its byte code, and the values and functions that it refers to.
 
-Names of files, line numbers, comments and the spelling of the source do not count, nor does it whether limbsweep is a
+Names of files, line numbers, comments and the spelling of the source do not count, nor whether limbsweep is a
 checkout or a wheel, which has our modules below `limbsweep._src`. Byte code differs between versions of Python, which a
 run does not mix anyway.
 """

@@ -70,7 +70,7 @@ class Sweep(HasSections):
     """Metrics of a user's own; see `pipeline.sweep.user_metrics`."""
     precision: Literal["double", "single"] = "double"
     sources: Mapping[str, bytes] = field(default_factory=dict, repr=False)
-    """The files that the sweep names, by the names that it has for them: what its store keeps."""
+    """The files that the sweep names, by their names in it; its store keeps them."""
 
     friction = SectionValue[FrictionAxis]()
     limits = SectionValue[Limits]()
@@ -89,7 +89,7 @@ class Sweep(HasSections):
     measurement = SectionValue[Sensors | None]()
     split = SectionValue[DatasetSplit | None]()
     question = SectionValue[StudyQuestion]("study")
-    """Question that reports and studies answer; not part of what is computed, so not of the fingerprint."""
+    """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
 
     def __repr__(self) -> str:
         """The robot, and the lengths of the axes."""

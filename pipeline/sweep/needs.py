@@ -1,4 +1,4 @@
-"""Quantities that a robot or a source of motion cannot have, refused with the reason of what they need.
+"""Quantities that a robot or a source of motion cannot have, refused with the missing property.
 
 Needs that a section of the file meets (limits, criteria, a supply) are checked with that section.
 """
@@ -20,7 +20,7 @@ OF_ROBOT: Mapping[Need, str] = {
     "constraints": "It has no platform that limbs hold; a chain says CONSTRAINT_SINGULAR without it.",
     "platform": "It has no platform; take joint_position or actuator_position.",
 }
-"""Reasons why a robot lacks what quantities need."""
+"""Reasons why a robot lacks the property that quantities need."""
 
 OF_SOURCE: Mapping[Need, str] = {
     "simulation": "The motion is given: nothing is integrated, and no controller follows it. Add simulation.",
@@ -31,7 +31,7 @@ OF_SOURCE: Mapping[Need, str] = {
     "tolerance": "Steps are as long as step says; add tolerance, or leave it out.",
     "saturation": "Nothing limits the motors; add saturation and limits of current and voltage.",
 }
-"""Reasons why a source of motion, given or simulated, lacks what quantities need."""
+"""Reasons why a source of motion, given or simulated, lacks the property that quantities need."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def lacking(mechanism: Mechanism | None, source: MotionSource) -> dict[Need, str
 
 
 def lacking_of(mechanism: Mechanism, axes: SimulationAxes | None) -> dict[Need, str]:
-    """Return the same for a sweep that has been read, with what it simulates."""
+    """Return the source of motion of a sweep that has been read, with its simulation."""
     source = MotionSource()
     if axes is not None:
         chosen = axes.simulation

@@ -74,7 +74,7 @@ def _large_angles(reading: SweepReading, trajectory: Trajectory, mechanism: Mech
 
 
 def _heavy_payloads(reading: SweepReading, design: DesignAxis) -> Iterator[Problem]:
-    """Warn of what is carried where it is much heavier than the robot."""
+    """Warn of a carried mass that is much heavier than the robot."""
     carried = _carried(reading, design)
     values = {name: design.fixed.get(name, row.scalar) for name, row in design.parameters.items()}
     swept = design.axis.values(0, min(design.axis.size, LOOKED_AT)) if {*carried} & {*design.axis.names} else {}

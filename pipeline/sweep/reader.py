@@ -98,7 +98,7 @@ def _read_core(reading: SweepReading) -> None:
 
 
 def _check_together(reading: SweepReading) -> None:
-    """Refuse what several sections make impossible together."""
+    """Refuse combinations of sections that are impossible together."""
     report, sharing = reading.report, reading.value(SharingContent) or EVEN_SHARING
     based = reading.value(BaseContent) is not None
     check_cycles(report, reading.file.metrics, reading.family, reading.trajectories, sharing, based=based)
@@ -148,7 +148,7 @@ def _check_names(report: Report, file: CoreFile, friction: FrictionSection | Non
 
 
 def _require_format(report: Report) -> None:
-    """Refuse a file of another version at once: what its keys mean is not known. Raises InputError."""
+    """Refuse a file of another version at once, because its keys are unknown. Raises InputError."""
     if (version := report.document.data.get("limbsweep")) != FORMAT and isinstance(version, int):
         hint = "Use the limbsweep that wrote it, or a newer one."
         report(("limbsweep",), version, f"version {FORMAT} of the format", hint)

@@ -1,4 +1,4 @@
-"""Reading of a sweep file: what is known so far, and the base class of the sections that read themselves."""
+"""Reading of a sweep file: the values read so far, and the base class of the sections that read themselves."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SweepReading:
         return None if content is None else content.value
 
     def said(self, section: type[SectionContent[Any, Said]]) -> Said:
-        """Return what the file says of a section, as its schema has it."""
+        """Return the content of a section, as its schema has it."""
         said: Said = getattr(self.file, section.key)
         return said
 
@@ -87,7 +87,7 @@ class SectionContent(Content[Value], Generic[Value, Said]):
     """Content of a section, its schema and its reading. The file says a `Said`, of which a `Value` is made."""
 
     field: ClassVar[tuple[Any, Any] | None] = None
-    """Annotation and pydantic field of the section's key; None for what other keys say."""
+    """Annotation and pydantic field of the section's key; None for a section that other keys contain."""
     after: ClassVar[tuple[str, ...]] = ()
     """Keys of the sections that have to be read before it."""
 

@@ -132,7 +132,7 @@ def _axis_path(path: KeyPath, design: AxesSection | None, name: str) -> KeyPath:
 
 
 def check_labels(report: Report, design: DesignAxis | None, swept: Sequence[str]) -> None:
-    """Refuse labels of designs that are called like what friction, trajectories or a simulation sweep."""
+    """Refuse labels of designs with the names of swept parameters of friction, trajectories or a simulation."""
     own = () if design is None else (*GRAVITY, *(parameter.name for parameter in design.family.parameters))
     for name in () if design is None else design.axis.names:
         if name not in own and name.casefold() in map(str.casefold, swept):

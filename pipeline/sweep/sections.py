@@ -279,7 +279,7 @@ Gravity = Annotated[tuple[Acceleration, ...], Field(min_length=3, max_length=3)]
 
 
 class BranchSection(Section):
-    """Another assembly of the robot, by modes or rough numbers; joints and actuators count from what is found there."""
+    """Another assembly of the robot, by modes or rough positions; joints and actuators are zero there."""
 
     working: dict[Text, Literal["usual", "other"]] = Field(
         default_factory=dict,

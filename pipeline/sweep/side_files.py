@@ -45,7 +45,7 @@ class FileSource(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a sweep file, and what is below it."""
+    """The folder of a sweep file, and the files below it."""
 
     path: Path
 
@@ -85,7 +85,7 @@ class StoredFiles:
 
     @property
     def root(self) -> Path:
-        """The folder for what the store does not have."""
+        """The folder for files that the store does not have."""
         return self.folder.path
 
     def keeps(self, name: str) -> bool:

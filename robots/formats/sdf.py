@@ -78,7 +78,7 @@ class _Growth:
         return finished(tree, self.growing, self.reading.problems, self.reading.warnings, inertias)
 
     def _couplings(self) -> Iterator[Coupling]:
-        """Joints that follow others."""
+        """Couplings: joints that follow other joints."""
         followers = {joint.name: joint for joint in self.reading.joints if joint.mimic is not None}
         joined = {link.joint for link in self.growing.links}
         for name, joint in followers.items():

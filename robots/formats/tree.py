@@ -1,7 +1,7 @@
 """Trees of bodies as other formats have them, made trees of the model: joints of several freedoms become several.
 
 Frames of the model sit on joints; where an axis is no coordinate axis, the frame is turned so that it is z. Bodies
-behind fixed joints become one with their parents. What is wrong with a tree is said where its file says it: `lines` of
+behind fixed joints are merged with their parents. Faults of a tree are reported at a line of its file: `lines` of
 bodies and joints lead there.
 """
 

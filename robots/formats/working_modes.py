@@ -165,7 +165,7 @@ class Forward:
 TRIES = 60
 """Guesses from which other solutions are looked for."""
 ENOUGH = 3
-"""Solutions of which the nearest is taken."""
+"""Number of solutions among which the nearest is chosen."""
 REGULAR = 1e-6
 """Determinants relative to that of the usual mode, above which they have a sign."""
 

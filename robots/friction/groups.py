@@ -45,7 +45,7 @@ SELECTIONS = ("actuated", "passive", "all")
 
 @dataclass(frozen=True)
 class FrictionGroup:
-    """Joints with the same friction law; `parameters` are the names of its numbers in order, `name` may be empty."""
+    """Joints with the same friction law; `parameters` are the names of its parameters in order, `name` may be empty."""
 
     name: str
     law: str

@@ -59,7 +59,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Breaks:
-    """Times [s] at which integrators end a step, in ascending order; at `jumps` among them loads are others at once."""
+    """Times [s] at which integrators end a step, in ascending order; at the `jumps` among them loads jump."""
 
     times: tuple[float, ...] = ()
     jumps: tuple[float, ...] = ()

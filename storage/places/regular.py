@@ -1,6 +1,6 @@
 """Open files of a store that may come from a stranger: regular files alone, and none through a link.
 
-A link would lead out of the store, and a pipe would let its reader wait for ever.
+A link could lead out of the store, and a pipe could block its reader for ever.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Linear:
         return {Rate("load"): np.concatenate(turned, axis=1)}
 
     def _answer(self, mass: np.ndarray, forces: np.ndarray) -> np.ndarray:
-        """Accelerations (design, time, freedom) that forces along the freedoms make."""
+        """Accelerations (design, time, freedom) caused by unit forces along the freedoms."""
         run = self.block.kernel(answer_program(self.structure.freedoms))
         forces = np.ascontiguousarray(forces)
         return time_first(run({"mass": mass, "forces": forces}, self.samples)["answer"], self.samples)

@@ -77,7 +77,7 @@ class JointModes:
 
     @property
     def direction(self) -> np.ndarray:
-        """1 or -1 where a joint moves."""
+        """Direction of moving joints (joint, samples): 1 or -1."""
         return self.both[len(self.both) // 2 :]
 
 

@@ -35,7 +35,7 @@ class ReferenceJacobian(Feature):
         return HomeJacobian() if request.needs("reference jacobian") else None
 
     def of_robot(self, request: Request) -> Compared | None:
-        """Return the comparison."""
+        """Return the reference Jacobian of a robot."""
         return Compared(len(request.structure.mechanism.instances)) if request.needs("reference jacobian") else None
 
 

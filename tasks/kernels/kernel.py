@@ -55,7 +55,7 @@ class Call(NamedTuple):
     """Numbers from a case to the next and from a component to the next, of each array."""
 
     def make(self) -> None:
-        """Make it."""
+        """Call the machine code."""
         pointers, strides = self.pointers, self.strides
         arrays = (ctypes.c_void_p * len(pointers))(*pointers), (ctypes.c_int64 * len(strides))(*strides)
         self.machine.call(*self.sizes, *arrays)

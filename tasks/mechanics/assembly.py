@@ -146,7 +146,7 @@ def singularity(jacobian: Array) -> Mask:
 
 
 def _gram(jacobian: Array) -> Array:
-    """J J^T or J^T J, that which is the smaller one."""
+    """The smaller one of J J^T and J^T J."""
     return jacobian @ jacobian.T if jacobian.shape[0] < jacobian.shape[1] else jacobian.T @ jacobian
 
 

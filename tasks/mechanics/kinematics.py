@@ -171,7 +171,7 @@ def along(link: Link, state: JointState, moment: Array, force: Array) -> Scalar:
 class Pose:
     """`rotation` (3, 3) from the body's axes to the root's; `position` (3,) of the body's origin from the root's.
 
-    Of a link also the state of its `joint`.
+    The pose of a link also has the state of its `joint`.
     """
 
     rotation: Array

@@ -186,7 +186,7 @@ def spring_forces(mounted: Mounted, solved: Solved) -> Array:
 
 
 def applied_wrenches(mounted: Mounted, solved: Solved) -> dict[int, tuple[Array, Array]]:
-    """(moment, force) of what acts on links from outside, at the origin of each such link in its axes."""
+    """(moment, force) of external loads on links, at the origin of each such link in its axes."""
     result = {}
     for body in dict.fromkeys(element.body for element in mounted.limb.forces):
         elements = [element for element in mounted.limb.forces if element.body == body]

@@ -61,7 +61,7 @@ Block = tuple[tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class ClusterBlocks:
-    """A matrix of a cluster in parts: blocks that share neither rows nor columns, and the `border`, what is left.
+    """A matrix of a cluster in parts: blocks that share neither rows nor columns, and the remaining `border`.
 
     Blocks are limbs of a platform whose coordinates are among the dependent joints, and these are the border.
     """
@@ -100,7 +100,7 @@ class LimbChoice:
 def loop_matrix(
     limb: Limb, at: dict[int, Pose], joined: Joined, side_a: Sequence[int], side_b: Sequence[int]
 ) -> np.ndarray:
-    """Constraint Jacobian of a closure: (rows, tree joints), zero where a joint does not matter. Eqs. (32), (41)."""
+    """Constraint Jacobian of a closure: (rows, tree joints), zero for joints outside of the loop. Eqs. (32), (41)."""
     result = np.array(np.zeros((len(joined.rows), len(limb.links))), dtype=object)
     for side, point, sign in ((side_a, joined.point, 1.0), (side_b, joined.b.origin, -1.0)):
         for i, (omega, v) in columns(limb.links, at, side, point).items():
@@ -175,7 +175,7 @@ class Bordered:
 
     @cached_property
     def _answers(self) -> list[np.ndarray]:
-        """A^-1 B of each block: what its joints do for a unit of the border's."""
+        """A^-1 B of each block: the change of its joints for a unit of the border's."""
         border = list(self.blocks.border[1])
         pairs = zip(self._inverses, self.blocks.inner, strict=True)
         return [back @ self.matrix[np.ix_(rows, border)] for back, (rows, _) in pairs]
@@ -372,7 +372,7 @@ class Embedding:
         return array(result)
 
     def _answer(self, moves: np.ndarray, demands: Sequence[Scalars]) -> None:
-        """Fill in the dependent joints: cluster by cluster what makes up for its demand and for joints before it."""
+        """Fill in the dependent joints, cluster by cluster, from its demand and the joints before it."""
         for cluster, demand in zip(self.clusters, demands, strict=True):
             movers = [j for j in cluster.joints if j not in cluster.choice.dependent and not is_zero(moves[j])]
             caused = [cluster.matrix[:, joint] * moves[joint] for joint in movers]
@@ -389,7 +389,7 @@ class Embedding:
         return [value for loop in self.loops for value in loop.redundant.residual()]
 
     def correction(self) -> np.ndarray:
-        """h of a Newton step: what closes the loops to first order."""
+        """h of a Newton step, which closes the loops to first order."""
         return self._answers([cluster.residual() for cluster in self.clusters])
 
     def drift(self, rates: Scalars) -> np.ndarray:

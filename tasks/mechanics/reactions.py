@@ -212,7 +212,7 @@ class LimbStatics:
         return wrenches
 
     def held(self, causes: Causes) -> np.ndarray:
-        """Components along the held directions of what the platform does to the limb, world axes."""
+        """Components along the held directions of the wrench of the platform on the limb, world axes."""
         names = held_directions(self.mounted.mobility)
         if not names:
             return np.zeros(0)
@@ -260,7 +260,7 @@ def share(statics: LimbStatics, gravity: Array) -> dict[str, Array]:
 
 
 def _metric(statics: LimbStatics, spread: Array) -> Array:
-    """Inverse of the squares of what free multipliers do; where some are more than they need, its pseudo-inverse."""
+    """Inverse of the Gram matrix of the free multipliers; its pseudo-inverse where some are redundant."""
     squares = spread.T @ spread
     if not statics.projections:
         return inverse(squares)
@@ -350,7 +350,7 @@ def joint_reactions(
 
 
 def bearing_components(statics: LimbStatics, joint: int, wrench: Wrench) -> list[Scalar]:
-    """Return what the bearings of a joint carry: two components of moment and of force across its axis, one along it.
+    """Return the load of the bearings of a joint: two components of moment and of force across its axis, one along it.
 
     Along the axis it is the force in a joint that turns, a screw too, and the moment in one that only slides; the other
     is no constraint, or in a screw what friction and drive add to the moment that the force makes.

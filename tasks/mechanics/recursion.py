@@ -346,7 +346,7 @@ def platform_wrench(platform: Platform, pose: Pose, motion: SpatialMotion, gravi
 
 
 def applied_wrench(platform: Platform, pose: Pose, motion: SpatialMotion) -> list[Scalar]:
-    """(moment, force) of what acts on the platform from outside, at its reference point in world axes."""
+    """(moment, force) of external loads on the platform, at its reference point in world axes."""
     state = BodyState(pose.rotation, pose.position, lambda: (motion.omega, motion.v))
     moment, force = elements_wrench(platform.forces, state)
     return [*moment, *force]

@@ -214,7 +214,7 @@ def limb_inputs(structure: Structure, limb_index: int) -> dict[str, tuple[int, .
 
 
 def signal_inputs(family: Family) -> Shapes:
-    """Sample inputs of programs that compute forces: what changes over time beside the motion, where there is any."""
+    """Sample inputs of programs that compute forces, beside the motion: loads that change over time."""
     return {"signals": (len(family.signals),)} if family.signals else {}
 
 

@@ -1,1 +1,1 @@
-"""Simulations of many cases at once: what drives them, their motion over time, series and metrics of it."""
+"""Simulations of many cases at once: controllers and forces, motion over time, series and metrics."""

@@ -123,7 +123,7 @@ def indexed_rates(rates: list[Slot]) -> dict[Any, Slot]:
 
 
 class _Evaluation:
-    """Adds what a robot does at a state to a sequence; what limbs hand on is in the same arrays each time."""
+    """Sequence of calls for a robot at a state; limbs use the same arrays each time."""
 
     def __init__(self, sequence: ProgramSequence, system: MotionSystem, modes: Slot):
         self._sequence, self._instant, self._modes = sequence, system.instant, modes
@@ -271,7 +271,7 @@ SMALL = 9
 
 @dataclass(frozen=True)
 class Supply:
-    """Motors of all cases with what feeds them, and the rates at which they turn."""
+    """Motors of all cases with their supplies, and their rates."""
 
     motors: FedMotors
     rates: ActuatorRates
@@ -392,7 +392,7 @@ class MovingRobots:
         return self._fed(acting)(np.zeros(self.state.shape[1]), self.state)
 
     def _acting(self, number: int, push: StepForces) -> StepForces:
-        """Rows of `StateLayout.acting` but the signals: forces, the load on a platform, what a base that moves adds."""
+        """Rows of `StateLayout.acting` but the signals: forces, the load on a platform, terms of a moving base."""
         sources = [self.load] if self.system.layout.platform else []
         sources += [self.field] if self.field is not None else []
         if not sources:
@@ -426,7 +426,7 @@ class MovingRobots:
         return np.concatenate([position, rotation.reshape(9, -1), twist, none, none])
 
     def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
-        """Return values of the stages of inverse dynamics at the begin of a step, under what acts from there on.
+        """Return values of the stages of inverse dynamics at the begin of a step, under the forces from there on.
 
         The motion input, what acts beside the actuators, and with `rates` accelerations and friction of all joints.
         """

@@ -24,7 +24,7 @@ from tasks.kernels.keys import Values
 from tasks.sources.drives import ForceSource, Seen, StepForces
 
 SETTLED = 0.02
-"""Share of what an actuator has to move, or is off at the start, within which its error counts as settled."""
+"""Share of the way of an actuator, or of its first error, within which its error counts as settled."""
 
 
 class Tracking:
@@ -126,7 +126,7 @@ class Plant(Protocol):
         ...
 
     def sample(self, number: int, push: StepForces, *, rates: bool = True) -> Values:
-        """Values of the stages at the begin of a step, under what acts from there on (size, samples)."""
+        """Values of the stages at the begin of a step, under the forces from there on (size, samples)."""
         ...
 
     @property

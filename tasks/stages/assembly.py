@@ -159,7 +159,7 @@ def actuation_program(
     series: tuple[Key, ...],
     metrics: tuple[str, ...] = (),
 ) -> Program:
-    """Trace series and metrics of all actuators for one friction set, and what `parts` of features give.
+    """Trace series and metrics of all actuators for one friction set, and the outputs of `parts` of features.
 
     For reactions there is also the series `net_force`, that of actuators less their own friction. OUTCOME is the status
     with what features add. Sample inputs `force`, `velocity` (actuator), `status` (1), `weight` (1), and those of the

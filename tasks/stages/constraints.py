@@ -1,4 +1,4 @@
-"""Constraint singularities of a robot: what its limbs hold the platform by, here and at the reference pose."""
+"""Constraint singularities of a robot: constraints of its limbs on the platform, here and at the reference pose."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def limb_rows(
 
 
 def hold(family: Family, rows: Mapping[int, Array], home: Mapping[int, Array]) -> tuple[Scalar, Mask]:
-    """Regularity of what limbs hold the platform by, and whether they have lost it; rows of each limb by number.
+    """Regularity of the constraints of limbs on the platform, and whether it is lost; rows of each limb by number.
 
     Directions that no limb holds, such as the turns of a point, do not count.
     """

@@ -34,7 +34,7 @@ from tasks.stages import terms
 from tasks.stages.parts import RECURSION, LimbPart, LimbSample, LimbSolver, SolvedLimb
 
 FIRST = ("wrench", "jacobian", "status")
-"""Outputs whose bits do not depend on what else is asked for."""
+"""Outputs whose bits do not depend on the rest of the request."""
 
 SERIES: Mapping[str, Callable[[LimbSample], Scalars]] = {
     "joint_velocity": lambda s: s.rates[0],

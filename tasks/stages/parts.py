@@ -125,7 +125,7 @@ class LimbPart:
         return NONE
 
     def shapes(self, structure: Structure, limb_index: int) -> Shapes:
-        """Return names and shapes of what it adds to the outputs."""
+        """Return names and shapes of the outputs that it adds."""
         return NONE
 
     def failure(self, sample: LimbSample) -> Scalar | None:
@@ -225,7 +225,7 @@ class ActuatorSample:
 
 
 Place = Literal["force", "status", "posture"]
-"""Places of parts in the assembly: forces, status from them, what metrics and series read."""
+"""Places of parts in the assembly: forces, status from them, inputs of metrics and series."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Part(Generic[S]):
         return NONE
 
     def sample(self, structure: Structure) -> Shapes:
-        """Return its sample inputs, by key, without what limbs give."""
+        """Return its sample inputs, by key, without results of limbs."""
         return NONE
 
     def add_to(self, sample: S) -> S:

@@ -30,9 +30,9 @@ def platform_program(
     asked: tuple[str, ...] = (),
     parts: tuple[PlatformPart, ...] = (),
 ) -> Program:
-    """Trace the `platform_wrench` that the platform's own motion takes along its free twists, less what acts on it.
+    """Trace the `platform_wrench` of the platform's own motion along its free twists, less the loads on it.
 
-    On request along those `held`, and the terms of the equations of motion that are `asked`. `parts` of features act.
+    On request also along the twists `held`, and the terms `asked` of the equations of motion. `parts` are features.
     """
     made = structure_of(family)
 

@@ -1,4 +1,4 @@
-"""Programs of the reactions of a robot family: what the platform's balance decides, then the wrenches of all joints.
+"""Programs of the reactions of a robot family: multipliers from the platform's balance, then wrenches of all joints.
 
 Both follow the programs of `tasks.stages.limb`, with `statics`, and name their inputs as those do.
 """
@@ -112,7 +112,7 @@ def reaction_program(
 
 
 def _bearing(statics: reactions.LimbStatics, joint: int, wrench: Sequence[Scalar]) -> list[Scalar]:
-    """Sizes of moment and force across the axis of a joint and of what it carries along it, from its reaction."""
+    """Sizes of moment and force across the axis of a joint, and of its load along it, from its reaction."""
     if not statics.mounted.limb.one_variable[joint]:
         return [np.nan] * SPACE["bearing"]
     inward = statics.mounted.base.rotation.T

@@ -26,7 +26,7 @@ F = TypeVar("F", bound="Feature")
 
 
 class Feature:
-    """A feature of the dynamics: settings of a user, and what they add to the programs of a request.
+    """A feature of the dynamics: settings of a user, and the terms that they add to the programs of a request.
 
     One module of `tasks.features` each, listed in `tasks.features.table.FEATURES`. A feature is a frozen dataclass
     whose fields have defaults; with these it adds nothing, unless quantities or the robot ask for it. Where it returns
@@ -55,7 +55,7 @@ class Feature:
         return None
 
     def of_platform(self, request: Request) -> PlatformPart | None:
-        """Return its terms in what the platform's motion takes."""
+        """Return its terms of the wrench on the platform."""
         return None
 
     def of_robot(self, request: Request) -> RobotPart | None:
@@ -143,7 +143,7 @@ class Request:
 
     @functools.cached_property
     def passive(self) -> tuple[tuple[int, ...], ...]:
-        """Passive joints of each limb with forces of a feature, which change what joints carry."""
+        """Passive joints of each limb with forces of a feature, which change the reactions of joints."""
         limbs = range(len(self.structure.mechanism.instances))
         return tuple(tuple(j for each in self.features for j in each.passive(self, k)) for k in limbs)
 

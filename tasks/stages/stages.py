@@ -1,4 +1,4 @@
-"""The dynamics of a robot as a list of stages: what is asked for selects them, and says what each takes and gives.
+"""The dynamics of a robot as a list of stages: a request selects them, and decides their inputs and outputs.
 
     limb k, ...   platform   assembly   actuation   balance   reactions of limb k, ...
 
@@ -42,7 +42,7 @@ REQUESTS = 256
 """Requests whose stages are kept: Newton's method asks for the same ones in every step."""
 
 STRIP = 1 << 15
-"""Samples of a block that stages work through at a time: what they hand on stays in the cache."""
+"""Samples of a block that stages work through at a time: their intermediate results stay in the cache."""
 
 
 class Runner(Protocol):
@@ -53,7 +53,7 @@ class Runner(Protocol):
 
 
 class Rows(NamedTuple):
-    """Some rows of a value: the actuators of one limb among those of the robot."""
+    """Outputs for all cases and samples, in `out` if given; `filled`: without the constant ones."""
 
     of: str
     rows: tuple[int, int]
@@ -65,7 +65,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of the dynamics: a program, where its inputs come from, and what its outputs are to other stages."""
+    """One step of the dynamics: a program, the sources of its inputs, and the names of its outputs for other stages."""
 
     name: str
     shapes: Shapes
@@ -97,7 +97,7 @@ class Stage:
         *,
         filled: bool = False,
     ) -> Values:
-        """Compute what the stage gives; into the arrays `out`, by the program's own names, where they are given.
+        """Compute the outputs of the stage, into the arrays `out` by the program's own names, if given.
 
         `filled`: constants are in their places there.
         """
@@ -150,7 +150,7 @@ def _stages(request: Request) -> Iterator[Stage]:
 
 @functools.lru_cache(maxsize=REQUESTS)
 def limb(request: Request, k: int) -> Stage:
-    """Inverse kinematics and dynamics of limb k, with what reactions, features and metrics need of it."""
+    """Inverse kinematics and dynamics of limb k, with the terms for reactions, features and metrics."""
     instance, structure = request.structure.mechanism.instances[k], request.structure
     limb_request = LimbRequest(
         series=tuple(name for name in names("limb") if name in request.wanted),

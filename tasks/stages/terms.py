@@ -1,4 +1,4 @@
-"""Terms of the equations of motion that quantities need: what each limb and the platform add to them.
+"""Terms of the equations of motion for quantities: shares of each limb and of the platform.
 
     M V' + C V + gravity_force = J_IK^T u, and the potential energy; see `tasks.mechanics.equations`
 

@@ -50,7 +50,7 @@ def linear(method: str, data: Data) -> FittedParameters:
 
 
 def consistent_bodies(data: Data) -> FittedParameters:
-    """Parameters that bodies can have, weighted by actuator; what data do not decide is near the nominal robot's.
+    """Parameters that bodies can have, weighted by actuator; undetermined ones stay near the nominal robot.
 
     Standard deviations are those of the linear estimate, which knows less. Raises ValueError.
     """

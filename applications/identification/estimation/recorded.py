@@ -1,4 +1,4 @@
-"""Recordings of one robot, and what they say of its base parameters: rows of the regressor, and forces."""
+"""Recordings of one robot as data for its base parameters: rows of the regressor, and forces."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Recordings of real machines: descriptions in YAML, files, identification, what comes out of it."""
+"""Recordings of real machines: descriptions in YAML, files, identification, results."""

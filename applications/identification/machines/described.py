@@ -19,12 +19,12 @@ from pipeline.robot_files.rated import ratings
 from robots.model import Robot
 
 LEFT_OUT = 0.05
-"""Share of rows without a time of their own that may be left out."""
+"""Largest share of rows with a repeated time that may be left out."""
 
 
 @dataclass(frozen=True)
 class RecordingFiles:
-    """Paths of the files of one recording, its role, and what messages call it.
+    """Paths of the files of one recording, its role, and its name in messages.
 
     consecutive: files follow each other in time, not side by side.
     """

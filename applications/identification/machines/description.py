@@ -1,4 +1,4 @@
-"""Read a recording description and check it: which robot, which files, what their columns are, how they are fitted."""
+"""Read a recording description and check it: robot, files, columns, fit."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def parse_description(
     method: str | None = None,
     deviations: str | None = None,
 ) -> RecordingDescription:
-    """Read a recording description from its text; `name` is what messages call it. Raises InputError."""
+    """Read a recording description from its text, called `name` in messages. Raises InputError."""
     report, file = read_keys(text, name)
     options = {key: value for key, value in (("method", method), ("deviations", deviations)) if value is not None}
     file = file.model_copy(update={"estimate": file.estimate.model_copy(update=options)})

@@ -13,7 +13,7 @@ from pipeline.robot_files.reader import require_format
 
 
 def read_keys(text: str, name: str) -> tuple[Report, DescriptionFile]:
-    """Read the keys of a description from its text; `name` is what messages call it. Raises InputError."""
+    """Read the keys of a description from its text, called `name` in messages. Raises InputError."""
     report = Report(parse_yaml(text, name))
     require_format(report)
     file, problems = validate_keys(DescriptionFile, report.document)

@@ -46,7 +46,7 @@ WEIGHTED = "weighted"
 
 @dataclass(frozen=True)
 class MachineIdentification:
-    """A fit of a machine's recordings, parameters that its bodies can have, and what a user should know of them.
+    """A fit of a machine's recordings, parameters that its bodies can have, and notes for the user.
 
     warnings: in words; findings: of the recordings, those that were accepted among them; seconds: by stage; raw: the
     signals as they were read.
@@ -101,7 +101,7 @@ class MachineIdentification:
         yield from answers(self.machine, self.fit)
 
     def parameters(self) -> Iterator[tuple[str, float, float]]:
-        """Estimated base parameters: what each is, value, standard deviation."""
+        """Estimated base parameters: meaning, value, standard deviation."""
         numbers = zip(self.fit.names, self.fit.values.tolist(), self.fit.deviations.tolist(), strict=True)
         yield from numbers
 
@@ -134,7 +134,7 @@ def _filter(recording: Prepared) -> str:
 
 
 def identify_recordings(description: RecordingDescription) -> MachineIdentification:
-    """Identify the machine of a description from its recordings. Raises InputError for what is wrong with them."""
+    """Identify the machine of a description from its recordings. Raises InputError for faults of the recordings."""
     clock = _Clock()
     raw = tuple(description.signals())
     findings = [f for s in raw for f in check_signals(description.robot, s, description.limits, description.rated)]

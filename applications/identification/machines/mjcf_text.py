@@ -15,7 +15,7 @@ from robots.types import BASE
 KINDS = {"revolute": "hinge", "prismatic": "slide"}
 WORLD = "world"
 ARM = 0.1
-"""Distance [m] of the two points that a revolute loop joins: what is off at one of them is an angle over this."""
+"""Distance [m] of the two points that a revolute loop joins: an error at one of them, over it, is an angle."""
 UPPER = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 """Order of the elements of `fullinertia`."""
 

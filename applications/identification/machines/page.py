@@ -162,7 +162,7 @@ def _spectra(result: MachineIdentification) -> str:
 
 
 def _figure(labels: Sequence[str], below: str, share: bool = True) -> tuple[Figure, list[Axes]]:
-    """Return a figure with one plot for each label under the other, and what they have on the axis below."""
+    """Return a figure with one plot for each label under the other, and the label of the axis below."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 1.5 * len(labels) + 0.9), layout="constrained")

@@ -1,4 +1,4 @@
-"""Recordings of a machine in one store: what was read, what was prepared of it, and where all of it came from.
+"""Recordings of a machine in one store: raw data, prepared data, and their origin.
 
 Raw signals are those of the files in SI units and the order of the actuators; an identification of the store goes on
 from them, so that it has the same bits wherever the files have gone. Prepared ones are for others to look at.

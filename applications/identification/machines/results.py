@@ -102,7 +102,7 @@ def _friction(result: MachineIdentification) -> dict[str, tuple[float, float]]:
 
 
 def identified_urdf(result: MachineIdentification) -> str:
-    """The text of a URDF file of the identified robot, with friction. Raises InputError for what URDF cannot say."""
+    """The text of a URDF file of the identified robot, with friction. Raises InputError for a robot beyond URDF."""
     try:
         return urdf_text(result.robot(), _friction(result))
     except ValueError as error:
@@ -110,7 +110,7 @@ def identified_urdf(result: MachineIdentification) -> str:
 
 
 def identified_mjcf(result: MachineIdentification) -> str:
-    """The text of an MJCF file of the identified robot, with friction. Raises InputError for what it cannot say."""
+    """The text of an MJCF file of the identified robot, with friction. Raises InputError for a robot beyond MJCF."""
     try:
         return mjcf_text(result.robot(), _friction(result), result.machine.model.gravity)
     except ValueError as error:

@@ -34,7 +34,7 @@ Side = Literal["motors", "actuators"]
 
 
 class FilesSection(Section):
-    """Files of one recording, whose columns stand side by side, or which follow each other; and what it is for."""
+    """Files of one recording, with columns side by side or one after another, and its purpose."""
 
     files: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
     role: Role = "train"

@@ -1,4 +1,4 @@
-"""The answer to the question of a study in words and key numbers: which design, how good, with what to spare."""
+"""The answer to the question of a study in words and key numbers: the chosen design, its values, its margins."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ SIMULATED = ("actuator_force", "actuator_position", "actuator_velocity", "joint_
 
 @dataclass(frozen=True, eq=False)
 class DesignCase:
-    """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and what moves.
+    """One design under one friction set: `results` (trajectory, time, ...) as in a dataset, and its moving points.
 
     `frictionless` are the actuator forces without friction, where the sweep has a friction law.
     `stride` is how many times of the sweep lie between two of the case. A case of a sweep that cannot be read again

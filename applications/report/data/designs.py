@@ -55,7 +55,7 @@ ROUNDING = 1e-9
 """Up to this, relative to the largest, designs have the same number: axes of nothing cannot be drawn."""
 
 MOST_EXPLAINED = 6
-"""Objectives of which is told what parameters explain."""
+"""Number of objectives whose shares of variance are shown."""
 
 SEED = 0
 
@@ -168,7 +168,7 @@ class Designs:
 
     @property
     def best(self) -> int:
-        """The design with the best value of what decides, of those that meet all conditions, if any does.
+        """The best design by the first objective among those that meet all conditions; among all if none does.
 
         Of designs that differ in it by rounding alone, the best by the objectives after it, and of these the first.
         Without an objective the first that does not fail.
@@ -233,7 +233,7 @@ class Designs:
 
     @cached_property
     def explained(self) -> tuple[tuple[DesignColumn, Explained], ...]:
-        """Objectives with what each factor and each pair explains of them; where too few designs have them, none."""
+        """Objectives with the shares of each factor and pair; without those for which there are too few designs."""
         parameters = dict(zip(self.causes, self.levels.values(), strict=True))
         kinds = dict(zip(self.causes, (factor.kind for factor in self.factors), strict=True))
         tables = tuple(name for name, kind in kinds.items() if kind == "category")

@@ -54,7 +54,7 @@ def failure_map(results: Results) -> FailureMap | None:
 
 
 def _parts(column: DesignColumn) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Return the part of each design (design,), and what the parts are called."""
+    """Return the part of each design (design,), and the names of the parts."""
     if column.texts:
         return column.values.astype(np.int64), column.texts
     different = np.unique(column.values)

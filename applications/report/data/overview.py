@@ -1,4 +1,4 @@
-"""Summarise what was swept and what is stored, as rows of text."""
+"""Summarise the swept and the stored quantities, as rows of text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_NAMES = 6
 
 
 def swept(dataset: Dataset, units: Mapping[str, str]) -> Iterator[TableRow]:
-    """Summarise the robot, every axis with its length and what changes along it, and what is stored.
+    """Summarise the robot, every axis with its length and parameters, and the stored variables.
 
     units: those that are known better than the dataset knows them, by the name of a coordinate.
     """

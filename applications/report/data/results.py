@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The dataset of a store, and what a user chose: a design, a friction set, a folder of files that the sweep names.
+    """The dataset of a store, and choices of a user: a design, a friction set, a folder of files that the sweep names.
 
     Raises InputError for a design or a friction set that the dataset does not have.
     """
@@ -236,11 +236,11 @@ class Results:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """Units of what depends on whether joints turn or slide, by name: those of friction, where its joints agree."""
+        """Units of friction parameters, which depend on whether joints turn or slide, by name, where joints agree."""
         return dict(joint_units(self.dataset, self.sweep))
 
     def heading(self, design: int) -> str:
-        """Name a design and the friction set that is shown, with what was swept: `Design 3 (upper arm 0.25 m)`."""
+        """Name a design and its friction set by their swept parameters: `Design 3 (upper arm 0.25 m)`."""
         place = self.designs.place(design)
         columns = self.designs.choices if self.designs.labels else self.designs.parameters
         swept = [f"{column.words} {column.text_at(place)}" for column in columns if place is not None]

@@ -85,7 +85,7 @@ def _in_all(column: DesignColumn, further_runs: Sequence[NamedRun]) -> bool:
 
 
 def differences(runs: ComparedRuns, one: int, second_run: int) -> tuple[str, ...]:
-    """In what the sweeps of two runs differ, in lines; empty where they cannot be read again."""
+    """Differences between the sweeps of two runs, in lines; empty where they cannot be read again."""
     first, second = (runs.runs[k].results.sweep for k in (one, second_run))
     if first is None or second is None:
         return ()

@@ -23,7 +23,7 @@ QUANTITIES = (
     ("actuator_velocity", "velocity"),
     ("actuator_power", "power"),
 )
-"""Stored or computed again: the variable, and what a panel calls it."""
+"""Variables that are stored or computed again, and their titles in a panel."""
 
 
 @dataclass(frozen=True, eq=False)

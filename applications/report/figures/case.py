@@ -53,7 +53,7 @@ def actuators(results: Results) -> Figure:
 
 
 def friction(results: Results) -> Figure:
-    """Efforts of the actuators, and what of them is for friction. Raises InputError where the results lack it."""
+    """Efforts of the actuators, and their part for friction. Raises InputError where the results lack it."""
     rows = [quantity for quantity in series(results.case) if quantity.name in ("actuator_force", "friction_part")]
     if len(rows) < 2:
         raise lacks("friction", "a friction law that is not none, and a sweep that can be read again (--files)")
@@ -159,14 +159,14 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 class FigureKind(NamedTuple):
-    """A kind of figure: what it shows, and what draws it."""
+    """A kind of figure: its content, and the function that draws it."""
 
     text: str
     draw: Callable[[Results], Figure]
 
 
 def figure(results: Results, kind: str) -> Figure:
-    """Draw a figure of a kind. Raises InputError for an unknown kind, and where the results lack what it shows."""
+    """Draw a figure of a kind. Raises InputError for an unknown kind, and for results without its data."""
     if kind not in KINDS:
         raise InputError([Problem("KIND", 0, 0, "", repr(kind), "a kind of figure", sentence(nearest(kind, KINDS)))])
     return dress(KINDS[kind].draw(results))

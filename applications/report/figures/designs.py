@@ -85,7 +85,7 @@ def _range(column: DesignColumn, designs: Indices) -> tuple[float, float]:
 
 
 def _unit(values: Array, low: float, high: float) -> Array:
-    """Values scaled to the unit interval between the ends of an axis; what is beyond stays near them."""
+    """Values scaled to the unit interval between the ends of an axis; values beyond an end stay near it."""
     return np.clip((values - low) / ((high - low) or 1.0), -BEYOND, 1.0 + BEYOND)
 
 

@@ -45,5 +45,5 @@ def dress(figure: Figure) -> Figure:
 
 
 def lacks(kind: str, what: str) -> InputError:
-    """Return the error for a kind of figure that needs what these results do not have."""
+    """Return the error for a kind of figure whose data these results lack."""
     return InputError([Problem(kind, 0, 0, "", "results without it", what)])

@@ -38,7 +38,7 @@ def decides(results: Results) -> PagePart | None:
 
 
 def _rows(explained: list[Explained]) -> list[tuple[str, ...]]:
-    """Return a row for each factor, the one that matters most for the first objective first, then what is not told."""
+    """Return a row for each factor, the most important for the first objective first, then notes."""
     leading = [dict(zip(shares.names, zip(*shares.leading, strict=True), strict=True)) for shares in explained]
     order = sorted(leading[0], key=lambda name: -np.nan_to_num(leading[0][name][0]))
     rows = [(escape(name), *(_cell(*share_of.get(name, (np.nan, np.nan))) for share_of in leading)) for name in order]
@@ -47,7 +47,7 @@ def _rows(explained: list[Explained]) -> list[tuple[str, ...]]:
 
 
 def _cell(share: float, error: float) -> str:
-    """Return a share as a bar with its error; of one that is not above its error what it is at most."""
+    """Return a share as a bar with its error; a share below its error as an upper bound."""
     if not np.isfinite(share):
         return bar(0.0, "too few designs")
     if share <= error:
@@ -94,7 +94,7 @@ def _finding(all_designs: Designs) -> str:
 
 
 def _pairs(all_designs: Designs) -> list[tuple[str, str, str]]:
-    """Return the strongest interactions above their errors: objective, two parameters, share beyond what each has."""
+    """Return the strongest interactions above their errors: objective, two parameters, share of the pair alone."""
     rows = []
     for objective, shares in all_designs.explained:
         for i, j in zip(*np.tril_indices(len(shares.names), -1), strict=True):

@@ -29,7 +29,7 @@ def paragraph(text: str, kind: str = "", identity: str = "", live: bool = False)
 
 
 def figure(identity: str, description: str) -> str:
-    """Return the place of a figure, with what it shows for those who do not see it."""
+    """Return the place of a figure, with a description for screen readers."""
     return f'<div class="figure" id="{identity}" role="group" aria-label="{escape(description, quote=True)}"></div>'
 
 
@@ -43,7 +43,7 @@ def select(identity: str, label: str, options: Iterable[tuple[str, str]], select
 
 
 def slider(identity: str, label: str, most: int = 0, value: int = 0) -> str:
-    """Return a slider over whole numbers from 0, and a place that tells what its value means."""
+    """Return a slider over whole numbers from 0, and a place for the meaning of its value."""
     return (
         f'<label class="wide" for="{identity}">{escape(label)} '
         f'<input type="range" id="{identity}" min="0" max="{most}" value="{value}" step="1">'
@@ -84,7 +84,7 @@ def markup_table(rows: Iterable[Sequence[str]], heads: Sequence[str], kind: str 
 
 
 def drawing(identity: str, description: str, kind: str = "") -> str:
-    """Return the place of a drawing by the page itself, which keys move in; what it shows stands as its label."""
+    """Return the place of a drawing by the page itself, moved by keys; its label describes it."""
     canvas = f'<canvas id="{identity}" role="img" tabindex="0" aria-label="{escape(description)}"></canvas>'
     return f'<div class="drawing {kind}">{canvas}</div>'
 

@@ -49,7 +49,7 @@ from robots.extras import require_extra
 
 
 def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
-    """The view with its slider over time, or why there is none, and what the scripts need to know of it."""
+    """The view with its slider over time, or the reason why there is none, and the data of the scripts."""
     case = results.case
     if case.robot is None:
         text = "The mechanism cannot be drawn, because the sweep in the store cannot be read again: "

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PagePart:
-    """A section of the page; `body` is markup, `figures` plotly figures by id, `data` what the scripts fill in.
+    """A section of the page; `body` is markup, `figures` plotly figures by id, `data` for the scripts.
 
     `short` is what the contents call it.
     """

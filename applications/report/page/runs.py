@@ -114,7 +114,7 @@ MOST_POINTS = 20_000
 
 
 def side_by_side(runs: ComparedRuns, bundle: ArrayBundle) -> PagePart:
-    """Return the part that compares runs; what follows it in the page is about the best of them."""
+    """Return the part that compares runs; the parts after it in the page are about the best run."""
     body = paragraph(_finding(runs), "answer")
     body += markup_table(_rows(runs), _heads(runs), "stack runs")
     views = "".join(_view(runs, k) for k in range(len(runs.runs)))

@@ -1,4 +1,4 @@
-"""Why not the neighbours: what other good designs win and lose against the chosen one."""
+"""Comparison of the chosen design with its neighbours on the front: gains and losses."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class GenerationStore:
         )
 
     def compute(self, points: Array, cluster: Connectable, listeners: Sequence[Listener] = ()) -> None:
-        """Compute the last of all points so far; what was interrupted is gone on with."""
+        """Compute the last of all points so far; an interrupted search is resumed."""
         sweep = self.sweep_of(points)
         if self.count:
             append(self.place, sweep, cluster, listeners)

@@ -1,4 +1,4 @@
-"""Methods that ask for populations of points and are told their costs: a table of names and what makes each.
+"""Methods that propose populations of points and get their costs: a table of names and constructors.
 
 All are deterministic: the same seed, population and answers give the same points, so that a search is gone on with by
 asking and telling again what a store holds.

@@ -73,7 +73,7 @@ class SearchOptions(NamedTuple):
 def asked_question(
     sweep: Sweep, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
 ) -> StudyQuestion:
-    """The question of a search: that of the sweep with what is given instead. Raises InputError without objectives."""
+    """The question of the sweep with the given parts replaced. Raises InputError without objectives."""
     question = sweep.question.with_options(objectives, where, cases)
     if not question.objectives:
         hint = "Give --objective, or add a section study with objectives to the sweep."

@@ -46,7 +46,7 @@ def conditions(texts: Sequence[str]) -> tuple[ParsedExpression, ...]:
 
 @dataclass(frozen=True)
 class RestPoses:
-    """A robot at rest in `rotations` (orientation, 3, 3), of which each counts; `where` is what has to hold in all."""
+    """A robot at rest in `rotations` (orientation, 3, 3), all of which count; conditions `where` must hold in all."""
 
     block: Block
     where: tuple[ParsedExpression, ...]

@@ -1,4 +1,4 @@
-"""`workspace`: what a robot reaches under conditions, and the largest regular part of it.
+"""`workspace`: positions that a robot reaches under conditions, and the largest regular part of them.
 
 Volumes and boundary come from cells that are refined where the boundary is (`cells`); the largest sphere, cylinder or
 box from boundary points that are found as exactly as asked (`largest`).
@@ -30,9 +30,9 @@ FIRST = (64, 32, 16)
 LEVELS = (8, 4, 2)
 """Times that cells are halved."""
 GROWTHS = 6
-"""Times that the box is doubled until what is reached is within."""
+"""Times that the box is doubled until the reach is within."""
 SHRINKINGS, SHRUNK = 12, 0.7
-"""Times that it is drawn in again, while an edge is shorter than this share of what it was."""
+"""Times that the box is drawn in again, while an edge is shorter than this share of the former one."""
 COARSE = (33, 17, 9)
 """Points along each axis by which that is decided."""
 STARTS = 3
@@ -152,7 +152,7 @@ def workspace(
 
 @dataclass
 class _Room:
-    """States of points (n, axis) along the free axes; what is beyond `low` or `high` does not count."""
+    """States of points (n, axis) along the free axes; points beyond `low` or `high` do not count."""
 
     poses: RestPoses
     free: Sequence[int]
@@ -228,7 +228,7 @@ def _shape(kind: str, free: Sequence[int], proportions: Sequence[float] | None, 
 
 
 def _box(room: _Room, home: Array, within: ArrayLike | None) -> tuple[Array, Array]:
-    """Corners of the box that counts: `within`, or one around all that limbs reach. Raises InputError."""
+    """Corners of the searched box: `within`, or a box around the reach of all limbs. Raises InputError."""
     axes = len(home)
     if within is not None:
         corners = np.asarray(within, dtype=float)
@@ -251,7 +251,7 @@ def _box(room: _Room, home: Array, within: ArrayLike | None) -> tuple[Array, Arr
 
 
 def _tight(room: _Room, middle: Array, half: Array, unit: Array) -> tuple[Array, Array]:
-    """Return a box around what is reached in a larger one, a step of its points wider."""
+    """Return a box around the reach inside a larger one, a step of its points wider."""
     axes = len(middle)
     for _ in range(SHRINKINGS):
         points = middle + half * unit

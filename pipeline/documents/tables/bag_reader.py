@@ -55,7 +55,7 @@ def bag_columns(path: Path, values: int) -> dict[str, np.ndarray]:
 
 
 def _require_stored(path: Path) -> None:
-    """Refuse a database in which reading is computing, which may never end. Raises RefusedBagError."""
+    """Refuse a database whose reading computes, because that may never end. Raises RefusedBagError."""
     with path.open("rb") as file:
         if file.read(len(SQLITE)) != SQLITE:
             return
@@ -117,7 +117,7 @@ def _limit(values: int) -> None:
 
 
 def main() -> None:
-    """Unpack a bag into a file; what is wrong is the last line of stderr, with exit status 1."""
+    """Unpack a bag into a file; a fault is the last line of stderr, with exit status 1."""
     path, output, values = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     _limit(values)
     try:

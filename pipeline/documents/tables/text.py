@@ -51,7 +51,7 @@ OTHER_UNITS = (
 )
 """Units that a row of units may have and that convert to none of a signal."""
 NOTHING = ("", "nan", "na", "n/a", "#n/a", "null", "none", "-", "--", "?", "inf", "-inf", "+inf")
-"""Texts of cells without a number."""
+"""Texts that stand for a missing number."""
 
 
 @dataclass(frozen=True)

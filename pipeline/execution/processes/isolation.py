@@ -65,7 +65,7 @@ class Isolation:
     body: Callable[[Block], Arrays] = compute.whole
 
     def compute(self, block: Block, layout: Layout) -> tuple[Arrays, tuple[CaseFailed, ...]]:
-        """The block's arrays, and which cases hold NaN. Raises TaskError where more fails than single cases."""
+        """Compute the block's arrays, and the cases that are NaN. Raises TaskError where more than cases fail."""
         results = _PartialResults(layout, block.index)
         failed: list[tuple[CaseRanges, str]] = []
         with ChildProcess(self.body, self.memory) as child:

@@ -32,7 +32,7 @@ class LazyColumn(Sequence[Any]):
     def __getitem__(self, index: slice) -> Any: ...
 
     def __getitem__(self, index: int | slice) -> Any:
-        """One value, or those of a slice without gaps."""
+        """Return one value, or the values of a slice with step 1."""
         if isinstance(index, slice):
             start, stop, step = index.indices(self._size)
             if step != 1:

@@ -73,7 +73,7 @@ class RuleReader:
         return axis
 
     def part(self, base: Axis, selection: SelectionSection | None, path: KeyPath, *, sound: bool, scan: bool) -> Axis:
-        """Restrict an axis to what a subset selects.
+        """Restrict an axis to the sets of a subset.
 
         Unless the axis is `sound`, only what does not need it is checked; its sets are looked at only with `scan`.
         """

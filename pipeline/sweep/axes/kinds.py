@@ -85,7 +85,7 @@ class ExplicitValues:
 
 @dataclass(frozen=True, eq=False)
 class ArrayValues:
-    """Numbers of a table, in SI: as many as memory holds. They mean what the same numbers in a list mean."""
+    """Numbers of a table, in SI, all in memory. They are equal to the same numbers in a list."""
 
     numbers: Array
     unit: str = field(default="", kw_only=True)
@@ -185,7 +185,7 @@ class Grid(Axis):
         return dict(zip(self.names, reversed(digits), strict=True))
 
     def describe(self) -> dict[str, Any]:
-        """Name, then what defines its column, in order."""
+        """Name, then the definition of its column, in order."""
         return {"grid": [[name, _column(column)] for name, column in zip(self.names, self.columns, strict=True)]}
 
 
@@ -325,7 +325,7 @@ def _again(items: Sequence[Hashable]) -> Iterator[tuple[int, int, Any]]:
 
 
 NOTHING = Grid((), ())
-"""The axis of what is not swept: one set, of no values."""
+"""The axis without swept parameters: one set, of no values."""
 
 
 def part_with(axis: Axis, name: str) -> Axis:
@@ -338,7 +338,7 @@ def part_with(axis: Axis, name: str) -> Axis:
 
 
 def complete(axis: Axis, fixed: Mapping[str, float], start: int, stop: int) -> dict[str, Array]:
-    """Compute all parameters along `axis`, (stop - start,) each, in the order of `fixed`, which names them all."""
+    """Compute all parameters along `axis`, (stop - start,) each, in the order of `fixed`, a value for each."""
     swept = axis.values(start, stop)
     return {name: swept[name] if name in swept else np.full(stop - start, value) for name, value in fixed.items()}
 

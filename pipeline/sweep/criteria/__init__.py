@@ -1,1 +1,1 @@
-"""The section `criteria` of a sweep file: what criteria of design are told of the robot."""
+"""The section `criteria` of a sweep file: data of the robot for criteria of design."""

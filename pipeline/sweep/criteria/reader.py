@@ -1,4 +1,4 @@
-"""Read the section `criteria` of a sweep file, and refuse metrics that it does not give what they need."""
+"""Read the section `criteria` of a sweep file, and refuse metrics for which it lacks data."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _elasticity(report: Report, section: StiffnessSection, mechanism: Mechanism)
 def _sound(
     report: Report, path: KeyPath, make: Callable[..., object], parts: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the entries of each part that a constructor takes, one after the other; what it refuses is reported."""
+    """Return the entries of each part that a constructor takes, one after the other; refused ones are reported."""
     sound: dict[str, dict[str, Any]] = {kind: {} for kind in parts}
     for kind, entries in parts.items():
         for name, value in entries.items():
@@ -221,7 +221,7 @@ def _capsule(section: CapsuleSection) -> Capsule:
 
 
 def _check(report: Report, family: Family, parameters: CriteriaParameters) -> None:
-    """Refuse what has no stiffness at the reference pose, and capsules of which none is compared with another."""
+    """Refuse a robot without stiffness at the reference pose, and capsules without a pair to compare."""
     from tasks.features import capsules, criteria  # few sweeps ask for it, and it takes kernels and scipy
 
     for problem in criteria.sharing_problems(family, parameters) if parameters.reactions else ():

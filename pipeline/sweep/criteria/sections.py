@@ -1,4 +1,4 @@
-"""Models of the section `criteria` of a sweep file; `pipeline.sweep.criteria.reader` has what they mean."""
+"""Models of the section `criteria` of a sweep file; `pipeline.sweep.criteria.reader` interprets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the section `loads` of a sweep file: the robot with what acts on its bodies beside gravity.
+"""Read the section `loads` of a sweep file: the robot with loads on its bodies beside gravity.
 
     loads:
       balancer: {kind: spring, body: limb_1.arm, at: [0.1, 0, 0], to: [0, 0, 0.3], stiffness: 500}

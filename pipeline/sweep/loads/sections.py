@@ -93,4 +93,4 @@ KINDS = {
     "joint_spring": ("joint", "stiffness", "damping", "rest_position", "backlash"),
     "elastic_drive": ("actuators", "stiffness", "damping", "backlash", "inertia"),
 }
-"""Keys that a kind of load has beside `kind`; the first of them says what it acts on."""
+"""Keys that a kind of load has beside `kind`; the first of them names the loaded part."""

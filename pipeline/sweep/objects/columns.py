@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class FrameLike(Protocol):
-    """A DataFrame of pandas, or what looks like one."""
+    """A DataFrame of pandas, or an object like one."""
 
     columns: Any
     index: Any

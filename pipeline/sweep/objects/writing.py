@@ -305,7 +305,7 @@ def _time(value: object) -> Any:
 
 
 def plain(value: object, key: str) -> Any:
-    """Numbers, texts, lists and dicts of a value, without NumPy and others. Raises InputError for what is none."""
+    """Numbers, texts, lists and dicts of a value, without NumPy and others. Raises InputError for other objects."""
     if value is None or isinstance(value, bool | int | float | str):
         return _finite(value, key)
     if isinstance(value, Mapping):

@@ -54,7 +54,7 @@ class SelectionContent(SectionContent[SeriesSelection, None]):
 
 
 def read_selection(report: Report, file: CoreFile, mechanism: Mechanism | None) -> SeriesSelection:
-    """Read which joints, links and freedoms are stored of which outputs; what is wrong goes to `report`."""
+    """Read the selected joints, links and freedoms of outputs; mistakes go to `report`."""
     chosen: dict[str, tuple[tuple[str, Place], ...]] = {}
     series: list[str] = []
     for index, entry in enumerate(file.outputs):

@@ -34,7 +34,7 @@ class StudyQuestion:
     def with_options(
         self, objectives: Sequence[str] = (), where: Sequence[str] = (), cases: Sequence[str] = ()
     ) -> StudyQuestion:
-        """The question with what a user asks instead: objectives or cases replace those of the file, as conditions do.
+        """The question with options of a user: objectives, conditions or cases replace those of the file.
 
         Conditions of the file stay where only objectives are given anew, and deviations are cases whatever else is.
         """
@@ -49,17 +49,17 @@ DIMS = ("friction", "trajectory")
 """Dims of a dataset that may be operating cases."""
 
 WEIGHTED = " weighted by "
-"""Between what is taken over cases, `mean` or `sum`, and the expression that weighs them."""
+"""Separator between the rule over cases, `mean` or `sum`, and the expression of the weights."""
 
 
 def split_tolerances(text: str) -> tuple[str, str]:
-    """Return the text of an objective without what is taken over tolerances, and that; empty where nothing is said."""
+    """Return the text of an objective without its rule over tolerances, and that rule; empty without one."""
     over = OVER_TOLERANCES.fullmatch(text)
     return (over["objective"], " ".join(over["how"].split())) if over else (text, "")
 
 
 def split_objective(text: str) -> tuple[str, str, str]:
-    """Direction (`min`, `max` or none), expression, and what is taken over cases (`worst` where nothing is said)."""
+    """Direction (`min`, `max` or none), expression, and rule over cases (default: `worst`)."""
     over = OVER.fullmatch(text)
     body, how = (over["objective"].strip(), " ".join(over["how"].split())) if over else (text.strip(), "worst")
     first, _, after = body.partition(" ")

@@ -1,4 +1,4 @@
-"""Read the question of a study: objectives with their directions, conditions, and what counts as operating cases.
+"""Read the question of a study: objectives with their directions, conditions, and operating cases.
 
 An objective is a text such as `min peak_force` or `max dexterity, mean over cases`; without `over cases` the worst case
 counts. `mean` and `sum` may be `weighted by` an expression on cases. The question does not change what is computed, so
@@ -35,7 +35,7 @@ REDUCED = re.compile(r"(?P<base>\w+)_(?:max|min|mean|sum)")
 
 
 class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
-    """Question that reports and studies answer; not part of what is computed, so not of the fingerprint."""
+    """Question that reports and studies answer; it changes no result, so it is not part of the fingerprint."""
 
     key = KEY
     field = optional(StudySection, "the question that reports and studies answer; default: none")
@@ -51,7 +51,7 @@ class QuestionContent(SectionContent[StudyQuestion, StudySection | None]):
 
 
 def swept_beside_designs(reading: SweepReading) -> tuple[str, ...]:
-    """Return the names of what friction and trajectories sweep."""
+    """Return the names of the parameters that friction and trajectories sweep."""
     friction = reading.value(FrictionContent)
     of_friction = () if friction is None else friction.axis.names
     return (*of_friction, *(row.coordinate for each in reading.trajectories for row in each.swept))

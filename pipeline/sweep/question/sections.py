@@ -1,4 +1,4 @@
-"""Model of the section `study`: keys and types; `pipeline.sweep.question.reader` has what they mean."""
+"""Model of the section `study`: keys and types; `pipeline.sweep.question.reader` interprets them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Texts = Annotated[
 
 
 class StudySection(Section):
-    """Question that reports and `limbsweep study` answer from the results. Not part of what is computed."""
+    """Question that reports and `limbsweep study` answer from the results. It changes no result."""
 
     title: Annotated[str, Field(strict=True, max_length=1000)] = Field(
         default="", description="the question in words; default: the title of the sweep"

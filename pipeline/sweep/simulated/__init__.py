@@ -1,1 +1,1 @@
-"""The section `simulation` of a sweep file: what drives the robot, the axes of gains and of initial states."""
+"""The section `simulation` of a sweep file: controllers and forces, axes of gains and of initial states."""

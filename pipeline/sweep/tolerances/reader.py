@@ -63,7 +63,7 @@ class Deviations(Listed):
 
 
 def read_tolerances(report: Report, section: TolerancesSection | None, family: Family | None) -> Description | None:
-    """Read the robot with deviations as parameters; None without any, or if something is wrong, which is reported."""
+    """Read the robot with deviations as parameters; None without a section, or after a reported mistake."""
     if section is None or family is None:
         return None
     for name, part in section.parameters.items():

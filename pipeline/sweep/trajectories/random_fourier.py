@@ -114,7 +114,7 @@ def entries(text: str, mechanism: Mechanism) -> dict[str, Entry]:
 
 
 def read(report: Report, section: Mapping[str, Any], path: KeyPath, mover: Mover, still: bool = False) -> Entry | None:
-    """One entry for the joints of a chain, or a platform; None where something is wrong.
+    """Read one entry for the joints of a chain, or a platform; None after a reported mistake.
 
     `centre`, and the largest distance from it, `velocity` and `acceleration`: one number, or one for each joint of a
     chain or axis of a platform [rad or m]. `turn` has the same keys for roll, pitch and yaw [rad], and `orientation`.

@@ -80,7 +80,7 @@ class Scope:
         return value
 
     def block(self, name: str) -> Element | None:
-        """Return a block by its name with stars."""
+        """Return a block of a macro by its name, such as `*origin`."""
         return next((scope.blocks[name] for scope in self.chain() if name in scope.blocks), None)
 
     def macro(self, name: str) -> tuple[Macro, Scope] | None:

@@ -177,7 +177,7 @@ class LimbProblem:
         return [*(value for joined in tips.joined for value in joined.residual()), *tips.dropped()]
 
     def change(self, inverse: Array, tips: Tips) -> Scalar:
-        """Compute the change of the tips' matrix since it had this inverse: a dimensionless norm."""
+        """Compute the change of the tips' matrix since its inverse was computed, as a dimensionless norm."""
         return relative_change(inverse, self.rows(tips), self.weights)
 
     def longest_turn(self, step: Array) -> Scalar:

@@ -1,4 +1,4 @@
-"""From frictionless actuator forces to what a user asks for: friction, power, and metrics over a trajectory.
+"""From frictionless actuator forces to requested quantities: friction, power, and metrics over a trajectory.
 
 One program for each selection of series and metrics, so that nothing is computed that is not wanted. Time integrals use
 the trapezoidal rule: sample input `weight` holds its weights.
@@ -38,7 +38,7 @@ class Sample:
 
     @property
     def margin(self) -> Scalar:
-        """The least share that is left of what the actuator can give: of force, velocity and power."""
+        """The least remaining share of the limits of an actuator: of force, velocity and power."""
         used = ("force", "velocity", "power")
         return margins.least([margins.left(getattr(self, name), getattr(self.capacity, name)) for name in used])
 
@@ -68,7 +68,7 @@ class Sample:
 
     @property
     def electrical(self) -> Scalar:
-        """Power that the motor takes [W]: what it gives, and the heat of its winding."""
+        """Electrical power of the motor [W]: its mechanical power, and the heat of its winding."""
         return self.power + self.current * self.current * self.motor.resistance
 
 

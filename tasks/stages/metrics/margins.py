@@ -1,4 +1,4 @@
-"""Margins to the limits of joints and actuators, for one sample: 1 in the middle of what is allowed, 0 at its end.
+"""Margins to the limits of joints and actuators, for one sample: 1 in the middle of the range, 0 at its end.
 
 Below zero, a limit is exceeded; so a margin of joints and one of actuators can be compared whatever their units. What
 has no limit leaves all of the margin, 1.

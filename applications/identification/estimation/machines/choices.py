@@ -1,4 +1,4 @@
-"""Choices that a description of recordings makes. It imports no mathematics, so that what is wrong is told at once."""
+"""Choices of a recording description. The module imports no mathematics, so that mistakes are reported at once."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def unexplained(
 def raw_error(machine: RecordedMachine, recording: Prepared, fit: MachineFit) -> float:
     """Residuals over forces as they were recorded: no filter on either side, actuators at rest counted.
 
-    At one of a few samples, see `run_of`; what is no number or cannot be reached is left out.
+    At some of the samples, see `run_of`; without NaN and unreachable samples.
     """
     thin = thinned(recording)[0]
     motion = thin.position, thin.velocity, thin.acceleration
@@ -325,7 +325,7 @@ SIGNED = (OFFSET, FADING)
 
 @dataclass(frozen=True)
 class Standard:
-    """Parameters (column,) that bodies can have, their deviations, whether the solver converged, and what it said.
+    """Parameters (column,) that bodies can have, their deviations, convergence of the solver, and its message.
 
     deviations: of those that data tell alone; NaN for the others, which are near the nominal robot's.
     """
@@ -470,7 +470,7 @@ def _stacked(part: FitRows, load: np.ndarray) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _with_factors(run: Run, fit: MachineFit, factors: np.ndarray) -> FitRows:
-    """Weighted rows with a column more for each factor: what is recorded over it, on its actuator."""
+    """Weighted rows with a column more for each factor: the recorded force over it, on its actuator."""
     part = run.rows(fit.base)
     count = part.forces.shape[1]
     recorded = np.zeros((*part.forces.shape, count))

@@ -64,7 +64,7 @@ def suspicions(machine: RecordedMachine, fit: MachineFit) -> Iterator[Extension]
 
 
 def judged(machine: RecordedMachine, fit: MachineFit) -> MachineFit:
-    """Return the fit with the tests of what its model may lack."""
+    """Return the fit with tests for effects that its model may lack."""
     parts = weighted_rows(machine, fit)
     lacks = [lack_of_fit(parts, extension) for extension in suspicions(machine, fit)]
     if not any(lack.is_significant for lack in lacks if lack.text in (SHARED, MASSES)):

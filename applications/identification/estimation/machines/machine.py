@@ -160,7 +160,7 @@ def actuator_motion(robot: Robot, moving: Moving) -> ActuatorMotion:
 
 
 Rows = Callable[[Moving, ActuatorMotion], tuple[np.ndarray, np.ndarray]]
-"""From a motion to the regressor (samples, actuator, column) and what forces have beside it (samples, actuator)."""
+"""From a motion to the regressor (samples, actuator, column) and the forces beside it (samples, actuator)."""
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ def base_with_payloads(
 
 @dataclass(frozen=True)
 class RecordedMachine:
-    """A robot, what its model has beside bodies, and prepared recordings of it.
+    """A robot, the columns of its model beside bodies, and prepared recordings of it.
 
     point: base parameters that forces are linearised at where they are not linear; absent: the robot's own. payloads:
     of each recording, where there are some.
@@ -412,7 +412,7 @@ class RecordedMachine:
         return TangentModel(self.robot, self.model, coupled, self.base, self.point)
 
     def rows_of(self, recording: Prepared) -> Rows:
-        """Return the regressor along a motion of a recording, and what forces have beside it."""
+        """Return the regressor along a motion of a recording, and the forces beside it."""
         if (coupled := self.model.coupled(self.robot)) is not None:
             return self.tangent(coupled).rows
         payload = self._payload(recording)
@@ -471,7 +471,7 @@ class TangentModel:
     known: tuple[float, ...] = ()
 
     def rows(self, moving: Moving, actuators: ActuatorMotion) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives of forces by the columns (samples, actuator, column), and what forces have beside them.
+        """Derivatives of forces by the columns (samples, actuator, column), and the forces beside them.
 
         With these derivatives times parameters it is the force of inverse dynamics itself at the point.
         """

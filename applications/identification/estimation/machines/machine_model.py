@@ -423,7 +423,7 @@ def _fading(slow: float, sign: Shape) -> Shape:
 
 
 def _along(row: np.ndarray, shape: Shape) -> Callable[[ActuatorMotion], np.ndarray]:
-    """Return a column of what turns by `row @ actuators`: on each of them by its entry of the row."""
+    """Return a column of a body that turns by `row @ actuators`: on each of them by its entry of the row."""
     return lambda motion: shape(*(values @ row for values in motion))[:, None] * row
 
 
@@ -438,7 +438,7 @@ def actuator_kinds(robot: Robot) -> list[str]:
 
 
 def nominal(robot: Robot, model: MachineModel) -> np.ndarray:
-    """Return the values of all columns as the robot has them; zero for what it says nothing of."""
+    """Return the nominal values of all columns; zero for those that the robot does not give."""
     if (coupled := model.coupled(robot)) is not None:
         values = dict(zip((column.name for column in coupled.columns), coupled.nominal.tolist(), strict=True))
     else:

@@ -84,7 +84,7 @@ class Signals:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A recording on uniform time: motion of the actuators, forces before the filter, and what was done.
+    """A recording on uniform time: motion of the actuators, forces before the filter, and the steps of preparation.
 
     step [s]; position, velocity, acceleration, force (samples, actuator); reference (samples, actuator): that of the
     controller as recorded, where there is one; usable (samples,): neither in a gap nor
@@ -119,7 +119,7 @@ class Prepared:
 
     @property
     def kept(self) -> np.ndarray:
-        """Numbers of the samples that are kept: none at the ends, where a filter does not know what was before."""
+        """Numbers of the kept samples: none at the ends, where a filter lacks earlier or later samples."""
         ends = max(round(2.0 / ((self.used.cutoff or np.inf) * self.step)), 3)
         ends = min(ends, len(self.force) // 4)
         numbers = np.arange(ends, len(self.force) - ends, self.every)
@@ -325,7 +325,7 @@ def smoothed(values: Array, cutoff: float, order: int, step: float) -> np.ndarra
 
 
 def advanced(values: Array, delay: float, step: float) -> np.ndarray:
-    """Return the signal `delay` seconds later, linear between samples: what was recorded late, in time."""
+    """Return the signal `delay` seconds later, linear between samples, to undo a delay of recording."""
     values = np.asarray(values, dtype=float)
     if not delay:
         return values

@@ -285,7 +285,7 @@ def whiteness(residuals: Sequence[Array], actuator: int) -> Whiteness:
 
 @dataclass(frozen=True)
 class Extension:
-    """Columns that a model lacks perhaps: what they stand for in words, and their part of every recording's rows.
+    """Columns that a model may lack: their meaning in words, and their part of every recording's rows.
 
     columns: for each recording (samples, actuator, extra column), weighted and filtered as the model's. level: chance
     below which they count.

@@ -1,4 +1,4 @@
-"""Checks of what motions and forces of a recording say together: signs, order, units, scale.
+"""Checks of motions and forces of a recording together: signs, order, units, scale.
 
 A torque with the wrong sign, exchanged columns and degrees for radians are found by trying them: the hypothesis whose
 least squares leave far less of the forces unexplained is what happened. Where nothing else depends on an actuator, the
@@ -35,14 +35,14 @@ CERTAIN = 4.0
 TIMES = 10.0
 """Forces over those of the robot's own inertia, or the other way round, that are told."""
 MOSTLY = 0.8
-"""Share of what drives and friction leave that bodies have to explain, for their factor to say anything."""
+"""Share of the forces beside drives and friction that bodies must explain before their scale is judged."""
 ALONG = "expected the force of the drive along its motion; turn one of them"
 SAMPLES = 250
 """Samples of a recording that hypotheses are tried with."""
 
 
 def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
-    """Check what motions and forces of recordings for training say together; see the module."""
+    """Check motions and forces of recordings for training together; see the module."""
     for run in machine.of("train"):
         scales = list(_scales(machine, run))
         yield from scales
@@ -55,7 +55,7 @@ def check_machine(machine: RecordedMachine) -> Iterator[RecordingFinding]:
 
 
 def _scales(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
-    """Forces far from what the robot's own inertia asks, beside drives and friction that it may say nothing of.
+    """Forces far from those of the robot's nominal inertia, drives and friction aside.
 
     An error where actuators differ, which no guess of the inertia explains; else a warning.
     """
@@ -106,7 +106,7 @@ def _factor(bodies: np.ndarray, beside: np.ndarray, forces: np.ndarray) -> float
 
 @dataclass(frozen=True)
 class _Trial:
-    """Rows of a recording at some samples, each actuator's over the size of its forces; what known loads take."""
+    """Rows of a recording at some samples, each actuator's over the size of its forces; and forces of known loads."""
 
     matrix: np.ndarray
     forces: np.ndarray
@@ -191,7 +191,7 @@ def _motions(
 
 
 def _own_signs(machine: RecordedMachine, run: Run) -> Iterator[RecordingFinding]:
-    """Actuators whose own rows say that their inertia, or what friction takes, is below zero."""
+    """Actuators whose own rows give a negative inertia or friction."""
     names = machine.robot.mechanism.actuators
     samples = _spread(run, 60)
     own_inertia = _inertia_columns(machine, run, samples)

@@ -42,9 +42,9 @@ def check_signals(
     limits: Sequence[tuple[float, float]] | None = None,
     rated: Sequence[tuple[float, float]] | None = None,
 ) -> Iterator[RecordingFinding]:
-    """Check a recording as it is; limits of the actuators' positions, absent: none but those of sense.
+    """Check a raw recording; limits of the actuators' positions, absent: wide default limits.
 
-    rated: ranges that the robot's file has; positions beyond these are warned of only, as files count from elsewhere.
+    rated: ranges of the robot's file; positions beyond these only give warnings, as zeros may differ.
     """
     names, kinds = robot.mechanism.actuators, actuator_kinds(robot)
     for note in signals.notes:

@@ -83,16 +83,16 @@ KINDS: Mapping[str, ClusterKind] = {
     "threads": ClusterKind("threads of this process", "process", THREADS),
     "synchronous": ClusterKind("one task after another in this process", "process", THREADS),
     "address": ClusterKind(
-        "a scheduler that runs already", "running", frozenset({"address", "insecure", "device"}), here=("client",)
+        "a running scheduler", "running", frozenset({"address", "insecure", "device"}), here=("client",)
     ),
     "scheduler-file": ClusterKind(
-        "a scheduler that runs already and wrote its address into a file",
+        "a running scheduler whose address is in a file",
         "running",
         frozenset({"scheduler-file", "insecure", "device"}),
         here=("client",),
     ),
     "ssh": ClusterKind(
-        "hosts that are reached by SSH",
+        "hosts, by SSH",
         "ssh",
         frozenset({"options", "start-timeout", "insecure"}),
         ("distributed", "SSHCluster"),

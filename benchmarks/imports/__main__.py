@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.imports.table import files, imported, table
+from benchmarks.imports.table import below, files, imported, table
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -17,8 +17,11 @@ def main(arguments: Sequence[str]) -> None:
         "files", nargs="*", type=Path, help="URDF, SDF or MJCF files; default: those of installed packages"
     )
     parser.add_argument("--no-compare", action="store_true", help="only whether they are accepted")
+    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="all such files below a folder")
     stated = parser.parse_args(arguments)
-    chosen = (("", path) for path in stated.files) if stated.files else files()
+    chosen: Iterable[tuple[str, Path]] = (("", path) for path in stated.files) if stated.files else files()
+    if stated.corpus is not None:
+        chosen = below(stated.corpus)
     for line in table(imported(path, not stated.no_compare, package) for package, path in chosen):
         print(line, flush=True)
 

@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from ruamel.yaml import YAML
 
 from benchmarks.imports.parts import Coordinates, Part, Seat, on_circle, parts, quaternion, state, straight, turned
-from benchmarks.imports.spanning import GRAVITY, Spanning, rotors
+from benchmarks.imports.spanning import GRAVITY, Spanning, pairs_of, rotors
 from robots.formats.tree import Base, Tree
 from robots.formats.urdf import FLOATING
 
@@ -36,6 +37,9 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
         model = pin.buildModelFromUrdf(str(path), *free)
     except (ValueError, RuntimeError):
         return None
+    beside = pairs_of(path)
+    pairs = {} if beside is None else YAML(typ="safe").load(beside)
+    model = _retyped(model, dict(zip(pairs.get("joint_name", ()), pairs.get("joint_type", ()), strict=True)))
     known = {name: model.getJointId(name) for name in model.names}
     known |= {FLOATING: known[ROOT]} if ROOT in known else {}
     found = list(parts(tree.joints, known))
@@ -51,7 +55,51 @@ def spanning(path: Path, tree: Tree, base: Base) -> Spanning | None:
         result: np.ndarray = matrix.T @ pin.rnea(model, data, place, rate, change) + own * qdd
         return result
 
-    return Spanning(forces)
+    loops = [
+        (*(model.getFrameId(name) for name in names), kind.lower())
+        for names, kind in zip(pairs.get("closed_loop", ()), pairs.get("type", ()), strict=True)
+    ]
+
+    def conditions(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        zero_rate = np.zeros(len(q))
+        place, _, _, matrix = state(seats, pin.neutral(model), model.nv, q + shift, zero_rate, zero_rate)
+        pin.computeJointJacobians(model, data, place)
+        pin.updateFramePlacements(model, data)
+        gaps, slopes = list[np.ndarray](), list[np.ndarray]()
+        for a, b, kind in loops:
+            at_a, at_b = data.oMf[a], data.oMf[b]
+            gap = np.concatenate([at_b.translation - at_a.translation, pin.log3(at_b.rotation @ at_a.rotation.T)])
+            axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            slope = pin.getFrameJacobian(model, data, b, axes) - pin.getFrameJacobian(model, data, a, axes)
+            count = 3 if kind == "3d" else 6
+            gaps.append(gap[:count])
+            slopes.append(slope[:count] @ matrix)
+        return np.concatenate(gaps), np.concatenate(slopes)
+
+    return Spanning(forces, conditions if loops else None)
+
+
+def _retyped(model: pin.Model, kinds: Mapping[str, str]) -> pin.Model:
+    """Return a model whose joints have other kinds: balls, crosses, or none that moves."""
+    if not kinds:
+        return model
+    single = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
+    made, after = pin.Model(), {0: 0}
+    for joint in range(1, model.njoints):
+        name, parent, place = model.names[joint], after[model.parents[joint]], model.jointPlacements[joint]
+        kind = kinds.get(name, "")
+        if kind.startswith("UJOINT_"):
+            parent = made.addJoint(parent, single[kind[-2]](), place, f"{name}_{kind[-2]}")
+            place, name = pin.SE3.Identity(), f"{name}_{kind[-1]}"
+            after[joint] = made.addJoint(parent, single[kind[-1]](), place, name)
+        else:
+            moving = pin.JointModelSpherical() if kind == "SPHERICAL" else model.joints[joint]
+            after[joint] = made.addJoint(parent, moving, place, name)
+        made.appendBodyToJoint(after[joint], model.inertias[joint], pin.SE3.Identity())
+    for frame in list(model.frames)[1:]:
+        made.addFrame(pin.Frame(frame.name, after[frame.parentJoint], frame.placement, frame.type), False)
+    fixed = [made.getJointId(name) for name, kind in kinds.items() if kind == "FIXED"]
+    return pin.buildReducedModel(made, fixed, pin.neutral(made)) if fixed else made
 
 
 def _seat(model: pin.Model, joint: int, part: Part) -> Seat:

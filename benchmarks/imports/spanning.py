@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +25,12 @@ class Spanning:
 
     forces: Forces
     conditions: Conditions | None = None
+
+
+def pairs_of(path: Path) -> Path | None:
+    """Return the file of frames in pairs beside a file, as example-parallel-robots has them; None without one."""
+    beside = path.parent / "robot.yaml"
+    return beside if path.suffix == ".urdf" and beside.is_file() and b"closed_loop" in beside.read_bytes() else None
 
 
 def rotors(tree: Tree) -> np.ndarray:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg import null_space
 
-from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following
+from benchmarks.imports.spanning import GRAVITY, Conditions, Spanning, following, pairs_of
 from pipeline.errors import InputError
 from pipeline.robot_files.importing import import_robot, tree_of
 from robots.formats.effects import KINDS
@@ -80,10 +80,22 @@ def files(packages: Iterable[str] = PACKAGES) -> Iterator[tuple[str, Path]]:
             continue
         for entry in sorted(map(str, listed)):
             path = Path(str(metadata.distribution(package).locate_file(entry)))
-            if "random_urdfs" in path.parts:  # a thousand blocks
-                continue
-            if path.suffix in (".urdf", ".sdf") or (path.suffix == ".xml" and b"<mujoco" in path.read_bytes()[:4000]):
+            if "random_urdfs" not in path.parts and _is_robot(path):  # a thousand blocks
                 yield f"{package} {metadata.version(package)}", path
+
+
+def below(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the same files below a folder, each with the first folder that leads to it."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and _is_robot(path):
+            yield path.relative_to(folder).parts[0], path
+
+
+def _is_robot(path: Path) -> bool:
+    """Return whether a file is one of URDF, of macros for one, of SDF, or a model of MuJoCo."""
+    if path.suffix == ".xml":
+        return b"<mujoco" in path.read_bytes()[:4000]
+    return path.suffix in (".urdf", ".sdf") or path.name.endswith((".urdf.xacro", ".xacro"))
 
 
 def imported(path: Path, compare: bool = True, package: str = "") -> Import:
@@ -97,7 +109,9 @@ def imported(path: Path, compare: bool = True, package: str = "") -> Import:
     )
     for stated, base, repair in choices:
         try:
-            robot = import_robot(path, base=base, repair=repair, packages=INSTALLED, leave_out=KINDS)
+            robot = import_robot(
+                path, pairs_of(path), base=base, repair=repair, macros=True, packages=INSTALLED, leave_out=KINDS
+            )
         except InputError as error:
             first = first or str(error).splitlines()[0].partition(": got ")[2]
             continue
@@ -120,7 +134,7 @@ def _read_by_pinocchio(path: Path) -> bool | None:
 
 def _error(path: Path, base: Base, *, repaired: bool) -> float | None:
     """Return the largest difference of joint forces from another engine, relative to the largest force of the state."""
-    tree = tree_of(path, base, "as they are", packages=INSTALLED, leave_out=KINDS)
+    tree = tree_of(path, base, "as they are", True, INSTALLED, KINDS, pairs_of(path))
     peer = next((peer for engine in ENGINES[path.suffix] if (peer := _spanning(engine, path, tree, base))), None)
     if peer is None:
         return None
@@ -139,7 +153,9 @@ def _error_of_loops(path: Path, base: Base, tree: Tree, peer: Spanning) -> float
 
     What they allow is the engine's where it has loops; else, as of Drake, rates of all joints are our own.
     """
-    description = import_robot(path, base=base, parameters=False, packages=INSTALLED, leave_out=KINDS).description
+    description = import_robot(
+        path, pairs_of(path), base=base, parameters=False, macros=True, packages=INSTALLED, leave_out=KINDS
+    ).description
     robot, count = Robot.of(description.family, {}), len(tree.joints)
     zero = dict(description.reference[0][1]) if description.reference else {}
     shift = np.array([zero.get(name, 0.0) for name in tree.joints])
@@ -191,7 +207,12 @@ def _spanning(engine: str, path: Path, tree: Tree, base: Base) -> Spanning | Non
     return peer
 
 
-ENGINES: Mapping[str, Sequence[str]] = {".urdf": ("pinocchio", "mujoco"), ".xml": ("mujoco",), ".sdf": ("drake",)}
+ENGINES: Mapping[str, Sequence[str]] = {
+    ".urdf": ("pinocchio", "mujoco"),
+    ".xacro": (),
+    ".xml": ("mujoco",),
+    ".sdf": ("drake",),
+}
 """What files of a kind are compared with, the first that reads them."""
 
 

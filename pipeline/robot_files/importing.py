@@ -23,6 +23,7 @@ from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import validate_keys
 from pipeline.documents.yaml import MAX_BYTES, parse_yaml
 from pipeline.errors import InputError, Problem
+from pipeline.robot_files.frame_pairs import PairedLoops, is_paired, paired_loops
 from pipeline.robot_files.packages import NO_PACKAGES, PackageFiles, Packages
 from pipeline.robot_files.reader import parse_robot, require_format
 from pipeline.robot_files.reader import read_robot as read
@@ -73,8 +74,14 @@ def import_robot(
     name = os.fspath(path)
     files = _files(name, packages)
     data, warnings = _read(name, macros, files)
-    tree = parse_tree(data, name, base, "repaired" if repair else "checked", files, leave_out)
-    description = _closed(tree, os.fspath(loops)) if loops is not None else _assembled(tree, name)
+    report = None if loops is None else _document(os.fspath(loops))
+    pairs = _pairs(report)
+    tree = _tree(data, name, pairs, base, "repaired" if repair else "checked", files, leave_out)
+    if pairs is not None:
+        description, more = _paired(tree, pairs)
+        warnings = (*warnings, *more)
+    else:
+        description = _assembled(tree, name) if report is None else _closed(tree, report)
     if parameters:
         description = with_parameters(description, tree.gears)
     text = writing.text(description, f"Imported from {os.path.basename(os.fspath(path))}.")
@@ -88,11 +95,38 @@ def tree_of(
     macros: Mapping[str, str] | bool = False,
     packages: Packages = NO_PACKAGES,
     leave_out: Collection[str] = (),
+    pairs: str | os.PathLike[str] | None = None,
 ) -> Tree:
-    """Return the tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems."""
+    """Return the tree of joints and bodies of a URDF, SDF or MJCF file. Raises InputError with all problems.
+
+    pairs: a file of frames in pairs, whose loops and motors the tree has then.
+    """
     name = os.fspath(path)
-    files = _files(name, packages)
-    return parse_tree(_read(name, macros, files)[0], name, base, inertias, files, leave_out)
+    files, report = _files(name, packages), None if pairs is None else _document(os.fspath(pairs))
+    return _tree(_read(name, macros, files)[0], name, _pairs(report), base, inertias, files, leave_out)
+
+
+def _pairs(report: Report | None) -> PairedLoops | None:
+    """Return the frames in pairs of a file of loops; None for one with loops of our own."""
+    return None if report is None or not is_paired([*report.document.data]) else paired_loops(report)
+
+
+def _tree(
+    data: bytes | Element,
+    name: str,
+    pairs: PairedLoops | None,
+    base: Base,
+    inertias: Inertias,
+    files: PackageFiles,
+    leave_out: Collection[str],
+) -> Tree:
+    """Parse a file, with the loops and motors of frames in pairs where there are any. Raises InputError."""
+    if pairs is None:
+        return parse_tree(data, name, base, inertias, files, leave_out)
+    root = pairs.retyped(_root(data, name))
+    tree = parse_tree(root, name, base, inertias, files, leave_out)
+    loops = (*tree.loops, *pairs.loops(tree, root))
+    return replace(tree, loops=loops, driven=pairs.motors(tree, root) or None)
 
 
 def _files(name: str, packages: Packages) -> PackageFiles:
@@ -235,9 +269,46 @@ def _problems(name: str, errors: tuple[FormatError, ...]) -> Iterator[Problem]:
         yield Problem(name, error.line, min(error.line, 1), error.place, error.got, error.expected, error.hint)
 
 
-def _closed(tree: Tree, name: str) -> Description:
-    """Close the loops of a tree as the file `name` says, and drive the joints that it names. Raises InputError."""
-    report = Report(parse_yaml(read_text(name, MAX_BYTES), name))
+def _document(name: str) -> Report:
+    """Return the report of a file of loops. Raises InputError for one that cannot be read."""
+    return Report(parse_yaml(read_text(name, MAX_BYTES), name))
+
+
+def _root(data: bytes | Element, name: str) -> Element:
+    """Return the root of a URDF file. Raises InputError."""
+    try:
+        root = data if isinstance(data, Element) else parse(data)
+    except FormatError as error:
+        raise InputError(_problems(name, (error,))) from None
+    if root.tag != "robot":
+        raise InputError([Problem(name, root.line, 1, "", f"<{root.tag}>", "<robot>, whose frames come in pairs")])
+    return root
+
+
+def _paired(tree: Tree, pairs: PairedLoops) -> tuple[Description, tuple[Problem, ...]]:
+    """Close the loops of a tree between pairs of frames; also what is told of its motors. Raises InputError."""
+    description, before = tree.description(reference={}), len(tree.loops) - len(pairs.file.closed_loop)
+    for finding in checks.check_loops(description.family.reference):
+        path = ("closed_loop", max(0, int(finding.path[3]) - before))
+        pairs.report(path, Got(finding.got), finding.expected, "No positions were found that close all loops.")
+    pairs.report.raise_if_any()
+    return description, tuple(_motors_told(pairs.report, description, tree.driven or ()))
+
+
+def _motors_told(report: Report, description: Description, motors: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield warnings where motors are more or fewer than the freedoms."""
+    freedoms = description.family.reference.freedoms
+    if more := [name for name in freedoms if name not in motors]:
+        got = f"{len(more)} freedoms without a motor ({', '.join(more)[:160]})"
+        hint = "They are driven here as well: their forces are zero where they move on their own."
+        yield report.document.problem(("name_mot",), got, "as many motors as freedoms", hint, key=True)
+    if fewer := [name for name in motors if name not in freedoms]:
+        got = f"{len(fewer)} motors that follow from the others ({', '.join(fewer)[:160]})"
+        yield report.document.problem(("name_mot",), got, "as many motors as freedoms", "", key=True)
+
+
+def _closed(tree: Tree, report: Report) -> Description:
+    """Close the loops of a tree as a file says, and drive the joints that it names. Raises InputError."""
     require_format(report)
     file, problems = validate_keys(LoopsFile, report.document)
     report.take(problems)

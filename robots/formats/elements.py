@@ -140,9 +140,9 @@ def _unread(root: Element, language: str) -> Iterator[FormatError]:
         words = vocabulary.get(element.tag, Words())
         children, idle = words.children.split(), {*words.idle.split(), *refused}
         for child in reversed(element.children):
-            if child.tag in children:
+            if child.tag in children and child.tag in vocabulary:
                 stack.append((child, place, "SDF" if element.tag == "gazebo" else language))
-            elif child.tag not in idle and (element.tag, child.tag) not in reported:
+            elif child.tag not in children and child.tag not in idle and (element.tag, child.tag) not in reported:
                 reported.add((element.tag, child.tag))
                 yield _told(child.line, place, f"an element <{child.tag}>", child.tag, children)
         attributes = words.attributes.split()

@@ -105,7 +105,10 @@ class Tree:
             setting = Setting(whole.limbs[0], whole.instances[0], whole.platform.home)
             if reference is not None:
                 actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
-                values, _ = close_from_rough(setting, values, [self.joints.index(name) for name in actuators])
+                rough, held = values, [self.joints.index(name) for name in actuators]
+                values, error = close_from_rough(setting, rough, held)
+                if error > assembly.ASSEMBLED and not reference:
+                    values, _ = close_from_rough(setting, rough, [self.joints.index(name) for name in followers])
             if actuated is None and not independent:
                 result = assembly.independent(setting, values, (*(self.driven or ()), *followers))
                 independent = tuple(name for name in result if name not in followers)

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from pipeline.documents.report import Got, Report, sentence
 from pipeline.documents.validation import Section, validate_keys
+from pipeline.errors import Problem, show
 from pipeline.robot_files.sections import MAX_LINKS, Label
 from robots.formats.closing import ClosingJoint
 from robots.formats.tree import Tree
@@ -48,14 +49,18 @@ class PairedLoops:
     report: Report
     file: FramePairs
 
-    def retyped(self, root: Element) -> Element:
-        """Return a URDF file whose joints have the kinds that are given here. Raises InputError for unknown names."""
-        kinds = dict(zip(self.file.joint_name, self.file.joint_type, strict=True))
-        names = [joint.attributes.get("name", "") for joint in root.all("joint")]
+    def unknown_joints(self, root: Element) -> Iterator[Problem]:
+        """Yield a warning for each joint with a kind that the URDF file does not have, which changes nothing."""
+        names = [_name(joint) for joint in root.all("joint")]
         for k, name in enumerate(self.file.joint_name):
             if name not in names:
-                self.report(("joint_name", k), name, "a joint of the URDF file", sentence(nearest(name, names)))
-        self.report.raise_if_any()
+                hint = f"It is left as it is. {sentence(nearest(name, names))}"
+                path = ("joint_name", k)
+                yield self.report.document.problem(path, show(name), "a joint of the URDF file", hint)
+
+    def retyped(self, root: Element) -> Element:
+        """Return a URDF file whose joints have the kinds that are given here."""
+        kinds = dict(zip(self.file.joint_name, self.file.joint_type, strict=True))
         children = [
             part
             for child in root.children

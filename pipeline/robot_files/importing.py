@@ -79,7 +79,7 @@ def import_robot(
     tree = _tree(data, name, pairs, base, "repaired" if repair else "checked", files, leave_out)
     if pairs is not None:
         description, more = _paired(tree, pairs)
-        warnings = (*warnings, *more)
+        warnings = (*warnings, *pairs.unknown_joints(_root(data, name)), *more)
     else:
         description = _assembled(tree, name) if report is None else _closed(tree, report)
     if parameters:

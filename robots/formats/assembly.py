@@ -236,8 +236,7 @@ def close_from_rough(setting: Setting, rough: np.ndarray, held: Collection[int] 
         guess = np.array(rough, dtype=float)
         if spread:
             guess[free] += random.uniform(-spread, spread, len(free))
-        else:
-            guess = approach(setting, guess, held)
+        guess = approach(setting, guess, held)
         start, residual = close(setting, guess, held, PATIENCE)
         if residual <= ASSEMBLED and setting.facing(start):
             return start, residual
@@ -249,8 +248,11 @@ def approach(setting: Setting, guess: np.ndarray, held: Collection[int] = ()) ->
     values, damping = np.array(guess, dtype=float), 1e-2
     free = [k for k in range(len(values)) if k not in held]
     gaps, slopes = setting.gaps(values)
-    for _ in range(STEPS if free else 0):
-        if np.abs(gaps).max(initial=0.0) <= ASSEMBLED or damping > 1e8:
+    mark, since = np.inf, 0
+    for step_number in range(STEPS if free else 0):
+        if gaps @ gaps < 0.999 * mark:
+            mark, since = float(gaps @ gaps), step_number
+        if np.abs(gaps).max(initial=0.0) <= ASSEMBLED or damping > 1e8 or step_number - since > PATIENCE:
             break
         inner = slopes[:, free]
         step = -np.linalg.solve(inner.T @ inner + damping * np.eye(len(free)), inner.T @ gaps)

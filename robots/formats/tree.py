@@ -107,7 +107,8 @@ class Tree:
                 actuators = (*(independent or (driven if actuated is not None or self.driven else ())), *followers)
                 rough, held = values, [self.joints.index(name) for name in actuators]
                 values, error = close_from_rough(setting, rough, held)
-                if error > assembly.ASSEMBLED and not reference:
+                closed = error <= assembly.ASSEMBLED and setting.facing(values)
+                if not closed and not reference:
                     values, _ = close_from_rough(setting, rough, [self.joints.index(name) for name in followers])
             if actuated is None and not independent:
                 result = assembly.independent(setting, values, (*(self.driven or ()), *followers))

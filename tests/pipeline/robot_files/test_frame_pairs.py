@@ -1,0 +1,142 @@
+"""Frames in pairs beside a URDF file: kinds of joints, loops that are drawn open, motors, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from applications.commands.cli import cli
+from pipeline.errors import InputError
+from pipeline.robot_files.importing import ImportedRobot, import_robot
+from robots.model import Robot
+from tasks import inverse_dynamics
+from tests.robots.formats.test_urdf_loops import INERTIAL, JOINT, LOOPS, TREE, forces
+
+FRAME = '<link name="{0}"/><joint name="{0}_joint" type="fixed"><origin xyz="{1}"/><parent link="{2}"/>' + (
+    '<child link="{0}"/></joint>'
+)
+ENDS = FRAME.format("end_A", "0.5 0 0", "coupler") + FRAME.format("end_B", "0 0 0.3", "rocker")
+PAIRS = "closed_loop: [[end_A, end_B_joint]]\ntype: ['3d']\nname_mot: [motor]\n"
+
+
+def brought(folder: Path, urdf: str, pairs: str) -> ImportedRobot:
+    (folder / "robot.urdf").write_text(f'<robot name="bar">{urdf}</robot>')
+    (folder / "robot.yaml").write_text(pairs)
+    return import_robot(folder / "robot.urdf", folder / "robot.yaml")
+
+
+def test_a_pair_is_the_loop_of_a_file_of_loops(tmp_path: Path) -> None:
+    """A ball between the ends of a mechanism in a plane leaves it the motion that a hinge does."""
+    found = brought(tmp_path, TREE + ENDS, PAIRS)
+    (tmp_path / "loops.yaml").write_text(LOOPS)
+    expected = import_robot(tmp_path / "robot.urdf", tmp_path / "loops.yaml")
+    robots = [Robot.of(each.description.family, {}) for each in (found, expected)]
+    np.testing.assert_allclose(forces(robots[0]), forces(robots[1]), rtol=1e-9)
+    assert [each.got for each in found.warnings] == []
+
+
+def test_a_loop_that_is_drawn_far_open_is_closed(tmp_path: Path) -> None:
+    """The rocker is drawn a quarter of a turn away; joints of the robot count from where it closes."""
+    turned = TREE.replace('<origin xyz="0.5 0 -0.1"/>', '<origin xyz="0.5 0 -0.1" rpy="0 1.4 0"/>')
+    assert turned != TREE
+    closed, plain = brought(tmp_path, turned + ENDS, PAIRS), brought(tmp_path, TREE + ENDS, PAIRS)
+    places = dict(closed.description.reference[0][1])
+    assert places["bearing"] == pytest.approx(-1.4, abs=1e-9)
+    robots = [Robot.of(each.description.family, {}) for each in (closed, plain)]
+    np.testing.assert_allclose(forces(robots[0]), forces(robots[1]), rtol=1e-8)
+
+
+def test_a_freedom_without_motor_is_driven_and_told(tmp_path: Path) -> None:
+    """A wheel at the end of the rocker, which no motor drives."""
+    wheel = f'<link name="wheel">{INERTIAL.format("0 0 0.02")}</link>' + JOINT.format(
+        "spin", "0 0 0.1", "rocker", "wheel"
+    )
+    found = brought(tmp_path, TREE + ENDS + wheel, PAIRS)
+    robot = Robot.of(found.description.family, {})
+    assert set(robot.mechanism.actuators) == {"motor", "spin"}
+    assert [each.got for each in found.warnings] == ["1 freedoms without a motor (spin)"]
+    more = brought(tmp_path, TREE + ENDS, PAIRS.replace("[motor]", "[motor, bearing]"))
+    assert len(more.description.family.reference.freedoms) == 1
+    assert [each.got for each in more.warnings] in [
+        [f"1 motors that follow from the others ({name})"] for name in ("bearing", "motor")
+    ]
+
+
+def test_joints_have_the_kinds_of_the_file(tmp_path: Path) -> None:
+    """A cross is two hinges and a link without mass, a ball three, a fixed joint none: as a file that says so."""
+    arm = (
+        '<link name="base_link"/>'
+        + "".join(f'<link name="{name}">{INERTIAL.format("0.1 0 0.05")}</link>' for name in ("upper", "fore", "hand"))
+        + JOINT.format("shoulder", "0 0 0.4", "base_link", "upper")
+        + JOINT.format("elbow", "0.3 0 0", "upper", "fore")
+        + JOINT.format("wrist", "0.2 0 0", "fore", "hand")
+    )
+    tail = f'<link name="tail">{INERTIAL.format("0 0 0.1")}</link>' + JOINT.format("tip", "0.1 0 0", "hand", "tail")
+    frames = FRAME.format("end_A", "0 0 0", "tail") + FRAME.format("end_B", "0.5 0 0.45", "base_link")
+    kinds = "joint_name: [shoulder, elbow, wrist]\njoint_type: [UJOINT_XZ, SPHERICAL, FIXED]\n"
+    head = "closed_loop: [[end_A, end_B]]\nname_mot: []\ntype: [3D]\n"
+    found = brought(tmp_path, arm + tail + frames, head + kinds)
+    crossed = (
+        arm.replace('name="shoulder" type="continuous"', 'name="shoulder_X" type="continuous"')
+        .replace('<child link="upper"/><axis xyz="0 1 0"/>', '<child link="cross"/><axis xyz="1 0 0"/>')
+        .replace('name="elbow" type="continuous"', 'name="elbow" type="ball"')
+        .replace('name="wrist" type="continuous"', 'name="wrist" type="fixed"')
+    )
+    second = JOINT.format("shoulder_Z", "0 0 0", "cross", "upper").replace("0 1 0", "0 0 1")
+    expected = brought(tmp_path, '<link name="cross"/>' + crossed + second + tail + frames, head)
+    names = ["shoulder_X", "shoulder_Z", "elbow_yaw", "elbow_pitch", "elbow_roll", "tip"]
+    for robot in (found, expected):
+        assert [link.joint for link in robot.description.template.limbs[0].links] == names
+    robots = [Robot.of(each.description.family, {}) for each in (found, expected)]
+    count = len(robots[0].mechanism.freedoms)
+    assert count == 3
+    q = np.random.default_rng(2).uniform(-0.05, 0.05, (5, count))
+    results = [inverse_dynamics(robot, q=q, qd=q, qdd=q) for robot in robots]
+    assert not results[0].status.any()
+    np.testing.assert_allclose(results[0].force, results[1].force, rtol=1e-9, atol=1e-9)
+
+
+BAD = {
+    "a frame": (PAIRS.replace("end_A", "end_X"), "'end_X'; expected a link or joint of the URDF file. Did you mean"),
+    "a motor": (PAIRS.replace("[motor]", "[moter]"), "'moter'; expected a joint of the URDF file. Did you"),
+    "a kind": (PAIRS.replace("'3d'", "'4d'"), "'4d'"),
+    "too few kinds": (PAIRS.replace("['3d']", "['3d', '6d']"), "2 entries; expected 1, as many as closed_loop has"),
+    "a key": (PAIRS + "name_motors: []\n", "an unknown key"),
+    "no kinds": (PAIRS + "joint_name: [pin]\n", "0 entries; expected 1, as many as joint_name has"),
+    "three frames": (PAIRS.replace("end_B_joint]", "end_B, end_A]"), "closed_loop"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused(case: str, tmp_path: Path) -> None:
+    pairs, message = BAD[case]
+    with pytest.raises(InputError) as caught:
+        brought(tmp_path, TREE + ENDS, pairs)
+    assert message in str(caught.value)
+    assert "robot.yaml" in str(caught.value)
+
+
+def test_a_kind_of_a_joint_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """As one of the published files has it; their own loader passes it over."""
+    found = brought(tmp_path, TREE + ENDS, PAIRS + "joint_name: [pn]\njoint_type: [FIXED]\n")
+    assert [(each.got, each.hint) for each in found.warnings] == [("'pn'", "It is left as it is. Did you mean 'pin'?")]
+
+
+def test_loops_that_no_positions_close_are_refused(tmp_path: Path) -> None:
+    short = ENDS.replace("0.5 0 0", "0.005 0 0")
+    with pytest.raises(InputError, match="No positions were found that close all loops"):
+        brought(tmp_path, TREE + short, PAIRS)
+
+
+def test_the_command_takes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    brought(tmp_path, TREE + ENDS, PAIRS)
+    run = CliRunner().invoke(cli, ["import", "robot.urdf", "--loops", "robot.yaml", "--output", "mine.yaml"])
+    assert run.exit_code == 0, run.output
+    (tmp_path / "other.sdf").write_text('<sdf version="1.6"><model name="m"/></sdf>')
+    wrong = CliRunner().invoke(cli, ["import", "other.sdf", "--loops", "robot.yaml", "--output", "two.yaml"])
+    assert wrong.exit_code == 2
+    assert "expected <robot>, whose frames come in pairs" in wrong.output

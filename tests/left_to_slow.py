@@ -141,6 +141,8 @@ LONG = (
     "pipeline/sweep/axes/test_columns.py::test_a_store_of_ten_million_designs_is_made_and_opened_in_little_memory",
     "pipeline/sweep/trajectories/test_loads.py::test_any_blocks_give_the_same_bits",
     "robots/formats/test_parametric.py::test_a_linkage_of_mujoco_from_its_model_to_a_report",
+    "storage/test_s3.py::test_a_service_that_throttles_or_whose_answers_are_lost",
+    "storage/test_s3.py::test_of_two_coordinators_on_s3_one_runs",
     "tasks/sources/test_simulated_blocks.py::test_bits_do_not_depend_on_the_cut",
     "tasks/stages/test_limb.py::test_compiled_equals_interpreted_bit_for_bit[delta_3rr2rrr]",
     "tasks/stages/test_redundancy.py::test_two_free_joints_one_of_them_of_the_base",

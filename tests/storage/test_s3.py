@@ -20,7 +20,7 @@ from storage.places.access import coordinator_lock, locate
 from tests.storage.cases import FEW, digest, fill, store
 
 pytest.importorskip("s3fs", reason="needs the extra test-s3")
-server = pytest.importorskip("moto.server", reason="needs the extra test-s3")
+pytest.importorskip("moto", reason="needs the extra test-s3")
 
 
 SLOW_DOWN = "<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
@@ -89,8 +89,9 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Faults:
 @pytest.fixture
 def url(monkeypatch: pytest.MonkeyPatch, faults: Faults) -> Iterator[str]:
     import fsspec
+    from moto.server import ThreadedMotoServer  # seconds, which the collection of all tests would take
 
-    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
     for name, value in {

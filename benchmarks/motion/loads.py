@@ -91,7 +91,7 @@ def states_of(name: str, count: int, seed: int = 5) -> States:
     arms = cast(Any, {parameter.name: parameter.default for parameter in LOADS["reaction"]})
     slides = np.array([kind_of(mechanism, other) == "prismatic" for other in joints])
     bearing = Bearing(arms["friction_arm"], arms["pin_radius"], arms["bending_arm"], slides)
-    closed = np.isfinite(kinematics.position).all(axis=(1, 2))
+    closed = kinematics.status == Status.OK
     bodies = [free_bodies(numbers, kinematics, k) if closed[k] else None for k in range(count)]
     ordered, driven = names_of(mechanism, joints), list(mechanism.actuators)
     responses = [

@@ -33,11 +33,13 @@ from robots.model import Family, Robot
 from robots.status import Status
 from tasks.dynamics import inputs
 from tasks.dynamics.forces_over_step import Push
+from tasks.dynamics.instant.decisions import OPEN, decide
 from tasks.dynamics.instant.programs import Constants, Instant
 from tasks.dynamics.instant.systems import POSE, StateLayout
 from tasks.features.friction.forward import bristles
 from tasks.features.friction.inputs import Friction, friction_input, without_zero_width
 from tasks.kernels.kernel import padded
+from tasks.kernels.keys import Arrays
 from tasks.mathematics import rotations
 
 Force = Callable[[np.ndarray], np.ndarray]
@@ -48,6 +50,9 @@ ROUNDING = 1e-12
 
 STOPPED = 1e-10
 """Share of the largest velocity of a joint in a step below which one is at rest where another comes to rest."""
+
+ANOTHER = 1e-6
+"""Difference of friction, relative to the largest, of another motion."""
 
 ROUNDS = 3
 """Times that joints at rest are divided into those that hold and those that do not, until that is consistent."""
@@ -137,6 +142,7 @@ class MotionSystem:
         self.instant, self.load_with_platform = instant, load_with_platform
         group_of = [group for group in instant.groups for _ in group.places]
         self.layout = instant.layout
+        self.loaded = any(group.load == "reaction" for group in instant.groups)
         self.sticking = np.array([group.sticks for group in group_of], dtype=bool)
         self.bristling = np.array([bristles(group) for group in group_of], dtype=bool)
         self.stiff = np.array([group.stiff for group in group_of], dtype=bool)
@@ -176,15 +182,20 @@ class MotionSystem:
         return MotionSystem(self.instant.of(columns), load_with_platform=self.load_with_platform)
 
     def rates(
-        self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None
-    ) -> StateRates:
+        self, state: np.ndarray, modes: JointModes, acting: np.ndarray, stage: np.ndarray | None = None,
+        *, decided: bool = True,
+    ) -> StateRates:  # fmt: skip
         """Everything at a state; `acting` and `stage` as in `StateLayout`. NaN rates where a sample has no motion.
+
+        decided: search for motions where friction and the reactions that load it have not settled.
 
         Samples of a finite state with forces or loads that are not have the status NONFINITE.
         """
         if self.load_with_platform:
             acting = self._turned(state, acting)
         outputs = self.instant(state, modes.both, acting, stage)
+        if stage is None and self.loaded and decided:
+            self._decide(outputs, state, modes, acting)
         rate, status = outputs["rate"][0], outputs["status"][0, 0]
         status[(outputs["unbalanced"][0, 0] > 0.5) & (status == Status.OK)] = float(Status.FRICTION_NOT_CONVERGED)
         if not np.isfinite(acting).all():
@@ -193,6 +204,21 @@ class MotionSystem:
             rate[:, status != Status.OK] = np.nan
         joints, kept, dependent = outputs["joints"][0], outputs["kept_speed"][0], outputs["dependent"][0, 0]
         return StateRates(self.layout, rate, joints, kept, dependent, status)
+
+    def _decide(self, outputs: Arrays, state: np.ndarray, modes: JointModes, acting: np.ndarray) -> None:
+        """Search for the motion of samples whose friction has not settled; `outputs` become those of the motion."""
+        status = outputs["status"][0, 0]
+        at = np.flatnonzero(np.isin(status, OPEN))
+        if not len(at):
+            return
+        columns = whole_lanes(at)
+        where = [np.ascontiguousarray(x[:, columns]) for x in (state, modes.both, acting)]
+        decided = decide(self.part(columns).instant, where, len(at))
+        proven = (status[at] == Status.FRICTION_NO_SOLUTION) & (decided.status == Status.FRICTION_NOT_CONVERGED)
+        status[at] = np.where(proven, status[at], decided.status)
+        for name, values in decided.outputs.items():
+            if name in outputs:
+                outputs[name][..., at] = np.where(decided.status == Status.OK, values, outputs[name][..., at])
 
     def is_finite(self, state: np.ndarray) -> np.ndarray:
         """Return a mask (samples,) of finite states under finite gravity."""
@@ -225,7 +251,7 @@ class MotionSystem:
     def first_modes(self, state: np.ndarray, force: np.ndarray) -> JointModes:
         """Return the modes with which a motion starts: joints without velocity rest until `settled` says otherwise."""
         none = np.zeros((self.layout.joints, state.shape[1]))
-        rates = self.rates(state, JointModes.of(none, none), force)
+        rates = self.rates(state, JointModes.of(none, none), force, decided=False)
         velocity = rates.velocity
         still = np.abs(velocity) <= ROUNDING * np.maximum(rates.rates, np.abs(velocity).max(axis=0, initial=0.0))
         return JointModes.of(
@@ -285,8 +311,7 @@ class MotionSystem:
     ) -> tuple[np.ndarray, JointModes, StateRates]:
         """Joints at `rest` (joint, samples) divided into those that hold and those that break away."""
         state, trial = state.copy(), JointModes.of(np.where(resting, 1.0, 0.0), np.where(resting, 0.0, modes.direction))
-        rates = self.rates(state, trial, force(state))
-        state[self.layout.at["memory"]] = rates.remembered
+        state[self.layout.at["memory"]] = self.rates(state, trial, force(state), decided=False).remembered
         for _ in range(self.layout.joints + 1):
             rates = self.rates(state, trial, force(state))
             loosened = (trial.rest == 1.0) & (rates.breaking != 0.0)
@@ -302,7 +327,22 @@ class MotionSystem:
         if corrected.any():
             speed = self.layout.at["qd"]
             state[speed] = np.where(corrected, rates.kept_speed, state[speed])
-        return state, modes, self.rates(state, modes, force(state))
+        elif (modes.both == trial.both).all():
+            return state, modes, rates
+        before, rates = rates, self.rates(state, modes, force(state))
+        return state, modes, self._beginning(before, broken, rates)
+
+    def _beginning(self, before: StateRates, broken: np.ndarray, rates: StateRates) -> StateRates:
+        """Rates after joints have broken away; a sample whose friction is not that with which they did has a status.
+
+        Loads that friction makes may fit joints in motion in more than one way, of which one begins as they broke away.
+        """
+        if self.loaded:
+            size = np.abs(before.braking).max(axis=0, initial=0.0)
+            changed = broken & (np.abs(rates.braking - before.braking) > ANOTHER * size)
+            lost = changed.any(axis=0) & (rates.status == Status.OK)
+            rates.rate[:, lost], rates.status[lost] = np.nan, float(Status.FRICTION_SEVERAL_SOLUTIONS)
+        return rates
 
 
 Along = Callable[[np.ndarray, np.ndarray], np.ndarray]

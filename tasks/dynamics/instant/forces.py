@@ -54,7 +54,7 @@ from tasks.dynamics.instant.rest import (
 )
 from tasks.features.friction import coupled
 from tasks.features.friction.forward import ForwardFriction
-from tasks.features.friction.joints import LimbFriction
+from tasks.features.friction.joints import LimbFriction, load_vectors
 from tasks.features.friction.load_iteration import PROVEN
 from tasks.kernels.derivatives import tangent
 from tasks.kernels.expression import Array, Expression, Mask, Scalar, fma
@@ -654,22 +654,60 @@ class Loads:
         share = where(equal(phase, SLOWLY) > 0.5, SHARE, share)
         pairs = zip(following, now.loads, strict=True)
         loads = [where(good > 0.5, a - (a - b) * share, b) for a, b in pairs]
-        partition, iterate_ = now.partition, now.iterate
-        if self.pushed.sticking:
-            inner = rest.chosen(where(now.steps < 0.5, 1.0, 0.0), loaded.rest.start(), now.iterate)
-            inner = loaded.rest.following(inner)
-            half: Any = now.steps * 0.5  # `np.floor` calls the method of a symbol
-            even = half - np.floor(half) < 0.25
-            tried = [where(even, a, b) for a, b in zip(moved.better, inner.partition(), strict=True)]
-            partition = [where(good > 0.5, a, b) for a, b in zip(now.partition, tried, strict=True)]
-            iterate_ = inner.numbers()
+        partition, iterate_ = self._sought(now, loaded, moved, good)
         result = _Round(now.rounds + good, where(good > 0.5, 0.0, now.steps + 1.0), loads, partition, iterate_)
         # NaN counts as done: it will not get better
         lost = where(total(moved.acceleration) <= LARGEST, 0.0, 1.0)
         settled = where(good > 0.5, where(moving, 0.0, 1.0), 0.0)
         return _Taken(result, settled, lost, moved, following, total(changes) if changes else 0.0)
 
+    def _sought(
+        self, now: _Round, loaded: Loaded, moved: Moved, good: Scalar
+    ) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
+        """Return the partition of the next step of the problem of rest, and its iterate."""
+        if not self.pushed.sticking:
+            return now.partition, now.iterate
+        inner = rest.chosen(where(now.steps < 0.5, 1.0, 0.0), loaded.rest.start(), now.iterate)
+        inner = loaded.rest.following(inner)
+        half: Any = now.steps * 0.5  # `np.floor` calls the method of a symbol
+        even = half - np.floor(half) < 0.25
+        tried = [where(even, a, b) for a, b in zip(moved.better, inner.partition(), strict=True)]
+        return [where(good > 0.5, a, b) for a, b in zip(now.partition, tried, strict=True)], inner.numbers()
+
+    def under(self, loads: Sequence[Scalar]) -> tuple[SettledMotion, dict[str, Any]]:
+        """The motion under normal loads (loaded joint,) that are given, and what follows from it.
+
+        following: the loads that it makes; vectors: see there; change: accelerations of the loaded joints.
+        """
+        loaded, still = self._under(loads), [0.0] * len(self.pushed.sticking)
+
+        def step(numbers: Sequence[Scalar]) -> tuple[list[Scalar], Mask]:
+            now = self._round([numbers[0] * 0.0, numbers[0], *loads, *numbers[1:]])
+            moved = loaded.moved(now.partition)
+            good = moved.accepted * where(now.steps > PATIENT, 1.0, moved.least)
+            partition, iterate_ = self._sought(now, loaded, moved, good)
+            return [now.steps + 1.0, *partition, *iterate_], good > 0.5
+
+        zero = self.pushed.speed[0] * 0.0  # a symbol where the program is traced
+        start = [zero, *still, *[0.0] * (rest.NUMBERS * len(still))]
+        numbers = iterate(step, start, REST_ITERATIONS) if still else start
+        moved = loaded.moved(numbers[1 : 1 + len(still)])
+        status = (1.0 - moved.accepted) * float(Status.FRICTION_NOT_CONVERGED)
+        result = {"following": self._following(moved), "vectors": self.vectors(moved)}
+        return SettledMotion(loaded, moved, status), result | {"change": [moved.change[k] for k in self._loaded]}
+
+    def vectors(self, moved: Moved) -> list[Scalar]:
+        """Return what bearings of loaded joints carry, see `load_vectors`, one joint after the other."""
+        joints = [self.pushed.joints[k].joint for k in self._loaded]
+        pairs = zip(joints, self._carried(moved), strict=True)
+        return [x for joint, carried in pairs for x in load_vectors(joint.kind, carried, joint.values)]
+
     def _following(self, moved: Moved) -> list[Scalar]:
+        joints = [self.pushed.joints[k].joint for k in self._loaded]
+        return [joint.load(carried) for joint, carried in zip(joints, self._carried(moved), strict=True)]
+
+    def _carried(self, moved: Moved) -> list[Array]:
+        """Return what bearings of loaded joints carry."""
         joints = [each.joint for each in self.pushed.joints]
         friction = {joint.place: tau for joint, tau in zip(joints, moved.friction, strict=True)}
         net = np.array(array(self.pushed.push), dtype=object)
@@ -679,4 +717,4 @@ class Loads:
         wanted = coupled.wanted(self.family, self.groups)
         robot = _Carried(self.family, wanted, array(net), self.pushed.shares(moved.acceleration, wanted))
         passive = array([friction[place] for place in robot.places])
-        return [joints[k].load(robot.carried(joints[k].place, passive)) for k in self._loaded]
+        return [robot.carried(joints[k].place, passive) for k in self._loaded]

@@ -15,7 +15,7 @@ import copy
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from tasks.dynamics.inertia import is_tree
 from tasks.dynamics.instant.systems import (
     FIRST,
     SLOPES,
+    Form,
     LimbDynamics,
     LoadedPlatform,
     PushedChain,
@@ -75,7 +76,7 @@ from tasks.stages import constraints
 
 @functools.cache
 def motion_program(
-    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False,
+    family: Family, groups: tuple[FrictionGroup, ...], form: Form = "explicit", moving_base: bool = False,
     shared: LimbElasticity | None = None,
 ) -> Program:  # fmt: skip
     """Return the program of a chain; see `outputs_of_motion`. `shared`: see `limb_motion_program`."""
@@ -83,7 +84,7 @@ def motion_program(
 
     def one_sample(
         parameters: Array, mount: Array, gravity: Array, friction: Array, state: Array, force: Array, modes: Array,
-        stage: Array | None = None, elasticity: Array = ABSENT, signals: Array = ABSENT,
+        stage: Array | None = None, loads: Array | None = None, elasticity: Array = ABSENT, signals: Array = ABSENT,
     ) -> dict[str, Any]:  # fmt: skip
         q, qd, memory = (state[parts.at[name]] for name in ("q", "qd", "memory"))
         motion = np.concatenate([q, qd, np.zeros(parts.free)])
@@ -92,16 +93,16 @@ def motion_program(
         now, step = modes_of(parts, modes, memory), stage_of(parts, stage)
         sharing = _sharing(family, 0, shared, elasticity)
         dynamics = LimbDynamics(mounted, solved, qd, array(gravity), sharing=sharing)
-        plain = is_tree(family) and not implicit and not any(joint.sticks for joint in joints)
+        plain = is_tree(family) and form != "implicit" and not any(joint.sticks for joint in joints)
         tree = ArticulatedTree.of(mounted.limb, solved.states) if plain else None
         state_of = qd, force, joints, now, step, dynamics
         pushed = PushedChain(*state_of) if tree is None else PushedTree(*state_of, tree)
-        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd))
+        return outputs_of_motion(family, groups, pushed, limbs=solved.status, going=list(qd), loads=loads)
 
-    case, sample = inputs_of_motion(parts, groups, implicit)
+    case, sample = inputs_of_motion(parts, groups, form)
     sample |= signal_inputs(family)
     case, sample = field_inputs(limb_inputs(structure, 0) | case | _elastic_input(shared), sample, moving_base)
-    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
+    return trace(program_name(family, groups, form), one_sample, case=case, sample=sample, first=FIRST)
 
 
 def limb_shapes(structure: Structure, limb_index: int, wanted: LimbFriction) -> dict[str, Shape]:
@@ -197,7 +198,7 @@ def _shares(own: LimbDynamics, statics: LimbStatics, gravity: Array, wanted: Lim
 
 @functools.cache
 def platform_motion_program(
-    family: Family, groups: tuple[FrictionGroup, ...], implicit: bool = False, moving_base: bool = False
+    family: Family, groups: tuple[FrictionGroup, ...], form: Form = "explicit", moving_base: bool = False
 ) -> Program:
     """Return the program of a parallel robot; see `outputs_of_motion`.
 
@@ -209,7 +210,8 @@ def platform_motion_program(
 
     def one_sample(
         parameters: Array, gravity: Array, friction: Array, state: Array, modes: Array, force: Array, load: Array,
-        motion: Array, stage: Array | None = None, signals: Array = ABSENT, **limbs: Mapping[int, Array],
+        motion: Array, stage: Array | None = None, loads: Array | None = None, signals: Array = ABSENT,
+        **limbs: Mapping[int, Array],
     ) -> dict[str, Any]:  # fmt: skip
         body = symbolic(structure, parameters, signals).platform
         pose, moving = recursion.unpack(motion, body)
@@ -225,15 +227,15 @@ def platform_motion_program(
             status = where(status > 0.5, status, where(loose, float(Status.CONSTRAINT_SINGULAR), status))
         going = [*moving.v, *_turning(state[parts.at["q"]][3:], moving)]
         driven = [dot(array(load), array([*moving.omega, *moving.v]))]
-        return outputs_of_motion(family, groups, pushed, limbs=status, going=going, driven=driven)
+        return outputs_of_motion(family, groups, pushed, limbs=status, going=going, driven=driven, loads=loads)
 
-    case, sample = inputs_of_motion(parts, groups, implicit)
+    case, sample = inputs_of_motion(parts, groups, form)
     case |= {"parameters": (len(family.parameters),), "gravity": (GRAVITY,)}
     sample |= {"motion": (structure.motion_size,), "load": (len(TWIST),), **signal_inputs(family)}
     for k, (instance, limb_friction) in enumerate(zip(structure.mechanism.instances, wanted, strict=True)):
         sample |= indexed(k, limb_shapes(structure, instance.limb, limb_friction))
     case, sample = field_inputs(case, sample, moving_base)
-    return trace(program_name(family, groups, implicit), one_sample, case=case, sample=sample, first=FIRST)
+    return trace(program_name(family, groups, form), one_sample, case=case, sample=sample, first=FIRST)
 
 
 def _turning(quaternion: Array, moving: SpatialMotion) -> list[Scalar]:
@@ -293,6 +295,21 @@ class Constants:
         return {"parameters": self.parameters, "gravity": self.gravity, "friction": self.friction}
 
 
+@dataclass(frozen=True)
+class UnderLoads:
+    """Motions of samples under normal loads that are given: kernel, and its other inputs (1, size, padded samples)."""
+
+    kernel: BoundKernel
+    inputs: Values
+
+    def __call__(self, loads: np.ndarray, columns: np.ndarray) -> Arrays:
+        """Outputs (1, size, padded columns) of samples, each by its number, under `loads` (loaded joint, columns)."""
+        filled = np.concatenate([columns, np.repeat(columns[-1:], padded(len(columns)) - len(columns))])
+        wide = np.concatenate([loads, np.repeat(loads[:, -1:], len(filled) - len(columns), axis=1)], axis=1)
+        taken = {key: np.ascontiguousarray(values[..., filled]) for key, values in self.inputs.items()}
+        return self.kernel.of(filled)({**taken, "loads": np.ascontiguousarray(wide)[None]}, len(filled))
+
+
 class Instant:
     """Dynamics of a robot at a state; with `base`, the field of a moving base is one of the external inputs."""
 
@@ -317,56 +334,65 @@ class Instant:
 
         acting: rows of `StateLayout.acting`; stage: as there.
         """
+        if stage is None:
+            return self.whole_kernel()(self._inputs(state, modes, acting), state.shape[1])
+        inputs = self._inputs(state, modes, acting) | {"stage": stage[None]}
+        return self.whole_kernel("implicit")(inputs, state.shape[1])
+
+    def under_loads(self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray) -> UnderLoads:
+        """Return the motions of samples under normal loads that are given."""
+        return UnderLoads(self.whole_kernel("under loads"), self._inputs(state, modes, acting))
+
+    def _inputs(self, state: np.ndarray, modes: np.ndarray, acting: np.ndarray) -> Values:
+        """Return the inputs of the kernel of the whole; those of a parallel robot are outputs of its limbs."""
         width, rows = state.shape[1], self.layout.acting
         inputs: Values = {"state": state[None], "modes": modes[None], "force": acting[None, rows["force"]]}
-        inputs |= {"stage": stage[None]} if stage is not None else {}
         field: Values = {"gravity": acting[None, rows["base"]]} if self.base else {}
         field |= {"signals": acting[None, rows["signals"]]} if self.layout.signals else {}
-        implicit = stage is not None
         if not self.layout.platform:
-            return self.whole_kernel(implicit=implicit)(inputs | field, width)
+            return inputs | field
         moving: Values = {"motion": self._motion(state), **field}
         inputs |= moving | {"load": acting[None, rows["load"]]}
         for k, limb in enumerate(self.limb_kernels()):
             inputs |= indexed(k, dict(limb(moving, width)))
-        return self.whole_kernel(implicit=implicit)(inputs, width)
+        return inputs
 
     def limb_kernels(self) -> list[BoundKernel]:
         """Return the kernel of each limb of a parallel robot."""
         limbs = range(len(self.structure.mechanism.instances))
         return [self._kernel("limb", k, self.constants.of_limb(k)) for k in limbs]
 
-    def whole_kernel(self, *, implicit: bool = False) -> BoundKernel:
+    def whole_kernel(self, form: Form = "explicit") -> BoundKernel:
         """Return the kernel of the chain, or of the whole parallel robot with the results of its limbs as inputs."""
         if not self.layout.platform:
-            return self._kernel("chain", implicit, self.constants.of_limb(0))
-        return self._kernel("robot", implicit, self.constants.of_robot)
+            return self._kernel(form, 0, self.constants.of_limb(0))
+        return self._kernel(form, 0, self.constants.of_robot)
 
     @property
     def in_lanes(self) -> bool:
         """True if every sample is of a case of its own, so that kernels can be part of a sequence."""
         return not self.constants.shared
 
-    def _kernel(self, part: str, number: int, case: Arrays) -> BoundKernel:
-        """Return the kernel of the chain or the whole robot, implicit or not, or of a limb by its number."""
-        key = (part, int(number))
+    def _kernel(self, part: Form | Literal["limb"], number: int, case: Arrays) -> BoundKernel:
+        """Return the kernel of a form of the chain or the whole robot, or of a limb by its number."""
+        key = (part, number)
         if key not in self._whole:
-            self._whole[key] = BoundKernel(self._program(part, int(number)), case)
+            self._whole[key] = BoundKernel(self._program(part, number), case)
         if key not in self._parts:
             assert self._columns is not None
             self._parts[key] = self._whole[key].of(self._columns)
         return self._parts[key]
 
-    def _program(self, part: str, number: int) -> Program:
+    def _program(self, part: Form | Literal["limb"], number: int) -> Program:
         elastic = self.constants.elastic
         if part == "limb":
             wanted = coupled.wanted(self.family, self.groups)[number]
             index = self.structure.mechanism.instances[number].limb
             return limb_motion_program(self.family, index, wanted, self.base, elastic[number][0] if elastic else None)
-        if part == "chain":
-            shared = elastic[0][0] if elastic else None
-            return motion_program(self.family, self.groups, bool(number), self.base, shared)
-        return platform_motion_program(self.family, self.groups, bool(number), self.base)
+        if self.layout.platform:
+            return platform_motion_program(self.family, self.groups, part, self.base)
+        shared = elastic[0][0] if elastic else None
+        return motion_program(self.family, self.groups, part, self.base, shared)
 
     def _motion(self, state: np.ndarray) -> np.ndarray:
         """Return the motion input of the programs of limbs, without acceleration."""

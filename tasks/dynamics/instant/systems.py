@@ -22,7 +22,7 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -46,6 +46,9 @@ from tasks.mechanics.kinematics import REST, Pose, SpatialMotion
 from tasks.mechanics.limb_motion import Mounted, Solved, unit_motion
 from tasks.mechanics.reactions import LimbStatics
 from tasks.mechanics.recursion import MOVING, Field, held_directions
+
+Form = Literal["explicit", "implicit", "under loads"]
+"""Of a motion: with or without the inputs of a linearly implicit stage, or under normal loads that are given."""
 
 OF_JOINTS = ("braking", "velocity", "limit", "remembered", "breaking", "rates")
 """Of every joint with friction: its friction, velocity, the most that holds it against what it holds now, the memory of
@@ -120,18 +123,24 @@ def layout(family: Family, groups: tuple[FrictionGroup, ...]) -> StateLayout:
 
 
 def inputs_of_motion(
-    parts: StateLayout, groups: tuple[FrictionGroup, ...], implicit: bool
+    parts: StateLayout, groups: tuple[FrictionGroup, ...], form: Form
 ) -> tuple[dict[Any, tuple[int, ...]], dict[Any, tuple[int, ...]]]:
     """Inputs per case and per sample that programs of chains and of platforms share."""
     case: dict[Any, tuple[int, ...]] = {"friction": (sum(len(group.parameters) for group in groups),)}
     sample: dict[Any, tuple[int, ...]] = {"state": (parts.size,), "force": (parts.actuators,)}
-    sample |= {"modes": (2 * parts.joints,)} | ({"stage": (1 + parts.free + parts.joints,)} if implicit else {})
-    return case, sample
+    sample |= {"modes": (2 * parts.joints,)}
+    sample |= {"stage": (1 + parts.free + parts.joints,)} if form == "implicit" else {}
+    return case, sample | ({"loads": (loaded_joints(groups),)} if form == "under loads" else {})
 
 
-def program_name(family: Family, groups: tuple[FrictionGroup, ...], implicit: bool) -> str:
+def loaded_joints(groups: tuple[FrictionGroup, ...]) -> int:
+    """Return the number of joints whose normal load is a reaction."""
+    return sum(len(group.places) for group in groups if group.load == "reaction")
+
+
+def program_name(family: Family, groups: tuple[FrictionGroup, ...], form: Form) -> str:
     """Return the name of the program of a motion."""
-    kind = "implicit" if implicit else "explicit"
+    kind = form.replace(" ", "-")
     name = "-".join(f"{group.law}.{group.load}" for group in groups) or "none"
     return f"{family.name}.motion.{kind}.{name}"
 
@@ -152,7 +161,7 @@ def stage_of(parts: StateLayout, numbers: Array | None) -> StepStage:
 
 def outputs_of_motion(
     family: Family, groups: tuple[FrictionGroup, ...], pushed: Pushed, limbs: Scalar,
-    going: Sequence[Scalar], driven: Sequence[Scalar] = (),
+    going: Sequence[Scalar], driven: Sequence[Scalar] = (), loads: Array | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """`rate` of the state, `joints`: OF_JOINTS, `kept_speed` (freedom,): rates that joints at rest allow, and `status`.
 
@@ -162,9 +171,11 @@ def outputs_of_motion(
     Where nothing breaks away, rate and friction belong together: `unbalanced` is 1 where they do not balance the
     forces, as happens at a limit of joints that depend on others in all but a trace, and is no motion either.
 
-    `limbs` is their status, `going` the rate of q, `driven` the power of the load.
+    `limbs` is their status, `going` the rate of q, `driven` the power of the load. Under `loads` (loaded joint,) that
+    are given nothing settles, and there is what `Loads.under` says as well.
     """
-    settled = Loads(family, groups, pushed).settled()
+    search = Loads(family, groups, pushed)
+    settled, more = (search.settled(), {}) if loads is None else search.under(list(loads))
     breaking = settled.loaded.breaking(settled.moved)
     status = where(settled.status > 0.5, settled.status, limbs)
     staying = settled.loaded.moved([0.0] * len(pushed.sticking))
@@ -175,6 +186,7 @@ def outputs_of_motion(
         "dependent": [settled.loaded.dependent(breaking)],
         "status": [where(pushed.massless, float(Status.SINGULAR), status)],
         "unbalanced": [_unbalanced(pushed, staying, settled.moved.friction, breaking)],
+        **more,
     }
 
 

@@ -143,6 +143,12 @@ def normal_load(kind: str, bending: Any, radial: Any, along: Any, arms: Mapping[
     return side + along / arms["friction_arm"] + arms["preload"]
 
 
+def load_vectors(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
+    """Return vectors (2,), (2,), (1,), in a row, whose lengths and the preload add up to `bearing_load`."""
+    shares = [normal_load(kind, *unit, {**arms, "preload": 0.0}) for unit in np.eye(3)]
+    return [x * share for x, share in zip(carried, (shares[k] for k in (0, 0, 1, 1, 2)), strict=True)]
+
+
 def load_parts(kind: str, carried: Array, arms: Mapping[str, Scalar]) -> list[Scalar]:
     """Parts of `bearing_load` by cause: moment across the axis, force across it, force along it, preload."""
     bending, radial = (sqrt(a * a + b * b) for a, b in (carried[0:2], carried[2:4]))

@@ -101,8 +101,8 @@ def test_there_are_as_many_motions_as_by_enumeration_of_modes(factor: float) -> 
     assert len(seen) > 1 or factor < 1.0
 
 
-def test_close_to_the_critical_coefficient_no_number_is_wrong() -> None:
-    """There loads change so slowly that no search has an end, and the status says that."""
+def test_close_to_the_critical_coefficient_all_is_decided() -> None:
+    """There loads change so slowly that going round has no end; Newton's method has."""
     push, speed = states(200)
     for factor in (0.99, 1.01):
         law = {"law": "coulomb_viscous", "coulomb": factor / FACTOR, "load": "reaction", "joints": ["slide"]}
@@ -113,11 +113,13 @@ def test_close_to_the_critical_coefficient_no_number_is_wrong() -> None:
             gravity=(PULL, 0.0, 0.0),
             forces=Forces(friction=law, actuator=push),
         )
-        for k in np.flatnonzero(found.status == Status.OK):
+        for k, status in enumerate(found.status):
             expected = motions(push[k, 0], speed[k, 0], factor / FACTOR)
-            assert len(expected) == 1
-            np.testing.assert_allclose(found.acceleration[k, 0], expected.pop(), rtol=1e-6, atol=1e-6)
-        assert Status.FRICTION_NOT_CONVERGED in found.status
+            if len(expected) == 1:
+                assert status == Status.OK
+                np.testing.assert_allclose(found.acceleration[k, 0], expected.pop(), rtol=1e-6, atol=1e-6)
+            else:
+                assert status == (Status.FRICTION_SEVERAL_SOLUTIONS if expected else Status.FRICTION_NO_SOLUTION)
 
 
 def test_a_simulation_ends_with_that_status() -> None:
@@ -129,7 +131,7 @@ def test_a_simulation_ends_with_that_status() -> None:
 
 
 def test_forces_of_inverse_dynamics_have_a_motion() -> None:
-    """Rails of a linear Delta, coefficients at which forward dynamics does not find it: never said to have none."""
+    """Rails of a linear Delta, coefficients at which loads run away: each state has its motion, or more than one."""
     robot = catalog.build("linear_delta")
     states: Any = regions.states(robot, 12)
     states.pop("rotation", None)
@@ -140,5 +142,6 @@ def test_forces_of_inverse_dynamics_have_a_motion() -> None:
         assert (done.status == Status.OK).all()
         acting = Forces(friction=friction, actuator=done.force)
         found = forward_dynamics(robot, gravity=(0.0, 0.0, -9.81), forces=acting, **still)
-        assert Status.FRICTION_NO_SOLUTION not in found.status
-        assert Status.FRICTION_NOT_CONVERGED in found.status
+        assert {*found.status} <= {Status.OK, Status.FRICTION_SEVERAL_SOLUTIONS}
+        alike = np.isclose(found.acceleration, states["acceleration"], rtol=1e-7, atol=1e-7).all(axis=1)
+        assert alike[found.status == Status.OK].all()

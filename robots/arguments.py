@@ -35,6 +35,7 @@ SEED = "seed"
 
 LONGEST = 4096
 """Characters of a text, at most: as long as a path may be."""
+TEXT_BOUNDS = f"of at most {LONGEST} characters, without NUL"
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def check_argument(name: str, value: object, annotation: str) -> None:
     if name == SEED and isinstance(value, Integral) and value < 0:
         raise ParameterError(f"{name}: got {shown(value)}; expected a whole number, zero or more")
     if not rule.accepts(value):
-        raise ParameterError(f"{name}: got {shown(value)}; expected {rule.words}")
+        bounds = "" if not isinstance(value, str) or _is_text(value) else f" {TEXT_BOUNDS}"
+        raise ParameterError(f"{name}: got {shown(value)}; expected {rule.words}{bounds}")
 
 
 @functools.cache
@@ -225,6 +227,10 @@ def _is_array(value: object) -> bool:
     return True
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST and "\0" not in value
+
+
 def _of_class(name: str, words: str) -> ArgumentRule:
     return ArgumentRule(words, lambda value: any(kind.__name__ == name for kind in type(value).__mro__))
 
@@ -254,7 +260,7 @@ PLAIN = {
     "float": ArgumentRule("a number", _is_number),
     "int": ArgumentRule("a whole number", lambda value: isinstance(value, Integral) and not isinstance(value, bool)),
     "bool": ArgumentRule("True or False", lambda value: isinstance(value, bool | np.bool_)),
-    "str": ArgumentRule("a text", lambda value: isinstance(value, str) and len(value) <= LONGEST and "\0" not in value),
+    "str": ArgumentRule("a text", _is_text),
     "ArrayLike": ArgumentRule("numbers", _is_array),
     "Array": ArgumentRule("numbers", _is_array),
     "NDArray": ArgumentRule("numbers", _is_array),

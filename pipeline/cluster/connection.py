@@ -131,7 +131,7 @@ def preview(config: ClusterConfig) -> str:
 def _started_by(config: ClusterConfig) -> str:
     with settings_in_force(config):
         if config.kind.family in ("process", "running"):
-            return f"{config.kind.text}\n"
+            return f"{config.kind.text}{', blocks on graphics cards' if config.cluster.device == 'gpu' else ''}\n"
         arguments = ARGUMENTS[config.kind.family](config, security_of_settings())
         if config.kind.family == "jobqueue":
             arguments.pop("scheduler_options")

@@ -46,6 +46,7 @@ ROWS: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: ls.report(3), ls.ParameterError, "store: got 3; expected a path or a dataset of results, such as that of limbsweep.open or a sequence of a path or a dataset of results, such as that of limbsweep.open"),
     (lambda: ls.figure(3, "series", "a.png"), ls.ParameterError, "store: got 3; expected a path or a dataset of results, such as that of limbsweep.open"),
     (lambda: small(time="1 s"), ls.InputError, "time: got '1 s'; expected numbers. Such as numpy.linspace(0, 1, 1001), (stop, step), or {'stop': 1.0, 'samples': 1001}."),
+    (lambda: ls.study.objective("a" * 5000), ls.ParameterError, f"text: got '{'a' * 56}...; expected a text of at most 4096 characters, without NUL"),
     (lambda: ls.schema(3), ls.InputError, "KIND: got 3; expected a kind of file. Known: sweep, robot, loops, cluster."),
     (lambda: ls.robots.build(3), ls.ParameterError, "robot: got an object of type int; expected the name of a robot"),
     (lambda: ls.robots.build("five_bar", proximal_length="long"), ls.ParameterError, "five_bar: proximal_length: got 'long'; expected a number in [0.001, 100] m"),

@@ -131,6 +131,8 @@ def test_the_arguments_of_a_cluster_by_ssh(certificates: Path) -> None:
 def test_other_kinds_say_what_they_are(kind: str) -> None:
     shown = preview(ClusterConfig.of(kind))  # type: ignore[arg-type]
     assert "127.0.0.1" in shown if kind == "local" else shown == "threads of this process\n"
+    on_cards = preview(ClusterConfig.of(kind, device="gpu"))  # type: ignore[arg-type]
+    assert "GPU" in on_cards if kind == "local" else on_cards == "threads of this process, blocks on graphics cards\n"
 
 
 def test_every_family_that_starts_something_has_arguments() -> None:

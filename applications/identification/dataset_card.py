@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pipeline.documents.files import size
-from pipeline.execution.contents import PREFIX
+from pipeline.sweep.axes.columns import TRUTH
 from pipeline.sweep.dataset_split import PARTED, part_name
 from robots.quantities import GAINS, STATE
 from storage.places.access import locate
@@ -69,7 +69,7 @@ def _seed(sweep: Sweep) -> str:
 
 def _swept(data: Dataset, dim: str) -> list[str]:
     """Ranges of the numbers along a dim, without the true parameters."""
-    coordinates = {str(name): values for name, values in data.coords.items() if not str(name).startswith(PREFIX)}
+    coordinates = {str(name): values for name, values in data.coords.items() if not str(name).startswith(TRUTH)}
     return [
         f"`{name}` from {float(values.min()):g} to {float(values.max()):g} {values.attrs.get('units', '')}".rstrip()
         for name, values in coordinates.items()
@@ -124,8 +124,8 @@ def _variable(name: str, variable: DataArray) -> str:
 
 
 def _true_parameters(data: Dataset) -> list[str]:
-    count = sum(str(name).startswith(PREFIX) for name in data.coords)
-    return [f"{count} coordinates along `design` that begin with `{PREFIX}`"] if count else []
+    count = sum(str(name).startswith(TRUTH) for name in data.coords)
+    return [f"{count} coordinates along `design` that begin with `{TRUTH}`"] if count else []
 
 
 def _limits(sweep: Sweep) -> list[str]:

@@ -12,9 +12,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from applications.studies.space import DesignSpace
 from pipeline.documents.report import sentence
 from pipeline.errors import InputError, Problem
-from pipeline.sweep.axes.columns import CASE, LABEL, STORED
+from pipeline.sweep.axes.columns import CASE, LABEL, STORED, TRUTH
 from pipeline.sweep.question.question import DIMS
 from robots.arguments import check_arguments
 from robots.parameters import nearest
@@ -46,7 +47,8 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
         if name not in parameters:
             hint = sentence(nearest(name, parameters))
             raise InputError([Problem("study", 0, 0, f"cases.{name}", "no such column", "a swept parameter", hint)])
-    constant = [name for name in parameters if name not in names]
+    following = {*names, *DesignSpace.of_dataset(ds).of_kind("derived")}
+    constant = [name for name in parameters if name not in following and not name.startswith(TRUTH)]
     size = ds.sizes["design"]
     group, first = _numbered(ds, constant, size)
     case, first_of_case = _numbered(ds, names, size)
@@ -65,13 +67,15 @@ def by_cases(ds: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
 def with_cases(ds: xr.Dataset, table: NDArray[np.intp], names: Sequence[str]) -> xr.Dataset:
     """Return the dataset with dims (design, case, ...) by the stored numbers in `table` (design, case); without series.
 
-    `names` are the parameters that depend on the case alone; all others are those of a design.
+    `names` are the parameters that depend on the case alone; all others are those of a design, but for what follows
+    from its case, which has both dims.
     """
     series = [name for name, x in ds.data_vars.items() if "design" not in x.dims or "time" in x.dims]
     result = ds.drop_vars(["design", *series], errors="ignore").isel(design=xr.DataArray(table, dims=("design", CASE)))
     members = {name: result[name].isel(design=0) for name in names}
-    constant = [*_parameters(ds), *labels_of(ds)]
-    members |= {name: result[name].isel({CASE: 0}) for name in constant if name not in names}
+    for name in (name for name in (*_parameters(ds), *labels_of(ds)) if name not in names):
+        first = result[name].isel({CASE: 0})
+        members[name] = first if bool((result[name] == first).all()) else result[name]
     return result.assign_coords({**members, STORED: (("design", CASE), table)})
 
 

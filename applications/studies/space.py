@@ -22,7 +22,7 @@ from applications.studies.points import Choice, Continuous, PointSpace, Variable
 from pipeline.documents.report import sentence
 from pipeline.documents.yaml import parse_yaml
 from pipeline.errors import InputError
-from pipeline.sweep.axes.columns import LABEL, STORED
+from pipeline.sweep.axes.columns import LABEL, STORED, TRUTH
 from pipeline.sweep.axes.derived import DependentAxis, Derived, Filtered
 from pipeline.sweep.axes.kinds import Axis, Grid, Listed, Product, Sampled
 from pipeline.sweep.choices import only_chosen
@@ -320,7 +320,7 @@ def design_coordinates(ds: xr.Dataset) -> list[str]:
     coordinates = [
         str(name)
         for name, x in ds.coords.items()
-        if x.dims == ("design",) and name not in ("design", STORED, FRICTION_SET)
+        if x.dims == ("design",) and name not in ("design", STORED, FRICTION_SET) and not str(name).startswith(TRUTH)
     ]
     return [name for name in coordinates if ds[name].dtype.kind in "fiu" or ds[name].attrs.get("long_name") == LABEL]
 

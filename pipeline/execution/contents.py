@@ -21,6 +21,7 @@ from pipeline.plan.coordinates import coordinates
 from pipeline.plan.model import Plan
 from pipeline.plan.plan import MOST_BLOCKS
 from pipeline.plan.plan import plan as plan_sweep
+from pipeline.sweep.axes.columns import TRUTH
 from robots.friction.groups import settles
 from robots.joint_kinds import JOINT_KINDS
 from robots.limits import NO_LIMITS
@@ -155,7 +156,6 @@ def _version(name: str) -> str:
         return "not installed"
 
 
-PREFIX = "true_"
 PIECE = 1024
 """Designs whose parameters are made at once."""
 
@@ -176,7 +176,7 @@ def true_parameters(sweep: Sweep) -> Iterator[Coordinate]:
             rows.append(list(standard_parameters(robot, shared=True).values()))
     values = np.array(rows).T
     for column, parameter in zip(columns, values, strict=True):
-        name = PREFIX + "".join(letter if letter.isalnum() else "_" for letter in column.name)
+        name = TRUTH + "".join(letter if letter.isalnum() else "_" for letter in column.name)
         text = f"true {column.parameter} of {column.owner}, about the origin of its frame"
         yield Coordinate(name, "design", parameter.tolist(), column.unit, text)
 

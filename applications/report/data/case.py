@@ -17,6 +17,7 @@ import numpy as np
 
 from pipeline.cluster.connection import ClusterConfig
 from pipeline.errors import InputError, Problem
+from pipeline.execution.contents import SWEEP_FINGERPRINT
 from pipeline.execution.run import run
 from pipeline.sweep.axes.derived import Sliced
 from pipeline.sweep.axes.kinds import Array, Axis, Indices
@@ -121,7 +122,7 @@ def read_sweep(attributes: Mapping[str, object], files: Path | FileSource | None
         rule = "a dataset with the attribute 'sweep', as storage.open_results gives it"
         raise InputError([Problem("dataset", 0, 0, "", "no sweep", rule)])
     sweep = Sweep.from_text(str(attributes["sweep"]), name, files or Path())
-    if sweep.fingerprint != attributes.get("fingerprint"):
+    if sweep.fingerprint != attributes.get(SWEEP_FINGERPRINT, attributes.get("fingerprint")):
         hint = "Files that it names have changed, or limbsweep has; run the sweep again."
         raise InputError([Problem(name, 0, 0, "", "another sweep", "the sweep that the store was made from", hint)])
     if has_workspace(sweep) and sweep.grid.samples > MOST_POINTS:

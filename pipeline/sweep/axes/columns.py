@@ -46,6 +46,9 @@ class LazyColumn(Sequence[Any]):
 CASE, STORED = "case", "stored_design"
 """The dim of operating cases in studies, and the coordinate (design, case) with the numbers of designs in the store."""
 
+TRUTH = "true_"
+"""Beginning of coordinates of a dataset that have the parameters of bodies and drives that data were made with."""
+
 LABEL = "label of the design"
 """The long name of coordinates of designs that are no parameters."""
 

@@ -21,6 +21,7 @@ from pipeline.plan.plan import plan
 from pipeline.robot_files import importing as files
 from pipeline.stores.verify import verify
 from pipeline.sweep.model import Sweep
+from pipeline.sweep.user_metrics import UserMetric
 from robots import catalog
 from robots.parameters import ParameterError
 from tests.pipeline.robot_files.test_urdf import FOUR_BAR
@@ -227,3 +228,9 @@ def test_a_dataset_of_one_trajectory_may_be_squeezed() -> None:
 def test_a_dataset_without_designs_is_refused() -> None:
     with pytest.raises(InputError, match=r"got no dim design; expected a dataset with designs.*isel\(design=\[3\]\)"):
         compute(Sweep.from_text(SETS)).isel(design=1).limbsweep.plot("series")
+
+
+def test_results_with_metrics_of_a_users_own_have_motions() -> None:
+    metrics = {"mean": UserMetric(lambda actuator_force: float(np.abs(actuator_force).mean()))}
+    results = compute(sweep(), metrics=metrics, progress=False)
+    assert accessor.Limbsweep(results).animation(0) is not None

@@ -187,3 +187,33 @@ def test_the_command_line_takes_the_question_of_the_file(tmp_path: Path) -> None
     assert "expected worst or mean over cases" in told(
         "optimise", str(store), "--objective", "peak_force, quantile 0.9 over cases", status=2
     )
+
+
+SMALL = """\
+limbsweep: 1
+robot: five_bar
+design: {grid: {proximal_length: [0.5, 0.55], payload_mass: [0.0, 1.0]}}
+trajectories: {s: {kind: line_sine, amplitude: [0.05, 0, 0.04], period: 1.0}}
+time: {stop: 0.3, step: 0.1}
+outputs: [actuator_force]
+metrics: [peak_force]
+"""
+
+
+def test_parameters_that_follow_from_a_case_belong_to_it() -> None:
+    rules = "derive: {distal_length: 0.43 + 0.001 * payload_mass, base_half_width: 0.1 * proximal_length}"
+    text = SMALL.replace("payload_mass: [0.0, 1.0]}}", f"payload_mass: [0.0, 1.0]}}, {rules}}}")
+    made = by_cases(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous")), ["payload_mass"])
+    assert made["distal_length"].dims == ("design", "case")
+    np.testing.assert_allclose(made["distal_length"].values, [[0.43, 0.431], [0.43, 0.431]])
+    assert made["base_half_width"].dims == ("design",)
+    assert made.sizes["design"] == made.sizes["case"] == 2
+    assert varied_numbers(made) == ["proximal_length"]
+
+
+def test_true_parameters_of_a_dataset_tell_no_designs_apart() -> None:
+    text = f"{SMALL}split: {{validation: 0.3, test: 0.3}}\nseed: 1\n"
+    made = by_cases(run(Sweep.from_text(text), cluster=ClusterConfig.of("synchronous")), ["payload_mass"])
+    assert (made.sizes["design"], made.sizes["case"]) == (2, 2)
+    assert made["true_platform_mass"].dims == ("design", "case")
+    assert varied_numbers(made) == ["proximal_length"]

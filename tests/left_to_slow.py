@@ -15,11 +15,12 @@ CAMPAIGNS = (
     "benchmarks/runs/test_identification.py::test_the_dataset_is_complete_and_identifies_its_robot",
     "benchmarks/runs/test_identification.py::test_parameters_that_are_off_are_an_error",
     "benchmarks/test_robots.py::test_a_robot_of_the_core_has_its_figures[hexapod_ball_screws]",
+    "benchmarks/test_robots.py::test_a_robot_of_the_core_has_its_figures[delta_rl5_1450]",
     *(
         f"benchmarks/test_cases.py::test_a_case_gives_its_figures[{name}]"
         for name in (
-            "blocks", "busy", "coordinator", "dataset", "friction", "large", "memory", "robots", "run", "shapes",
-            "small", "thousand", "thousand_limbs",
+            "blocks", "busy", "coordinator", "dataset", "energy", "friction", "large", "memory", "precision", "robots",
+            "run", "series", "shapes", "small", "thousand", "thousand_limbs",
         )
     ),
 )  # fmt: skip
@@ -36,7 +37,7 @@ PAGES = (
     ),
     *(
         f"test_howto.py::test_following_the_page_leads_there[{name}]"
-        for name in ("feature", "inverse_dynamics", "output", "trajectory")
+        for name in ("cluster", "feature", "friction_law", "inverse_dynamics", "output", "trajectory")
     ),
     "test_howto.py::test_the_plan_counts_what_a_new_metric_of_mass_takes",
     "test_notebooks.py::test_a_notebook_runs[design_study]",
@@ -86,6 +87,12 @@ OTHER_ROWS = (
     "pipeline/robot_files/test_reader.py::test_a_robot_of_the_catalogue_is_read_back_to_the_last_bit[par4]",
     "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[pairs-block]",
     "pipeline/execution/test_run.py::test_any_blocks_give_the_same_bits[two pairs, two friction sets-limb]",
+    "pipeline/execution/test_isolation.py::test_what_goes_wrong_for_one_design_is_told_of_its_cases_only[huge message]",
+    "pipeline/execution/test_isolation.py::test_what_goes_wrong_for_one_design_is_told_of_its_cases_only[wrong type]",
+    "pipeline/execution/test_loop.py::test_the_first_answer_counts_and_the_other_costs_nothing[help fails]",
+    "pipeline/execution/test_loop.py::test_the_first_answer_counts_and_the_other_costs_nothing[late and agrees]",
+    "pipeline/execution/test_resume.py::test_an_interrupted_run_goes_on_with_what_is_left[1]",
+    "pipeline/execution/test_run.py::test_all_outputs_of_all_kinds_of_trajectory[delta_rl5_1450]",
     "pipeline/simulated/test_simulated_sweeps.py::test_gains_and_states_are_cut_where_they_are_many[2-",
     "pipeline/simulated/test_simulated_sweeps.py::test_gains_and_states_are_cut_where_they_are_many[4-",
     "pipeline/sweep/test_chains.py::test_any_blocks_and_threads_give_the_same_bits[limb]",

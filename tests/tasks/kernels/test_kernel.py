@@ -21,7 +21,7 @@ from tasks.kernels.program import Program, trace
 from tests.tasks.bits import assert_same_bits, bits, inside, poisoned, trimmed
 from tests.tasks.kernels.random_programs import REDUCTIONS, Batch, Recipe, batches, recipes
 
-few = hypothesis_settings(max_examples=60)
+few = hypothesis_settings(max_examples=30)
 
 
 def poisoned_outputs(ready: Kernel, cases: int, samples: int) -> dict[str, np.ndarray]:

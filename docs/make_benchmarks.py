@@ -2,6 +2,8 @@
 
 limbsweep bench --json > runs/bench.jsonl; python docs/make_benchmarks.py runs/bench.jsonl
 
+The figure and the sentences at the top of the page follow from the tables.
+
 No number on the page comes from anywhere else. Several files, of runs on one machine, are read one after the other.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +22,8 @@ from benchmarks.peers.contest import OURS
 from benchmarks.peers.engines import ENGINES
 
 PAGE = Path(__file__).parent / "benchmarks.md"
+PICTURE = Path(__file__).parent / "pictures" / "benchmarks.png"
+SUMMARY, END = "<!-- summary of the tables below, written by docs/make_benchmarks.py -->\n", "<!-- until here -->\n"
 MARK = "<!-- what follows is written by docs/make_benchmarks.py -->\n"
 OVER = f", over {OURS}"
 COLUMNS = (OURS, *(engine.name for engine in ENGINES))
@@ -40,6 +45,77 @@ def page(lines: Sequence[Line], before: str) -> str:
         own = [line for line in lines if line["case"] == case]
         made.append("\n".join([f"### `{case}`: {CASES[case].what}", "", *TABLES.get(case, plain)(own)]))
     return "\n\n".join(each.strip("\n") for each in made) + "\n"
+
+
+SHOWN = {
+    "five_axis_tree, inverse dynamics": "tree of 5 links",
+    "arm_7, inverse dynamics": "arm of 7 links",
+    "five_bar, closed-loop inverse dynamics": "five-bar",
+    "delta_3rr2rrr, closed-loop inverse dynamics": "Delta",
+}
+"""Jobs of the figure at the top of the page, and their names there."""
+BARS = (OURS, "Pinocchio", "MuJoCo", "Drake", "Exudyn")
+
+
+def times(text: str) -> dict[str, dict[str, float]]:
+    """Return the microseconds of the jobs of the figure by engine, from the table of `peers` on the page."""
+    head = next(line for line in text.splitlines() if line.startswith(f"| job | {OURS} |"))
+    columns = [cell.strip() for cell in head.strip("|").split("|")][1:]
+    found = {}
+    for line in text.splitlines():
+        job, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if job in SHOWN and len(cells) == len(columns):
+            values = {column: cell.partition(" (")[0] for column, cell in zip(columns, cells, strict=True)}
+            found[job] = {column: float(values[column]) for column in BARS}
+    return found
+
+
+def summary(text: str) -> str:
+    """Return the figure and the three sentences that the page begins with, from its tables."""
+    found = times(text)
+    tree, delta = found["five_axis_tree, inverse dynamics"], found["delta_3rr2rrr, closed-loop inverse dynamics"]
+    sentences = (
+        f"On one thread limbsweep computes a sample of the inverse dynamics of a Delta, closure of its loops included, in "
+        f"{delta[OURS]:.2f} µs; programs around Pinocchio, MuJoCo, Drake and Exudyn, which have no function for this, take "
+        f"{_range(delta, '.0f')} µs.",
+        f"For a tree, for which these engines are made, limbsweep takes {tree[OURS]:.3f} µs and they take "
+        f"{_range(tree, '.1f')} µs.",
+        "All results agree to 1e-9 of the largest value, and the [tables](#figures-of-one-run) have all jobs, also the "
+        "faster C of Pinocchio's code generation.",
+    )
+    picture = f"![Time for a sample of inverse dynamics, by engine and robot](pictures/{PICTURE.name})"
+    return f"{picture}\n\n{textwrap.fill(' '.join(sentences), 118)}\n"
+
+
+def _range(values: Mapping[str, float], form: str) -> str:
+    """Return the least and the largest time of the other engines."""
+    others = [values[engine] for engine in BARS[1:]]
+    return f"{min(others):{form}} to {max(others):{form}}"
+
+
+def with_summary(text: str) -> str:
+    """Return the page with the summary of its tables between its marks."""
+    above, _, rest = text.partition(SUMMARY)
+    return above + SUMMARY + summary(text) + END + rest.partition(END)[2]
+
+
+def draw(text: str, path: Path) -> None:
+    """Draw the bars of the figure at the top of the page."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    found, width = times(text), 0.8 / len(BARS)
+    for place, engine in enumerate(BARS):
+        positions = [index + (place - (len(BARS) - 1) / 2) * width for index in range(len(SHOWN))]
+        axes.bar(positions, [found[job][engine] for job in SHOWN], width, label=engine, color=f"C{place}")
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(SHOWN)), list(SHOWN.values()))
+    axes.set_ylabel("time for a sample [µs]")
+    axes.set_title("Inverse dynamics on one thread; closed loops solved by each program", fontsize=10)
+    axes.legend(frameon=False, fontsize=8, ncols=2)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=110)
 
 
 def surroundings(lines: Sequence[Line]) -> Iterator[str]:
@@ -150,7 +226,11 @@ def main(files: Sequence[str]) -> None:
     lines = [json.loads(line) for file in files for line in Path(file).read_text(encoding="utf-8").splitlines()]
     if not lines:
         raise SystemExit("expected files with the output of: limbsweep bench --json")
-    PAGE.write_text(page(lines, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    text = page(lines, PAGE.read_text(encoding="utf-8"))
+    if SUMMARY in text:
+        text = with_summary(text)
+        draw(text, PICTURE)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

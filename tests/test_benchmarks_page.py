@@ -49,6 +49,16 @@ def test_the_page_has_tables_of_cases_that_there_are() -> None:
         assert CASES[name].what == what
 
 
+def test_the_page_begins_with_a_figure_and_sentences_of_its_own_tables() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert make_benchmarks.with_summary(text) == text, "run docs/make_benchmarks.py"
+    assert text.startswith(f"# Benchmarks\n\n{make_benchmarks.SUMMARY}![")
+    found = make_benchmarks.times(text)
+    assert list(found) == list(make_benchmarks.SHOWN)
+    assert all(min(job, key=job.__getitem__) == make_benchmarks.OURS for job in found.values())
+    assert make_benchmarks.PICTURE.stat().st_size < 60_000
+
+
 def test_a_plain_table_has_every_figure_below_the_machine() -> None:
     lines = [
         line("kernel", "speed", 0.25, "us", "one thread"),

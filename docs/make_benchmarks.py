@@ -75,9 +75,9 @@ def summary(text: str) -> str:
     found = times(text)
     tree, delta = found["five_axis_tree, inverse dynamics"], found["delta_3rr2rrr, closed-loop inverse dynamics"]
     sentences = (
-        f"On one thread limbsweep computes a sample of the inverse dynamics of a Delta, closure of its loops included, in "
-        f"{delta[OURS]:.2f} µs; programs around Pinocchio, MuJoCo, Drake and Exudyn, which have no function for this, take "
-        f"{_range(delta, '.0f')} µs.",
+        "On one thread limbsweep computes a sample of the inverse dynamics of a Delta, closure of its loops included, "
+        f"in {delta[OURS]:.2f} µs; programs around Pinocchio, MuJoCo, Drake and Exudyn, which have no function for "
+        f"this, take {_range(delta, '.0f')} µs.",
         f"For a tree, for which these engines are made, limbsweep takes {tree[OURS]:.3f} µs and they take "
         f"{_range(tree, '.1f')} µs.",
         "All results agree to 1e-9 of the largest value, and the [tables](#figures-of-one-run) have all jobs, also the "

@@ -45,7 +45,6 @@ from applications.report.page.runs import design_details, side_by_side
 from applications.report.page.trade_off import trade_off
 from pipeline.documents.outputs import OPTION, check_output, write_text
 from pipeline.errors import InputError, Problem, show
-from robots.extras import require_extra
 
 
 def mechanism(results: Results) -> tuple[str, dict[str, Any]]:
@@ -261,11 +260,7 @@ SCRIPTS = (
 
 
 def page(results: Results, runs: ComparedRuns | None = None) -> str:
-    """Make the text of the HTML file, of a run, or of the best of several with all of them in front.
-
-    Raises MissingExtraError where the plotting library is missing.
-    """
-    require_extra("plotly")
+    """Make the text of the HTML file, of a run, or of the best of several with all of them in front."""
     from plotly.offline import get_plotlyjs
 
     bundle = ArrayBundle()
